@@ -1,0 +1,77 @@
+"""amble: rankings, judged by how people walk them.
+
+The public names, nothing else; each room is entered when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from amble.align import Audit, Rankings, align
+    from amble.errors import AlignError, AmbleError, MeasureError, ReadError
+    from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+
+# public name -> the room it lives in
+_ROOMS = {
+    "AlignError": "errors",
+    "AmbleError": "errors",
+    "Audit": "align",
+    "MeasureError": "errors",
+    "Qrels": "read",
+    "Rankings": "align",
+    "ReadError": "errors",
+    "Run": "read",
+    "Runs": "read",
+    "align": "align",
+    "read_qrels": "read",
+    "read_runs": "read",
+}
+
+_OPEN_ROOMS = frozenset(("errors", "read"))
+
+__all__ = [
+    "AlignError",
+    "AmbleError",
+    "Audit",
+    "MeasureError",
+    "Qrels",
+    "Rankings",
+    "ReadError",
+    "Run",
+    "Runs",
+    "__version__",
+    "align",
+    "read_qrels",
+    "read_runs",
+]
+
+
+class _Package(ModuleType):
+    """A package whose functions may share the name of their room: importing the room does not hide them."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _ROOMS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOMS.get(name, name)
+    if name.startswith("_") or (name not in _ROOMS and name not in _OPEN_ROOMS):
+        raise AttributeError(f"module 'amble' has no attribute {name!r}")
+    module = importlib.import_module(f"amble.{room}")
+    value = getattr(module, name) if name in _ROOMS else module
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

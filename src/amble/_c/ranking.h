@@ -1,0 +1,180 @@
+/* Ranking: the records of one topic, put in order and joined with its judgments. The only C home of ties and
+ * duplicates: score descending as double, then by the rule for ties; a document that comes twice is an error, or only
+ * its best occurrence is kept. */
+#ifndef AMBLE_RANKING_H
+#define AMBLE_RANKING_H
+
+#include "judgments.h"
+
+enum { TIES_DOCNO = 0, TIES_RANK, TIES_FILE };
+enum { UNJUDGED = -1, DROPPED = -2 };
+
+typedef struct { const u8 *doc; u64 hash; double score; u32 n; i32 row; } Record;
+typedef struct { double score; u32 i; } Key;
+typedef struct { i64 topic, length, tied, dropped, end; } List; /* end: of its hits */
+typedef struct { i32 rank, row, first, size; } Hit;             /* first, size: the group of equal scores it is in */
+
+typedef struct {
+    int ties, keep_best;
+    u64 *seen; size_t seen_cap;
+    Key *key, *spare; size_t key_cap, spare_cap;
+    List *list; size_t lists, list_cap;
+    Hit *hit; size_t hits, hit_cap;
+    size_t second, first; /* a duplicate, as indices of records */
+} Ranker;
+
+static void ranker_free(Ranker *k) {
+    mem_free(k->seen);
+    mem_free(k->key);
+    mem_free(k->spare);
+    mem_free(k->list);
+    mem_free(k->hit);
+}
+
+/* Stable merge sort of keys: insertion in blocks, then merges that skip what is in order already. */
+typedef int (*Before)(const Key *, const Key *, const void *);
+INLINE void sort_keys(Key *a, Key *b, size_t n, Before before, const void *with) {
+    size_t block = 12;
+    Key *from = a, *to = b;
+    for (size_t lo = 0; lo < n; lo += block) {
+        size_t hi = lo + block < n ? lo + block : n;
+        for (size_t i = lo + 1; i < hi; i++) {
+            Key x = a[i];
+            size_t j = i;
+            for (; j > lo && before(&x, &a[j - 1], with); j--) a[j] = a[j - 1];
+            a[j] = x;
+        }
+    }
+    for (size_t w = block; w < n; w *= 2) {
+        int ordered = 1;
+        for (size_t m = w; m < n && ordered; m += w) ordered = !before(&from[m], &from[m - 1], with);
+        if (ordered) break; /* every neighbouring pair of blocks is in order, so all is */
+        for (size_t lo = 0; lo < n; lo += 2 * w) {
+            size_t mid = lo + w < n ? lo + w : n, hi = lo + 2 * w < n ? lo + 2 * w : n, i = lo, j = mid, o = lo;
+            while (i < mid && j < hi) to[o++] = before(&from[j], &from[i], with) ? from[j++] : from[i++];
+            memcpy(to + o, from + i, (mid - i) * sizeof(Key));
+            memcpy(to + o + (mid - i), from + j, (hi - j) * sizeof(Key));
+        }
+        Key *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != a) memcpy(a, from, n * sizeof(Key));
+}
+
+INLINE int before_by_score(const Key *x, const Key *y, const void *unused) { (void)unused; return x->score > y->score; }
+INLINE int before_by_docno(const Key *x, const Key *y, const void *records) {
+    const Record *a = (const Record *)records + x->i, *b = (const Record *)records + y->i;
+    int c = memcmp(a->doc, b->doc, a->n < b->n ? a->n : b->n);
+    return c ? c > 0 : a->n > b->n;
+}
+INLINE int before_by_rank(const Key *x, const Key *y, const void *given) {
+    return ((const double *)given)[x->i] < ((const double *)given)[y->i];
+}
+static void sort_by_score(Key *a, Key *b, size_t n) { sort_keys(a, b, n, before_by_score, NULL); }
+static void sort_by_docno(Key *a, Key *b, size_t n, const Record *r) { sort_keys(a, b, n, before_by_docno, r); }
+static void sort_by_rank(Key *a, Key *b, size_t n, const double *g) { sort_keys(a, b, n, before_by_rank, g); }
+
+/* Looks for documents that come twice. FINE, or 1 with k->second and k->first set (the earliest second). With
+ * keep_best the worse occurrence is marked DROPPED instead and counted in *dropped. */
+static int check_duplicates(Ranker *k, Record *r, size_t n, const double *given, size_t *dropped, Err *e) {
+    size_t size = 64;
+    while (size < n * 2) size *= 2;
+    if (ROOM(k->seen, k->seen_cap, size, e)) return e->kind;
+    memset(k->seen, 0, size * sizeof *k->seen);
+    *dropped = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t s = r[i].hash & (size - 1), f = n;
+        u64 tag = SLOT_TAG(r[i].hash);
+        r[i].row = UNJUDGED;
+        for (; k->seen[s] && f == n; s = f == n ? (s + 1) & (size - 1) : s)
+            if (SLOT_TAG(k->seen[s]) == tag) {
+                size_t x = SLOT_INDEX(k->seen[s]);
+                if (r[x].hash == r[i].hash && r[x].n == r[i].n && !memcmp(r[x].doc, r[i].doc, r[i].n)) f = x;
+            }
+        if (f < n) {
+            if (!k->keep_best) { k->second = i; k->first = f; return 1; }
+            int better = r[i].score != r[f].score ? r[i].score > r[f].score : given && given[i] < given[f];
+            r[better ? f : i].row = DROPPED;
+            (*dropped)++;
+            if (!better) continue;
+        }
+        k->seen[s] = tag | (i + 1);
+    }
+    return FINE;
+}
+
+static void join(const Topic *t, Record *r, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (i + 16 < n) { /* hide the misses of the table: first its slots, then its documents */
+            PREFETCH(&t->slot[r[i + 16].hash & t->mask]);
+            u64 s = t->slot[r[i + 8].hash & t->mask];
+            if (SLOT_TAG(s) == SLOT_TAG(r[i + 8].hash) && s) PREFETCH(&t->doc[SLOT_INDEX(s)]);
+        }
+        if (r[i].row == DROPPED) continue;
+        i64 at = topic_find(t, r[i].doc, r[i].n, r[i].hash);
+        if (at >= 0) r[i].row = (i32)(t->base + (u64)at);
+    }
+}
+
+/* Puts records in rank order: k->key[0, *kept). *tied counts the documents that share their score. */
+static int order(Ranker *k, const Record *r, size_t n, const double *given, size_t *kept, size_t *tied, Err *e) {
+    if (ROOM(k->key, k->key_cap, n, e) || ROOM(k->spare, k->spare_cap, n, e)) return e->kind;
+    Key *key = k->key;
+    size_t m = 0;
+    int sorted = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (r[i].row == DROPPED) continue;
+        key[m].score = r[i].score;
+        key[m].i = (u32)i;
+        if (m && key[m].score > key[m - 1].score) sorted = 0;
+        m++;
+    }
+    if (!sorted) sort_by_score(key, k->spare, m);
+    *kept = m;
+    *tied = 0;
+    for (size_t i = 0, j; i < m; i = j) {
+        for (j = i + 1; j < m && key[j].score == key[i].score; j++) {}
+        if (j == i + 1) continue;
+        *tied += j - i;
+        if (k->ties == TIES_FILE) continue;
+        sort_by_docno(key + i, k->spare, j - i, r);
+        if (k->ties == TIES_RANK) sort_by_rank(key + i, k->spare, j - i, given);
+    }
+    return FINE;
+}
+
+/* Ranks one topic's records and adds its list and hits. 1: a duplicate (k->second, k->first). */
+static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_t n, const double *given, Err *e) {
+    size_t dropped, kept, tied;
+    if (n > INT32_MAX) {
+        snprintf(e->text, sizeof e->text, "more than %ld documents for one topic", (long)INT32_MAX);
+        return e->kind = WRONG;
+    }
+    int rc = check_duplicates(k, r, n, given, &dropped, e);
+    if (rc || topic < 0) return rc; /* nobody judged this topic: its lines are only checked */
+    join(&j->topic[topic], r, n);
+    if (order(k, r, n, given, &kept, &tied, e)) return e->kind;
+    if (ROOM(k->list, k->list_cap, k->lists + 1, e) || ROOM(k->hit, k->hit_cap, k->hits + kept, e)) return e->kind;
+    for (size_t i = 0, end; i < kept; i = end) { /* groups of equal scores */
+        for (end = i + 1; end < kept && k->key[end].score == k->key[i].score; end++) {}
+        for (size_t x = i; x < end; x++) {
+            i32 row = r[k->key[x].i].row;
+            if (row < 0) continue;
+            Hit *h = &k->hit[k->hits++];
+            h->rank = (i32)(x + 1);
+            h->row = row;
+            h->first = (i32)(i + 1);
+            h->size = (i32)(end - i);
+        }
+    }
+    List *l = &k->list[k->lists++];
+    l->topic = topic;
+    l->length = (i64)kept;
+    l->tied = (i64)tied;
+    l->dropped = (i64)dropped;
+    l->end = (i64)k->hits;
+    return FINE;
+}
+
+#endif

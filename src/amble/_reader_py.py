@@ -1,0 +1,334 @@
+"""The plain twin of ``_reader.c``: the same functions, the same results, the same messages.
+
+It is used where no compiler was at hand, and it is the C reader's specification: tests and the fuzzer hold the two
+together. Everything is read whole, line by line; ids are bytes inside and strings outside.
+
+An *origin* is a source (a file descriptor or an object with ``readinto``), a dictionary ``{topic: {doc: number}}`` or
+three lists ``(topics, docs, numbers)``.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from amble.errors import ReadError
+
+TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
+_SHOWN = 60
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+class _Layout(NamedTuple):
+    columns: str
+    least: int
+    most: int
+    number: int
+    number_is: str
+
+
+_QRELS_LINE = _Layout("topic iter doc grade", 4, 4, 3, "grade")
+_RUN_LINE = _Layout("topic Q0 doc rank score tag", 5, 6, 4, "score")
+
+
+class Judgments:
+    """Documents and grades by topic, in order of first appearance; rows count through the topics."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, dict[bytes, int]] = {}
+        self.grades: dict[bytes, list[float]] = {}
+        self.base: dict[bytes, int] = {}
+        self.index: dict[bytes, int] = {}
+
+    def add(self, topic: bytes, doc: bytes, grade: float) -> bool:
+        """Judge a document; false when it was judged before."""
+        docs = self.rows.setdefault(topic, {})
+        if doc in docs:
+            return False
+        docs[doc] = len(docs)
+        self.grades.setdefault(topic, []).append(grade)
+        return True
+
+    def number_rows(self) -> None:
+        """Give each topic the range of rows that is its own."""
+        base = 0
+        for index, (topic, docs) in enumerate(self.rows.items()):
+            self.base[topic], self.index[topic] = base, index
+            base += len(docs)
+
+
+class _Record(NamedTuple):
+    doc: bytes
+    score: float
+    given: float  # the rank column, where ties are broken by it
+
+
+class _Entry(NamedTuple):
+    place: int  # line of a file, or row of a table
+    topic: bytes
+    record: _Record
+    tag: bytes
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _quote(name: bytes) -> str:
+    shown = name[:_SHOWN].decode("utf-8", "backslashreplace")
+    return f"'{shown}...'" if len(name) > _SHOWN else f"'{shown}'"
+
+
+def _bytes_of(source: Any) -> bytes:
+    if isinstance(source, int):
+        with open(os.dup(source), "rb", buffering=0) as file:
+            return file.readall()
+    out, buffer = io.BytesIO(), bytearray(1 << 19)
+    while got := source.readinto(memoryview(buffer)):
+        out.write(memoryview(buffer)[:got])
+    return out.getvalue()
+
+
+def _number(column: bytes, what: str) -> float:
+    if not _NUMBER.fullmatch(column):
+        raise ValueError(f"{what} {_quote(column)} is not a decimal number")
+    value = float(column)
+    if math.isinf(value):
+        raise ValueError(f"{what} {_quote(column)} is too large for a double")
+    return value
+
+
+def _lines(data: bytes, layout: _Layout, name: str, *, rank_matters: bool = False) -> Iterator[
+    tuple[int, list[bytes], float, float]
+]:
+    """Yield the line number, columns, rank (where it matters) and number of each line that says something."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    for line, text in enumerate(data.split(b"\n"), 1):
+        columns = text.split()
+        if not columns or columns[0].startswith(b"#"):
+            continue
+        if control := _CONTROL.search(text):
+            byte = control.group()[0]
+            found = f"control byte 0x{byte:02x} in the line, expected text"
+            if not byte:
+                found = "NUL byte in the line, expected text (is it UTF-16, or compressed?)"
+            raise ReadError(f"{name}:{line}: {found}")
+        n = len(columns)
+        if not layout.least <= n <= layout.most:
+            raise ReadError(
+                f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, "
+                f"expected {layout.most}: {layout.columns}"
+            )
+        try:
+            rank = _number(columns[3], "rank") if rank_matters else 0.0
+            number = _number(columns[layout.number], layout.number_is)
+        except ValueError as error:
+            raise ReadError(f"{name}:{line}: {error}") from None
+        yield line, columns, rank, number
+
+
+def _name_of(value: object, what: str, where: str) -> bytes:
+    if not isinstance(value, str):
+        raise ReadError(
+            f"{where}{what} {value!r:.100} is of type {type(value).__name__}, expected a string"
+        )
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ReadError(
+            f"{where}{what} {value!r:.100} holds half a surrogate pair, expected text"
+        ) from None
+
+
+def _number_of(value: Any, what: str, where: str) -> float:
+    number = math.nan
+    if not isinstance(value, str | bytes | bytearray):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+    if not math.isfinite(number):
+        raise ReadError(f"{where}{what} {value!r:.100} is not a finite number")
+    return number
+
+
+def _table(origin: Any, what: str, name: str) -> Iterator[tuple[int, str, bytes, bytes, float]]:
+    """Yield entry, place in words, topic, document and number of each entry of a table."""
+    if isinstance(origin, dict):
+        entry = 0
+        for topic, docs in origin.items():
+            t = _name_of(topic, "topic", f"{name}: ")
+            at = f"{name}: topic {topic!r}: "
+            if not isinstance(docs, dict):
+                raise ReadError(
+                    f"{at}value {docs!r:.100} is of type {type(docs).__name__}, expected a dictionary"
+                )
+            for doc, value in docs.items():
+                d = _name_of(doc, "document", at)
+                here = f"{name}: topic {topic!r}, document {doc!r}: "
+                yield entry, here, t, d, _number_of(value, what, here)
+                entry += 1
+        return
+    for row, (topic, doc, value) in enumerate(zip(*origin, strict=False)):
+        at = f"{name}: row {row}: "
+        t, d = _name_of(topic, "topic", at), _name_of(doc, "document", at)
+        yield row, at, t, d, _number_of(value, what, at)
+
+
+def _is_table(origin: object) -> bool:
+    return isinstance(origin, dict | tuple)
+
+
+def judge(origin: Any, name: str) -> Judgments:
+    """Read judgments from an origin."""
+    judgments = Judgments()
+    first: dict[tuple[bytes, bytes], int] = {}
+    if _is_table(origin):
+        for entry, where, topic, doc, grade in _table(origin, "grade", name):
+            if not judgments.add(topic, doc, grade):
+                if isinstance(origin, dict):
+                    raise ReadError(f"{where}document {_text(doc)!r:.100} is judged twice")
+                raise ReadError(
+                    f"{where}document {_quote(doc)} is judged twice for topic {_quote(topic)} "
+                    f"(first in row {first[topic, doc]})"
+                )
+            first[topic, doc] = entry
+    else:
+        for line, columns, _, grade in _lines(_bytes_of(origin), _QRELS_LINE, name):
+            topic, _, doc, *_ = columns
+            if not judgments.add(topic, doc, grade):
+                raise ReadError(
+                    f"{name}:{line}: document {_quote(doc)} is judged twice for topic {_quote(topic)} "
+                    f"(first on line {first[topic, doc]})"
+                )
+            first[topic, doc] = line
+    judgments.number_rows()
+    return judgments
+
+
+def describe(judgments: Judgments) -> tuple[list[str], bytes, bytes]:
+    """Topics, offsets of their rows (int64) and grades by row (float64)."""
+    offsets, grades = array("q", [0]), array("d")
+    for topic in judgments.rows:
+        grades.extend(judgments.grades.get(topic, ()))
+        offsets.append(len(grades))
+    return [_text(topic) for topic in judgments.rows], offsets.tobytes(), grades.tobytes()
+
+
+def documents(judgments: Judgments) -> list[str]:
+    """Documents by row."""
+    return [_text(doc) for docs in judgments.rows.values() for doc in docs]
+
+
+def _best(records: list[_Record], ties: int) -> list[_Record]:
+    best: dict[bytes, int] = {}
+    for i, record in enumerate(records):
+        f = best.setdefault(record.doc, i)
+        other = records[f]
+        if record.score > other.score or (
+            ties == TIES_RANK and record.score == other.score and record.given < other.given
+        ):
+            best[record.doc] = i
+    return [records[i] for i in sorted(best.values())]
+
+
+def _order(records: list[_Record], ties: int) -> list[_Record]:
+    if ties != TIES_FILE:
+        records = sorted(records, key=lambda r: r.doc, reverse=True)
+    if ties == TIES_RANK:
+        records = sorted(records, key=lambda r: r.given)
+    return sorted(records, key=lambda r: -r.score)
+
+
+def _groups(records: list[_Record]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in range(1, len(records) + 1):
+        if end == len(records) or records[end].score != records[start].score:
+            yield start, end
+            start = end
+
+
+def _file_entries(origin: Any, ties: int, name: str) -> Iterator[_Entry]:
+    lines = _lines(_bytes_of(origin), _RUN_LINE, name, rank_matters=ties == TIES_RANK)
+    for line, columns, given, score in lines:
+        tag = columns[5] if len(columns) > 5 else b""
+        yield _Entry(line, columns[0], _Record(columns[2], score, given), tag)
+
+
+def _records(
+    origin: Any, ties: int, keep_best: int, name: str
+) -> tuple[dict[bytes, list[_Record]], str]:
+    """Group the run's records by topic; a document that comes twice is an error, unless the best is to be kept."""
+    entries: Iterable[_Entry]
+    if _is_table(origin):
+        at, word = f"{name}: row ", "in row"
+        entries = [
+            _Entry(entry, topic, _Record(doc, score, 0.0), b"")
+            for entry, _, topic, doc, score in _table(origin, "score", name)
+        ]
+    else:
+        at, word = f"{name}:", "on line"
+        entries = _file_entries(origin, ties, name)
+    topics: dict[bytes, list[_Record]] = {}
+    seen: dict[tuple[bytes, bytes], int] = {}
+    tag = b""
+    for place, topic, record, its_tag in entries:
+        tag = tag or its_tag
+        first = seen.setdefault((topic, record.doc), place)
+        if first != place and not keep_best:
+            raise ReadError(
+                f"{at}{place}: document {_quote(record.doc)} appears twice "
+                f"for topic {_quote(topic)} (first {word} {first})"
+            )
+        topics.setdefault(topic, []).append(record)
+    return topics, _text(tag)
+
+
+def rank_stream(
+    judgments: Judgments, source: Any, stop: int, middle: bool, ties: int, keep_best: int, name: str
+) -> tuple[bytes, bytes, list[str], str] | None:
+    """Rank a run from where the source stands; this twin always reads the whole of it."""
+    if stop >= 0 or middle:
+        raise ValueError("the plain reader does not read parts of a file")
+    ranked = rank(judgments, source, ties, keep_best, name)
+    return ranked  # type: ignore[return-value]
+
+
+def rank(
+    judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str
+) -> tuple[bytes, bytes, list[str], str] | tuple[list[str], bytes, list[str], bytes, str, int]:
+    """Rank a run: its lists and hits where there are judgments, its documents where there are none."""
+    topics, tag = _records(origin, ties, keep_best, name)
+    ordered = {topic: _order(_best(records, ties), ties) for topic, records in topics.items()}
+    if judgments is None:
+        offsets, scores, docs = array("q", [0]), array("d"), []
+        for records in ordered.values():
+            docs.extend(_text(record.doc) for record in records)
+            scores.extend(record.score for record in records)
+            offsets.append(len(docs))
+        dropped = sum(map(len, topics.values())) - len(docs)
+        names = [_text(topic) for topic in topics]
+        return names, offsets.tobytes(), docs, scores.tobytes(), tag, dropped
+    lists, hits, extra = array("q"), array("i"), []
+    for topic, records in ordered.items():
+        rows = judgments.rows.get(topic)
+        if rows is None:
+            extra.append(_text(topic))
+            continue
+        base, tied = judgments.base[topic], 0
+        for start, end in _groups(records):
+            tied += end - start if end - start > 1 else 0
+            for i in range(start, end):
+                row = rows.get(records[i].doc)
+                if row is not None:
+                    hits.extend((i + 1, base + row, start + 1, end - start))
+        dropped = len(topics[topic]) - len(records)
+        lists.extend((judgments.index[topic], len(records), tied, dropped, len(hits) // 4))
+    return lists.tobytes(), hits.tobytes(), extra, tag

@@ -1,0 +1,370 @@
+"""Judgments meet runs: the only home of ties, missing topics, duplicates, unjudged documents and depth.
+
+The result, `Rankings`, holds for each list (a run's answer to a topic) only its judged documents, each as a rank and
+the *row of its judgment*. Grades are a table indexed by row, so judging again is a table swap, not a reread. What is
+decided on the way is counted in the `Audit`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AlignError
+from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
+
+__all__ = ["Audit", "Rankings", "align"]
+
+Ties = Literal["docno", "rank", "file", "expected"]
+Missing = Literal["zero", "skip"]
+Unjudged = Literal["zero", "condense"]
+Duplicates = Literal["error", "best"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "ties": ("docno", "rank", "file", "expected"),
+    "missing": ("zero", "skip"),
+    "unjudged": ("zero", "condense"),
+    "duplicates": ("error", "best"),
+}
+_TOP = 10  # the depth at which unjudged documents are counted
+
+
+class Audit:
+    """What was decided while runs met judgments: a line for people, numbers for programs.
+
+    Attributes
+    ----------
+    runs : tuple of str
+    topics : int
+        Topics in the judgments.
+    scored : ndarray of int64
+        Topics of the judgments that each run answers.
+    missing, extra : dict
+        Topics that a run lacks, or that nobody judged, by run; runs with none are left out.
+    unjudged_top10 : ndarray of int64
+        Unjudged documents among each run's first ten, over all its lists.
+    shown_top10 : ndarray of int64
+        Documents among the first ten: what ``unjudged_top10`` is a share of.
+    tied : ndarray of int64
+        Documents that share their score with another of their list: their order is the tie rule's.
+    duplicates : ndarray of int64
+        Second occurrences dropped (only with ``duplicates="best"``).
+    no_relevant : tuple of str
+        Judged topics without a relevant document (grade of at least 1).
+    """
+
+    def __init__(self, runs: tuple[str, ...], qrels: Qrels, ties: str) -> None:
+        n = len(runs)
+        self.runs = runs
+        self.topics = len(qrels.topics)
+        self.ties = ties
+        self.scored, self.unjudged_top10, self.shown_top10, self.tied, self.duplicates = np.zeros((5, n), np.int64)
+        self.missing: dict[str, list[str]] = {}
+        self.extra: dict[str, list[str]] = {}
+        best = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1])
+        self.no_relevant = tuple(t for t, g in zip(qrels.topics, best.tolist(), strict=True) if g < 1)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row of counts a run."""
+        return [
+            {
+                "run": run,
+                "scored": int(self.scored[i]),
+                "missing": len(self.missing.get(run, ())),
+                "extra": len(self.extra.get(run, ())),
+                "unjudged@10": int(self.unjudged_top10[i]),
+                "tied": int(self.tied[i]),
+                "duplicates": int(self.duplicates[i]),
+            }
+            for i, run in enumerate(self.runs)
+        ]
+
+    def __str__(self) -> str:
+        shown = int(self.shown_top10.sum())
+        share = f" ({int(self.unjudged_top10.sum()) / shown:.1%})" if shown else ""
+        rule = {"docno": "by docno", "rank": "by rank", "file": "by file order", "expected": "averaged"}[self.ties]
+        parts = [
+            f"{len(self.runs)} run{'s' * (len(self.runs) != 1)} x {self.topics} topics",
+            f"scored {int(self.scored.sum())}",
+            f"missing {sum(map(len, self.missing.values()))}",
+            f"extra {sum(map(len, self.extra.values()))}",
+            f"unjudged in top 10: {int(self.unjudged_top10.sum())}{share}",
+            f"tied documents {int(self.tied.sum())} ({rule})",
+        ]
+        if self.duplicates.any():
+            parts.append(f"duplicates dropped {int(self.duplicates.sum())}")
+        if self.no_relevant:
+            parts.append(f"topics without a relevant document {len(self.no_relevant)}")
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Audit({self})"
+
+
+class Rankings:
+    """Lists of ranked judgments in compressed rows; made by `align`, never changed.
+
+    List ``i`` is the answer of run ``run[i]`` to topic ``topic[i]``; its ``length[i]`` documents are ranked from 1;
+    its judged ones are the *hits* ``offsets[i]:offsets[i + 1]``. Lists are ordered by run, then by topic.
+
+    Attributes
+    ----------
+    qrels : Qrels
+    runs, topics : tuple of str
+    run, topic, length : ndarray of int32
+        Of each list.
+    offsets : ndarray of int64
+    rank, row : ndarray of int32
+        Of each hit: its rank, and the row of its judgment in the qrels.
+    tie_first, tie_size : ndarray of int32
+        Of each hit: first rank and size of the group of documents with the same score.
+    ties, missing, unjudged, duplicates : str
+    depth : int or None
+    audit : Audit
+    """
+
+    def __init__(
+        self,
+        qrels: Qrels,
+        runs: tuple[str, ...],
+        labels: tuple[str, ...],
+        lists: NDArray[np.int64],
+        hits: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        options: dict[str, Any],
+        audit: Audit,
+    ) -> None:
+        self.qrels = qrels
+        self.runs = runs
+        self.labels = labels
+        self.topics = qrels.topics
+        self.run, self.topic, self.length = np.ascontiguousarray(lists.T.astype(np.int32))
+        self.offsets = offsets
+        self.rank, self.row, self.tie_first, self.tie_size = np.ascontiguousarray(hits.T)
+        self.depth: int | None = options["depth"]
+        self.ties: str = options["ties"]
+        self.missing: str = options["missing"]
+        self.unjudged: str = options["unjudged"]
+        self.duplicates: str = options["duplicates"]
+        self.audit = audit
+        for array in (self.run, self.topic, self.length, offsets, self.rank, self.row, self.tie_first, self.tie_size):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    def __repr__(self) -> str:
+        return f"Rankings({self.audit})"
+
+    @property
+    def positions(self) -> NDArray[np.int32]:
+        """Where each hit stands for a measure: its rank, or its rank among the judged ones (``unjudged="condense"``)."""
+        if self.unjudged == "zero":
+            return self.rank
+        within = np.arange(len(self.rank)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return (within + 1).astype(np.int32)
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """How long each list is for a measure."""
+        return self.length if self.unjudged == "zero" else np.diff(self.offsets).astype(np.int32)
+
+    def index(self, run: str) -> int:
+        """Return the place of a run, by its name or, where that is unambiguous, by its file's name."""
+        for names in (self.runs, self.labels):
+            if names.count(run) == 1:
+                return names.index(run)
+        raise KeyError(run)
+
+    def list_of(self, run: str, topic: str) -> int:
+        """Return the index of the list of a run and a topic."""
+        here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
+        found = np.flatnonzero(here)
+        if not found.size:
+            raise KeyError((run, topic))
+        return int(found[0])
+
+    def grades(self, run: str, topic: str) -> NDArray[np.float64]:
+        """Return one list as grades by rank, NaN where nobody judged.
+
+        Examples
+        --------
+        >>> import amble
+        >>> qrels = {"401": {"a": 1, "b": 0}}
+        >>> rankings = amble.align(qrels, {"mine": {"401": {"a": 3.0, "x": 2.0, "b": 1.0}}})
+        >>> rankings.grades("mine", "401")
+        array([ 1., nan,  0.])
+        """
+        i = self.list_of(run, topic)
+        hits = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        out = np.full(int(self.lengths[i]), np.nan)
+        out[self.positions[hits] - 1] = self.qrels.grades[self.row[hits]]
+        return out
+
+
+def _names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
+    """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
+    count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
+    names = [
+        run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)
+    ]
+    count = Counter(names)
+    names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
+    return tuple(names)
+
+
+def _check(options: dict[str, Any]) -> None:
+    for option, allowed in _CHOICES.items():
+        if options[option] not in allowed:
+            raise AlignError(f"{option}={options[option]!r}: expected one of {', '.join(map(repr, allowed))}")
+    depth = options["depth"]
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1):
+        raise AlignError(f"depth={depth!r}: expected a whole number of at least 1, or None")
+
+
+def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int) -> list[Ranked]:
+    """Read and rank every run; several files, or the parts of a big one, on several threads."""
+    if threads < 2:
+        return [run.rank(qrels, ties, duplicates) for run in runs]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+
+        def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+            return list(pool.map(function, items))
+
+        if len(runs) >= threads:
+            return each(lambda run: run.rank(qrels, ties, duplicates), runs)
+        out = []
+        for run in runs:
+            parts = run.parts(threads)
+            if len(parts) > 1:
+                out.append(run.rank_parts(qrels, parts, ties, duplicates, each))
+            else:
+                out.append(run.rank(qrels, ties, duplicates))
+        return out
+
+
+def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Put a run's lists in the order of the judgments' topics and cut them at the depth."""
+    lists, hits = ranked.lists, ranked.hits
+    ends = lists[:, 4]
+    starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    sizes = ends - starts
+    if len(lists) and np.any(np.diff(lists[:, 0]) < 0):
+        by_topic = np.argsort(lists[:, 0], kind="stable")
+        lists, starts, sizes = lists[by_topic], starts[by_topic], sizes[by_topic]
+        ends = np.cumsum(sizes)
+        hits = hits[np.arange(int(ends[-1])) + np.repeat(starts - (ends - sizes), sizes)]
+    if depth is not None:
+        # a group of equal scores that straddles the cut still counts in the mean over its orders
+        seen = hits[:, 2 if ties == "expected" else 0] <= depth
+        ends = np.concatenate(([0], np.cumsum(seen)))[ends]
+        hits = hits[seen]
+    out = lists.copy()
+    out[:, 4] = np.diff(ends, prepend=0)
+    if depth is not None:
+        out[:, 1] = np.minimum(out[:, 1], depth)
+    return out, hits
+
+
+def align(
+    qrels: Any,
+    runs: Any,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    ties: Ties = "docno",
+    unjudged: Unjudged = "zero",
+    *,
+    duplicates: Duplicates = "error",
+    threads: int | None = None,
+) -> Rankings:
+    """Let runs meet judgments.
+
+    Documents are ranked by score, descending, compared as doubles; the rank column is not looked at.
+
+    Parameters
+    ----------
+    qrels : Qrels, or anything `read_qrels` takes
+    runs : Runs, or anything `read_runs` takes (a list is taken as several)
+    depth : int, optional
+        Look no further than this rank.
+    missing : {"zero", "skip"}
+        A judged topic that a run does not answer is an empty list, or is left out of that run's mean.
+    ties : {"docno", "rank", "file", "expected"}
+        Documents with equal scores: by docno, descending bytewise, as trec_eval has it; by the rank column; as they
+        stand in the file; or the mean over all their orders.
+    unjudged : {"zero", "condense"}
+        Unjudged documents gain nothing, or are taken out of the lists.
+    duplicates : {"error", "best"}
+        A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
+    threads : int, optional
+        How many threads read; as many as there are processors, where that pays.
+
+    Returns
+    -------
+    Rankings
+
+    Examples
+    --------
+    >>> import amble
+    >>> rankings = amble.align({"401": {"a": 1, "b": 0}}, {"mine": {"401": {"a": 3.0, "x": 2.0}}})
+    >>> print(rankings.audit)
+    1 run x 1 topics, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
+    """
+    options = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
+    _check(options)
+    qrels = read_qrels(qrels)
+    if not isinstance(runs, Runs):
+        runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
+    rule = "docno" if ties == "expected" else ties
+    ranked = _rank_all(runs, qrels, rule, duplicates, _threads(threads, runs))
+    names = _names(runs, [r.tag for r in ranked])
+    audit = Audit(names, qrels, ties)
+    all_lists, all_hits = [], []
+    every = np.arange(len(qrels.topics))
+    for i, one in enumerate(ranked):
+        if not len(one.lists):
+            raise AlignError(
+                f"{runs[i].path or runs[i].label}: no topic in common with {qrels.name}: "
+                f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
+            )
+        lists, hits = _reordered(one, depth, ties)
+        absent = np.setdiff1d(every, lists[:, 0], assume_unique=True)
+        audit.scored[i] = len(lists)
+        audit.tied[i] = one.lists[:, 2].sum()
+        audit.duplicates[i] = one.lists[:, 3].sum()
+        audit.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
+        audit.unjudged_top10[i] = audit.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
+        if absent.size:
+            audit.missing[names[i]] = [qrels.topics[t] for t in absent.tolist()]
+        if one.extra:
+            audit.extra[names[i]] = one.extra
+        if missing == "zero" and absent.size:
+            empty = np.zeros((absent.size, 5), np.int64)
+            empty[:, 0] = absent
+            lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
+        all_lists.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
+        all_hits.append(hits)
+    lists = np.concatenate(all_lists)
+    offsets = np.concatenate(([0], np.cumsum(lists[:, 3])))
+    labels = tuple(run.label for run in runs)
+    return Rankings(qrels, names, labels, lists[:, :3], np.concatenate(all_hits), offsets, options, audit)
+
+
+def _threads(threads: int | None, runs: Iterable[Run]) -> int:
+    if threads is None:
+        files = [run.path for run in runs if run.path not in (None, "-")]
+        size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))
+        return min(os.cpu_count() or 1, 8) if size > 1 << 23 else 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise AlignError(f"threads={threads!r}: expected a whole number of at least 1, or None")
+    return threads

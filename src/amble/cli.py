@@ -1,0 +1,92 @@
+"""The command line: ``amble COMMAND …``.
+
+Each command is a module of ``amble.commands`` with ``arguments(parser)`` and ``run(args) -> exit code``; only the one
+that is asked for is imported. Anything a user can cause ends in one line on standard error and exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+from amble import __version__
+
+COMMANDS = {
+    "check": "everything that is wrong or odd with run files",
+    "demo": "a small collection, made and judged on the spot",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def _parser(command: str | None) -> _Parser:
+    if command is None:
+        listing = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
+        parser = _Parser(
+            prog="amble",
+            description="Rankings, judged by how people walk them.",
+            epilog=f"commands:\n{listing}\n\namble COMMAND --help tells more.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("--version", action="version", version=f"amble {__version__}")
+        parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+        return parser
+    module = importlib.import_module(f"amble.commands.{command}")
+    parser = _Parser(
+        prog=f"amble {command}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    module.arguments(parser)
+    parser.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 fine, 1 something was found, 2 it could not be done."""
+    argv = sys.argv[1:] if argv is None else argv
+    # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        if not argv or argv[0] not in COMMANDS:
+            _parser(None).parse_args(argv or ["--help"])
+        args = _parser(argv[0]).parse_args(argv[1:])
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except ValueError as error:
+        if not _is_ours(error):
+            raise
+        print(f"amble: {_one_line(error)}", file=sys.stderr)
+    except MemoryError:
+        print("amble: out of memory", file=sys.stderr)
+    except BrokenPipeError:  # the reader of our output went away, which is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"amble: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("amble: stopped", file=sys.stderr)
+        return 130
+    return 2
+
+
+def _is_ours(error: ValueError) -> bool:
+    from amble.errors import AmbleError
+
+    return isinstance(error, AmbleError)
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).splitlines())
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Files as bytes: plain, compressed, or a pipe; told apart by what they hold, not by their names."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from amble.errors import ReadError
+
+__all__ = ["open_source", "plain_size", "stem", "topic_changes"]
+
+_MAGIC = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"\xfd7zXZ\x00": ("xz", ".xz"),
+    b"BZh": ("bzip2", ".bz2"),
+    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
+}
+_ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
+_LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
+
+
+def stem(path: str) -> str:
+    """Return a file's name without its endings.
+
+    >>> stem("runs/bm25.v2.run.gz")
+    'bm25.v2'
+    """
+    name = Path(path).name
+    for _, ending in _MAGIC.values():
+        if name.endswith(ending) and name != ending:
+            name = name[: -len(ending)]
+            break
+    root, ending = os.path.splitext(name)
+    return root if ending in _ENDINGS and root else name
+
+
+def _format_of(head: bytes, path: str) -> str:
+    for magic, (name, _) in _MAGIC.items():
+        if head.startswith(magic):
+            return name
+    for name, ending in _MAGIC.values():
+        if head and path.endswith(ending):
+            raise ReadError(f"{path}: not {name} data, although its name ends in {ending}")
+    return ""
+
+
+def _decompressor(kind: str, file: IO[bytes], path: str) -> Any:
+    if kind == "gzip":
+        import gzip
+
+        return gzip.GzipFile(fileobj=file)
+    if kind == "xz":
+        import lzma
+
+        return lzma.LZMAFile(file)
+    if kind == "bzip2":
+        import bz2
+
+        return bz2.BZ2File(file)
+    try:
+        import zstandard
+    except ImportError:
+        raise ReadError(f"{path}: zstd data needs the extra: pip install 'amble[zst]'") from None
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+
+
+def _open(path: str) -> IO[bytes]:
+    if path == "-":
+        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise ReadError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise ReadError(f"{path}: a directory, expected a file") from None
+    except ValueError as error:  # a NUL in the name
+        raise ReadError(f"{path!r}: {error}") from None
+    except OSError as error:
+        raise ReadError(f"{path}: {error.strerror or error}") from None
+
+
+def _is_broken(error: Exception) -> bool:
+    """Tell whether an error speaks of the data (and not of our own code)."""
+    if isinstance(error, OSError | EOFError):
+        return True
+    return type(error).__name__ in {"error", "LZMAError", "ZstdError"}
+
+
+def _lines_before(path: str) -> int:
+    lines = 0
+    with contextlib.suppress(Exception), _open(path) as file:
+        data = _decompressor(_format_of(file.peek(8)[:8], path), file, path)  # type: ignore[attr-defined]
+        while chunk := data.read1(1 << 16) if hasattr(data, "read1") else data.read(1 << 16):
+            lines += chunk.count(b"\n")
+    return lines
+
+
+@contextlib.contextmanager
+def open_source(path: str) -> Iterator[tuple[Any, bool]]:
+    """Open a file for the reader: ``(source, can be read again)``.
+
+    The source is a file descriptor for a plain regular file, otherwise an object with ``readinto``. What goes wrong
+    while it is read (broken compression, an unreadable disk) becomes a ReadError that names the file and the line.
+    """
+    with _open(path) as file:
+        kind = _format_of(file.peek(8)[:8], path)  # type: ignore[attr-defined]
+        again = path != "-" and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        if again and not kind:
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
+            yield file.fileno(), True
+            return
+        source = _decompressor(kind, file, path) if kind else file
+        try:
+            yield source, again
+        except Exception as error:
+            if isinstance(error, ReadError) or not _is_broken(error):
+                raise
+            what = f"broken {kind} data" if kind else "cannot be read"
+            line = f":{_lines_before(path) + 1}" if kind and again else ""
+            raise ReadError(f"{path}{line}: {what}: {error}") from None
+
+
+def plain_size(path: str) -> int:
+    """Return the size of a plain regular file, 0 for any other."""
+    if path == "-":
+        return 0
+    with _open(path) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or _format_of(file.peek(8)[:8], path):  # type: ignore[attr-defined]
+            return 0
+        return status.st_size
+
+
+def topic_changes(path: str, parts: int) -> list[int]:
+    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start."""
+    cuts = [0]
+    with _open(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        for part in range(1, parts):
+            at = size * part // parts
+            if at <= cuts[-1]:
+                continue
+            file.seek(at - 1)
+            file.readline()
+            topic = b""
+            while (start := file.tell()) < min(size, at + _LONGEST_SEARCH):
+                column = file.readline().split(None, 1)[:1]
+                if not column or column[0].startswith(b"#"):
+                    continue
+                if topic and column[0] != topic:
+                    cuts.append(start)
+                    break
+                topic = column[0]
+    return cuts
