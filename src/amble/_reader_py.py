@@ -9,6 +9,7 @@ three lists ``(topics, docs, numbers)``.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import os
@@ -104,9 +105,9 @@ def _number(column: bytes, what: str) -> float:
     return value
 
 
-def _lines(data: bytes, layout: _Layout, name: str, *, rank_matters: bool = False) -> Iterator[
-    tuple[int, list[bytes], float, float]
-]:
+def _lines(
+    data: bytes, layout: _Layout, name: str, *, rank_matters: bool = False
+) -> Iterator[tuple[int, list[bytes], float, float]]:
     """Yield the line number, columns, rank (where it matters) and number of each line that says something."""
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
@@ -123,8 +124,7 @@ def _lines(data: bytes, layout: _Layout, name: str, *, rank_matters: bool = Fals
         n = len(columns)
         if not layout.least <= n <= layout.most:
             raise ReadError(
-                f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, "
-                f"expected {layout.most}: {layout.columns}"
+                f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, expected {layout.most}: {layout.columns}"
             )
         try:
             rank = _number(columns[3], "rank") if rank_matters else 0.0
@@ -136,24 +136,18 @@ def _lines(data: bytes, layout: _Layout, name: str, *, rank_matters: bool = Fals
 
 def _name_of(value: object, what: str, where: str) -> bytes:
     if not isinstance(value, str):
-        raise ReadError(
-            f"{where}{what} {value!r:.100} is of type {type(value).__name__}, expected a string"
-        )
+        raise ReadError(f"{where}{what} {value!r:.100} is of type {type(value).__name__}, expected a string")
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise ReadError(
-            f"{where}{what} {value!r:.100} holds half a surrogate pair, expected text"
-        ) from None
+        raise ReadError(f"{where}{what} {value!r:.100} holds half a surrogate pair, expected text") from None
 
 
 def _number_of(value: Any, what: str, where: str) -> float:
     number = math.nan
     if not isinstance(value, str | bytes | bytearray):
-        try:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
     if not math.isfinite(number):
         raise ReadError(f"{where}{what} {value!r:.100} is not a finite number")
     return number
@@ -167,9 +161,7 @@ def _table(origin: Any, what: str, name: str) -> Iterator[tuple[int, str, bytes,
             t = _name_of(topic, "topic", f"{name}: ")
             at = f"{name}: topic {topic!r}: "
             if not isinstance(docs, dict):
-                raise ReadError(
-                    f"{at}value {docs!r:.100} is of type {type(docs).__name__}, expected a dictionary"
-                )
+                raise ReadError(f"{at}value {docs!r:.100} is of type {type(docs).__name__}, expected a dictionary")
             for doc, value in docs.items():
                 d = _name_of(doc, "document", at)
                 here = f"{name}: topic {topic!r}, document {doc!r}: "
@@ -262,9 +254,7 @@ def _file_entries(origin: Any, ties: int, name: str) -> Iterator[_Entry]:
         yield _Entry(line, columns[0], _Record(columns[2], score, given), tag)
 
 
-def _records(
-    origin: Any, ties: int, keep_best: int, name: str
-) -> tuple[dict[bytes, list[_Record]], str]:
+def _records(origin: Any, ties: int, keep_best: int, name: str) -> tuple[dict[bytes, list[_Record]], str]:
     """Group the run's records by topic; a document that comes twice is an error, unless the best is to be kept."""
     entries: Iterable[_Entry]
     if _is_table(origin):
@@ -297,8 +287,7 @@ def rank_stream(
     """Rank a run from where the source stands; this twin always reads the whole of it."""
     if stop >= 0 or middle:
         raise ValueError("the plain reader does not read parts of a file")
-    ranked = rank(judgments, source, ties, keep_best, name)
-    return ranked  # type: ignore[return-value]
+    return rank(judgments, source, ties, keep_best, name)  # type: ignore[return-value]
 
 
 def rank(
@@ -308,7 +297,8 @@ def rank(
     topics, tag = _records(origin, ties, keep_best, name)
     ordered = {topic: _order(_best(records, ties), ties) for topic, records in topics.items()}
     if judgments is None:
-        offsets, scores, docs = array("q", [0]), array("d"), []
+        offsets, scores = array("q", [0]), array("d")
+        docs: list[str] = []
         for records in ordered.values():
             docs.extend(_text(record.doc) for record in records)
             scores.extend(record.score for record in records)

@@ -143,9 +143,16 @@ class Rankings:
         self.runs = runs
         self.labels = labels
         self.topics = qrels.topics
-        self.run, self.topic, self.length = np.ascontiguousarray(lists.T.astype(np.int32))
+        of_lists: NDArray[np.int32] = np.ascontiguousarray(lists.T, np.int32)
+        self.run: NDArray[np.int32] = of_lists[0]
+        self.topic: NDArray[np.int32] = of_lists[1]
+        self.length: NDArray[np.int32] = of_lists[2]
         self.offsets = offsets
-        self.rank, self.row, self.tie_first, self.tie_size = np.ascontiguousarray(hits.T)
+        by_column: NDArray[np.int32] = np.ascontiguousarray(hits.T)
+        self.rank: NDArray[np.int32] = by_column[0]
+        self.row: NDArray[np.int32] = by_column[1]
+        self.tie_first: NDArray[np.int32] = by_column[2]
+        self.tie_size: NDArray[np.int32] = by_column[3]
         self.depth: int | None = options["depth"]
         self.ties: str = options["ties"]
         self.missing: str = options["missing"]
@@ -163,16 +170,16 @@ class Rankings:
 
     @property
     def positions(self) -> NDArray[np.int32]:
-        """Where each hit stands for a measure: its rank, or its rank among the judged ones (``unjudged="condense"``)."""
+        """Where each hit stands for a measure: its rank, or (``unjudged="condense"``) its rank among the judged."""
         if self.unjudged == "zero":
             return self.rank
         within = np.arange(len(self.rank)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return (within + 1).astype(np.int32)
+        return np.asarray(within + 1, np.int32)
 
     @property
     def lengths(self) -> NDArray[np.int32]:
         """How long each list is for a measure."""
-        return self.length if self.unjudged == "zero" else np.diff(self.offsets).astype(np.int32)
+        return self.length if self.unjudged == "zero" else np.asarray(np.diff(self.offsets), np.int32)
 
     def index(self, run: str) -> int:
         """Return the place of a run, by its name or, where that is unambiguous, by its file's name."""
@@ -210,9 +217,7 @@ class Rankings:
 def _names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
-    names = [
-        run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)
-    ]
+    names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
     names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
     twice = [name for name, n in Counter(names).items() if n > 1]

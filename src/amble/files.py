@@ -50,6 +50,35 @@ def _format_of(head: bytes, path: str) -> str:
     return ""
 
 
+class _Zstd(io.RawIOBase):
+    """Zstandard frames one after another; unlike the library's own reader it tells when the last one is cut off."""
+
+    def __init__(self, file: IO[bytes], decompressor: Any) -> None:
+        self._file, self._new = file, decompressor
+        self._frame: Any = None
+        self._rest, self._ready = b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            data = self._rest or self._file.read(1 << 17)
+            self._rest = b""
+            if not data:
+                if self._frame is not None:
+                    raise EOFError("it ends before the end-of-stream marker was reached")
+                return 0
+            if self._frame is None:
+                self._frame = self._new().decompressobj()
+            self._ready = self._frame.decompress(data)
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        n = min(len(buffer), len(self._ready))
+        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        return n
+
+
 def _decompressor(kind: str, file: IO[bytes], path: str) -> Any:
     if kind == "gzip":
         import gzip
@@ -67,11 +96,13 @@ def _decompressor(kind: str, file: IO[bytes], path: str) -> Any:
         import zstandard
     except ImportError:
         raise ReadError(f"{path}: zstd data needs the extra: pip install 'amble[zst]'") from None
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return io.BufferedReader(_Zstd(file, zstandard.ZstdDecompressor))
 
 
 def _open(path: str) -> IO[bytes]:
     if path == "-":
+        if sys.stdin is None:
+            raise ReadError("-: there is no standard input")
         return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
     try:
         return open(path, "rb")

@@ -8,9 +8,12 @@ The work is done by ``_reader`` (C) or, where no compiler was at hand or ``AMBLE
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +22,20 @@ from amble.errors import ReadError
 from amble.files import open_source, plain_size, stem, topic_changes
 from amble.frames import as_table
 
-if os.environ.get("AMBLE_PURE", "") in ("", "0"):
-    try:
-        from amble import _reader as reader
-    except ImportError:
-        from amble import _reader_py as reader  # type: ignore[no-redef]
-else:
-    from amble import _reader_py as reader  # type: ignore[no-redef]
-
 __all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
-
-Path = str | os.PathLike[str]
-T = TypeVar("T")
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
+
+
+def _choose_reader() -> Any:
+    if os.environ.get("AMBLE_PURE", "") in ("", "0"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module("amble._reader")
+    return importlib.import_module("amble._reader_py")
+
+
+reader = _choose_reader()
 
 
 def compiled() -> bool:
@@ -43,7 +45,7 @@ def compiled() -> bool:
     >>> amble.read.compiled() in (True, False)
     True
     """
-    return not reader.__name__.endswith("_py")
+    return str(reader.__name__) == "amble._reader"
 
 
 class Qrels:
@@ -190,7 +192,7 @@ class Run:
         """Rank the run and join it with judgments: what `align` does with every run."""
         code, best = self._rules(ties, duplicates)
         if self.path is None:
-            return self._checked(reader.rank(qrels.judgments, self._origin, code, best, self.label))
+            return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label))
         with open_source(self.path) as (source, again):
             raw = None
             if again:
@@ -200,7 +202,7 @@ class Run:
         if raw is None:  # a topic's lines do not stand together
             with open_source(self.path) as (source, _):
                 raw = reader.rank(qrels.judgments, source, code, best, self.path)
-        return self._checked(raw)
+        return self._ranked(raw)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
         """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
@@ -210,7 +212,7 @@ class Run:
         if size < _BIG_FILE:
             return []
         cuts = [*topic_changes(self.path, wanted), size]
-        return [(a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [(a, b - a) for a, b in itertools.pairwise(cuts)]
 
     def rank_parts(
         self, qrels: Qrels, parts: list[tuple[int, int]], ties: str, duplicates: str, each: Callable[..., list[Any]]
@@ -252,22 +254,27 @@ class Run:
         """Read every document of the run, in rank order: the fuller path, for pools and fusion."""
         code, best = self._rules(ties, duplicates)
         if self.path is None:
-            return self._checked(Documents(reader.rank(None, self._origin, code, best, self.label)))
-        with open_source(self.path) as (source, _):
-            return self._checked(Documents(reader.rank(None, source, code, best, self.path)))
+            documents = Documents(reader.rank(None, self._origin, code, best, self.label))
+        else:
+            with open_source(self.path) as (source, _):
+                documents = Documents(reader.rank(None, source, code, best, self.path))
+        self._refuse_empty(len(documents))
+        return documents
 
     def _rules(self, ties: str, duplicates: str) -> tuple[int, int]:
         if self.path is None and ties == "rank":
             raise ReadError(f"{self.label}: data in memory has no rank column to break ties by; expected a file")
         return _TIES[ties], int(duplicates == "best")
 
-    def _checked(self, raw: Any) -> Any:
-        ranked = Ranked.of(raw) if isinstance(raw, tuple) and not isinstance(raw, Ranked) else raw
-        empty = not len(ranked) if isinstance(ranked, Documents) else not (len(ranked.lists) or ranked.extra)
-        if empty:
+    def _ranked(self, raw: tuple[bytes, bytes, list[str], str]) -> Ranked:
+        ranked = Ranked.of(raw)
+        self._refuse_empty(len(ranked.lists) + len(ranked.extra))
+        return ranked
+
+    def _refuse_empty(self, topics: int) -> None:
+        if not topics:
             found = "empty, expected lines" if self.path else "no topics, expected entries"
             raise ReadError(f"{self.path or self.label}: {found} of a run: topic Q0 doc rank score tag")
-        return ranked
 
 
 class Runs(Sequence[Run]):

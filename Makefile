@@ -1,0 +1,68 @@
+# Two commands do everything on a fresh machine with Python >= 3.11, make and git: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml setup.py src/amble/_reader.c $(wildcard src/amble/_c/*.h)
+
+.PHONY: demo test check lint pure nocompiler docs bench fuzz clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    install, make a small collection, run the main job on it"
+	@echo "make test    install what the tests need, run all checks and tests"
+	@echo "make check   ruff, mypy --strict, docs, tests"
+	@echo "make bench   amble beside its peers, ratios printed"
+	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
+	@echo "make docs    build the site into site/"
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "amble needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.made $(SOURCES)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.made $(SOURCES)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,docs]'
+	touch $(VENV)/.installed $@
+
+$(VENV)/.bench: $(VENV)/.made $(SOURCES)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
+	touch $(VENV)/.installed $@
+
+demo: $(VENV)/.installed
+	$(BIN)/amble demo
+
+test: check pure
+
+check: $(VENV)/.test lint
+	$(BIN)/python -m mkdocs build --strict -q
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# the same suite with the C part hidden
+pure: $(VENV)/.test
+	AMBLE_PURE=1 $(BIN)/python -m pytest
+
+docs: $(VENV)/.test
+	$(BIN)/python -m mkdocs build --strict
+
+WORKLOAD ?= .bench
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/workload.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
+
+FUZZ_FILES ?= 200000
+fuzz: $(VENV)/.test
+	$(BIN)/python fuzz/fuzz_reader.py --files $(FUZZ_FILES)
+
+clean:
+	rm -rf $(VENV) build site .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f src/amble/*.so

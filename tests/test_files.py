@@ -1,0 +1,119 @@
+"""Every way a file can come, and every way it can be broken."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import zstandard
+
+import amble
+from amble.files import stem, topic_changes
+
+QRELS = "401 0 a 1\n401 0 b 0\n402 0 a 2\n"
+RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 a 1 1 tag\n"
+PACKED = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: zstandard.ZstdCompressor().compress(data),
+}
+
+
+def listing(rankings: amble.Rankings) -> list[list[int]]:
+    return [x.tolist() for x in (rankings.topic, rankings.length, rankings.rank, rankings.row)]
+
+
+PLAIN = [[0, 1], [2, 1], [1, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize("named", [True, False])
+def test_compressed_files(write, ending: str, named: bool) -> None:
+    # told by what they hold: a name without the ending reads as well
+    pack = PACKED[ending]
+    suffix = f".{ending}" if named else ""
+    qrels, run = write(f"q.txt{suffix}", pack(QRELS.encode())), write(f"r.run{suffix}", pack(RUN.encode()))
+    assert listing(amble.align(qrels, run)) == PLAIN
+
+
+def test_concatenated_gzip_members(write) -> None:
+    lines = RUN.encode().splitlines(keepends=True)
+    run = write("r.gz", b"".join(gzip.compress(line) for line in lines))
+    assert listing(amble.align(write("q", QRELS), run)) == PLAIN
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_broken_compression_names_file_and_line(write, ending: str) -> None:
+    body = b"".join(b"401 Q0 d%d %d %d.25 t\n" % (i, i, 90000 - i) for i in range(60000))
+    packed = PACKED[ending](body)
+    run = write(f"r.run.{ending}", packed[: len(packed) // 2])
+    with pytest.raises(amble.ReadError, match=rf"r.run.{ending}:\d+: broken \w+ data") as caught:
+        amble.align(write("q", QRELS), run)
+    line = int(str(caught.value).split(":")[1])
+    if ending != "bz2":  # a bz2 block is larger than this
+        assert 1 <= line < 60000
+
+
+def test_not_what_its_name_says(write) -> None:
+    with pytest.raises(amble.ReadError, match="not gzip data, although its name ends in .gz"):
+        amble.align(write("q", QRELS), write("r.gz", RUN))
+
+
+def test_missing_file_directory_and_odd_names(tmp_path: Path, write) -> None:
+    with pytest.raises(amble.ReadError, match="none.txt: no such file"):
+        amble.read_qrels(tmp_path / "none.txt")
+    with pytest.raises(amble.ReadError, match="a directory, expected a file"):
+        amble.read_qrels(tmp_path)
+    with pytest.raises(amble.ReadError, match="null"):
+        amble.read_qrels("a\0b")
+    with pytest.raises(amble.ReadError, match="empty, expected judgments"):
+        amble.read_qrels(write("e", ""))
+    with pytest.raises(amble.ReadError, match="empty, expected lines of a run"):
+        amble.align(write("q", QRELS), write("e.run", "\n# nothing\n\n"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_is_read_once(tmp_path: Path, write) -> None:
+    # topics that do not stand together need the whole run: from a pipe that must work in one go
+    fifo = tmp_path / "pipe.run"
+    os.mkfifo(fifo)
+    split = "401 Q0 a 1 3.5 tag\n402 Q0 a 1 1 tag\n401 Q0 x 2 2.5 tag\n"
+    writer = threading.Thread(target=lambda: fifo.write_text(split))
+    writer.start()
+    assert listing(amble.align(write("q", QRELS), str(fifo))) == PLAIN
+    writer.join()
+
+
+def test_standard_input(write) -> None:
+    code = "import amble,sys; r = amble.align(sys.argv[1], '-'); print(r.runs, r.rank.tolist())"
+    for data in (RUN.encode(), gzip.compress(RUN.encode())):
+        done = subprocess.run([sys.executable, "-c", code, write("q", QRELS)], input=data, capture_output=True)
+        assert done.stdout.decode() == "('tag',) [1, 1]\n", done.stderr
+
+
+def test_stem() -> None:
+    assert stem("/x/input.CL99SD.xz") == "input.CL99SD"
+    assert stem("a.run.gz") == "a"
+    assert stem("bm25.k1=0.9") == "bm25.k1=0.9"
+    assert stem(".run") == ".run"
+    assert stem(".gz") == ".gz"
+
+
+def test_cuts_fall_on_changes_of_topic(write) -> None:
+    path = write("r", "".join(f"{t} Q0 d{i} {i} {-i} x\n" for t in range(7) for i in range(20)))
+    body = Path(path).read_bytes()
+    for parts in (2, 3, 5, 50):
+        cuts = topic_changes(path, parts)
+        assert cuts[0] == 0
+        assert cuts == sorted(set(cuts))
+        for cut in cuts[1:]:
+            assert body[cut - 1 : cut] == b"\n"
+            assert body[:cut].splitlines()[-1].split()[0] != body[cut:].split(None, 1)[0]
