@@ -32,7 +32,7 @@ ROUNDS = {"S": 7, "M": 3, "L": 3}
 PACKAGES = ("amble", "numpy", "pytrec-eval-terrier", "ranx", "ir-measures")
 
 AMBLE = (
-    "from amble import align, read_qrels, read_runs",  # by name: `import amble` alone loads nothing
+    "from amble import align, read_qrels, read_runs",  # named: `import amble` alone loads nothing
     "qrels = read_qrels(args[1])",
     "rankings = align(qrels, read_runs(*args[2:]), threads=int(args[0]))",
     "rankings.lengths.sum()",
@@ -132,14 +132,15 @@ def build(source: Path, folder: Path) -> str:
     flags = ["-O3", "-DNDEBUG", "-fPIC", f"-I{sysconfig.get_paths()['include']}"]
     link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
     target = folder / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    subprocess.run(
-        [*shlex.split(compiler), *flags, *link, str(source), "-o", str(target), "-lm"], check=True
-    )
+    files = [str(source), "-o", str(target), "-lm"]
+    subprocess.run([*shlex.split(compiler), *flags, *link, *files], check=True)
     return name
 
 
 def lineup(
-    work: workload.Workload, files: int, sketch: tuple[Path, str] | None
+    work: workload.Workload,
+    files: int,
+    sketch: tuple[Path, str] | None,
 ) -> list[race.Contender]:
     """List who races on one shape.
 
@@ -255,12 +256,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             work = workload.load(data, shape, scale)
             rounds = args.rounds or (1 if args.quick else ROUNDS[shape])
             contenders = lineup(work, files, sketch)
+            watch = race.Watch()
             laps = race.race(contenders, rounds, lambda said: print(said, file=sys.stderr))
             failed |= any(x.trouble for done in laps.values() for x in done)
             print(
                 f"\n## {shape}: {len(work.runs)} run{'s' * (len(work.runs) > 1)}, "
                 f"{work.docs:,} lines, {work.size / 1e6:.1f} MB; {rounds} "
-                f"round{'s' * (rounds > 1)}\n"
+                f"round{'s' * (rounds > 1)}; {watch}\n"
             )
             print(race.table(contenders, laps, REFERENCE), flush=True)
     if "S" in args.only:

@@ -9,9 +9,9 @@ hangs costs one cell of the table and no more.
     python benchmarks/peer_behaviour.py --tools trec_eval ranx --cases nan_low inf_score
     python benchmarks/peer_behaviour.py --trec-eval path/to/trec_eval
 
-A full run takes some minutes, most of them ranx's start-up. The Python tools (amble, pytrec_eval, ir_measures, ranx) are looked for in the running
+The Python tools (amble, pytrec_eval, ir_measures, ranx) are looked for in the running
 interpreter; trec_eval on PATH, or where ``--trec-eval`` says. A tool that is not there is
-reported as "not installed".
+reported as "not installed". A full run takes some minutes, most of them ranx's start-up.
 
 How to read a cell: most cases are made so that the mean average precision (AP) of the run gives
 away how the odd part was taken. Where the value seen is one of those foreseen, its meaning is
@@ -27,7 +27,6 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
-import math
 import os
 import shutil
 import signal
@@ -85,8 +84,7 @@ def run_text(*rows: str) -> bytes:
     """Join "topic doc score" rows into a run file; the rank column is the line's number."""
     parts = [row.split() for row in rows]
     return "".join(
-        f"{topic} Q0 {doc} {rank} {score} tag\n"
-        for rank, (topic, doc, score) in enumerate(parts, start=1)
+        f"{topic} Q0 {doc} {rank} {score} tag\n" for rank, (topic, doc, score) in enumerate(parts, start=1)
     ).encode()
 
 
@@ -227,6 +225,14 @@ def make_cases() -> list[Case]:
             {1.0: "left out of the mean", 0.5: "counts as 0"},
         ),
         Case(
+            "no_relevant_bpref",
+            "bpref of the topics after one with grades of 0 only",
+            qrels_text("1 a 0", "2 a 1", "2 b 0", "3 a 1", "3 b 0"),
+            run_text("1 a 1", "2 a 2", "2 b 1", "3 a 2", "3 b 1"),
+            {0.6667: "not affected", 0.0: "0 as well"},
+            measure="bpref",
+        ),
+        Case(
             "only_minus_one",
             "a topic with grades of -1 only",
             qrels_text("1 a 1", "2 a -1"),
@@ -235,7 +241,7 @@ def make_cases() -> list[Case]:
         ),
         Case(
             "first_minus_one",
-            "the same, as the first topic",
+            "a topic with grades of -1 only, the first of the topics",
             qrels_text("1 a -1", "2 a 1"),
             run_text("1 a 1", "2 a 1"),
             {1.0: "left out of the mean", 0.5: "counts as 0"},
@@ -445,9 +451,9 @@ def probe_amble(qrels: str, run: str) -> str:
 def probe_pytrec_eval(qrels: str, run: str) -> Scores:
     """Read with pytrec_eval's parsers and take the mean over the topics it gives back."""
     pytrec_eval = importlib.import_module("pytrec_eval")
-    with open(qrels) as lines:
+    with Path(qrels).open() as lines:
         judged = pytrec_eval.parse_qrel(lines)
-    with open(run) as lines:
+    with Path(run).open() as lines:
         ranked = pytrec_eval.parse_run(lines)
     evaluator = pytrec_eval.RelevanceEvaluator(judged, {"map", "ndcg_cut.10", "bpref"})
     result: Mapping[str, Mapping[str, float]] = evaluator.evaluate(ranked)
@@ -566,9 +572,7 @@ def command_output(command: Sequence[str]) -> tuple[str | None, subprocess.Compl
 
 def run_python_tool(tool: str, qrels: Path, run: Path) -> Outcome:
     """Probe a Python tool in a new process."""
-    died, done = command_output(
-        [sys.executable, str(Path(__file__).resolve()), "--probe", tool, str(qrels), str(run)]
-    )
+    died, done = command_output([sys.executable, str(Path(__file__).resolve()), "--probe", tool, str(qrels), str(run)])
     if died:
         return Outcome(None, died)
     try:
@@ -604,9 +608,7 @@ def run_trec_eval(binary: str, qrels: Path, run: Path, complete: bool) -> Outcom
 def run_ir_measures_cli(qrels: Path, run: Path) -> Outcome:
     """Run ir_measures from the command line and read its table."""
     measures = ["AP", "nDCG@10", "Bpref"]
-    died, done = command_output(
-        [sys.executable, "-m", "ir_measures", "-q", str(qrels), str(run), *measures]
-    )
+    died, done = command_output([sys.executable, "-m", "ir_measures", "-q", str(qrels), str(run), *measures])
     if died:
         return Outcome(None, died)
     if done.returncode:
@@ -631,13 +633,8 @@ def describe(case: Case, outcome: Outcome, folder: Path) -> str:
     else:
         means = {name: values.get("all") for name, values in outcome.scores.items()}
         topics = len(outcome.scores["AP"].keys() - {"all"})
-        numbers = [
-            f"{name} {value:.4f}"
-            for name, value in means.items()
-            if value is not None and not math.isnan(value)
-        ]
-        numbers += [f"{name} nan" for name, value in means.items() if value != value]
-        text = ", ".join([*numbers, f"n {topics}"])
+        numbers = [f"{name} {value:.4f}" for name, value in means.items() if value is not None]
+        text = ", ".join([*(numbers or ["empty result"]), f"n {topics}"])
         key = means.get(case.measure)
         meaning = case.meanings.get(round(key, 4)) if key is not None else None
         if meaning:
@@ -676,9 +673,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description="What amble and its peers do with odd input.")
     parser.add_argument("--trec-eval", metavar="PATH", help="trec_eval to use (default: on PATH)")
-    parser.add_argument(
-        "--tools", nargs="+", choices=TOOLS + MORE_TOOLS, default=list(TOOLS), metavar="TOOL"
-    )
+    parser.add_argument("--tools", nargs="+", choices=TOOLS + MORE_TOOLS, default=list(TOOLS), metavar="TOOL")
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="keys of cases (default: all)")
     parser.add_argument("--list", action="store_true", help="list the keys of the cases and stop")
     parser.add_argument("--keep", metavar="FOLDER", help="write the files here and keep them")

@@ -188,6 +188,31 @@ def race(
     return laps
 
 
+class Watch:
+    """How busy the rest of the machine has been since this was made: a race on it may be unfair."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), self._others()
+
+    @staticmethod
+    def _others() -> float:
+        """Seconds of processor time used so far, but for this process and its children."""
+        try:
+            with open("/proc/stat", encoding="ascii") as file:
+                user, nice, system, _, _, irq, softirq, *_ = map(int, file.readline().split()[1:])
+        except (OSError, ValueError):
+            return NAN
+        own = sum(os.times()[:4])
+        return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK") - own
+
+    def __str__(self) -> str:
+        since, before = self._start
+        busy = (self._others() - before) / max(time.perf_counter() - since, 1e-9)
+        if busy != busy:
+            return "load of the machine unknown"
+        return f"others kept {max(0.0, busy):.1f} of {os.cpu_count()} CPUs busy"
+
+
 def number(x: float) -> str:
     """Write a figure with three digits that count."""
     return f"{x:.0f}" if x >= 100 else f"{x:#.3g}"
@@ -204,7 +229,9 @@ def cell(values: Sequence[float], against: Sequence[float]) -> str:
 
 
 def table(
-    contenders: Sequence[Contender], laps: Mapping[str, Sequence[Lap]], reference: str
+    contenders: Sequence[Contender],
+    laps: Mapping[str, Sequence[Lap]],
+    reference: str,
 ) -> str:
     """Write the race as a Markdown table.
 
@@ -232,13 +259,10 @@ def table(
         done = laps.get(each.name, ())
         name = f"{each.name} ({each.note})" if each.note else each.name
         trouble = each.absent or next((x.trouble for x in done if x.trouble), "")
-        if trouble:
-            cells = [trouble.replace("|", "\\|"), "", "", ""]
-        else:
-            cells = [
-                cell([getattr(x, key) for x in done], [getattr(x, key) for x in base])
-                for key in fields
-            ]
+        cells = [trouble.replace("|", "\\|"), "", "", ""] if trouble else []
+        for key in () if trouble else fields:
+            values, against = ([getattr(x, key) for x in some] for some in (done, base))
+            cells.append(cell(values, against))
         rows.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -258,5 +282,4 @@ def machine(*packages: str) -> str:
             found.append(f"{package} not installed")
     python = f"{platform.python_implementation()} {platform.python_version()}"
     system = f"{platform.system()} {platform.machine()}"
-    load = f"load {os.getloadavg()[0]:.1f} before"
-    return ", ".join([f"{os.cpu_count()} CPUs", load, system, python, *found])
+    return ", ".join([f"{os.cpu_count()} CPUs", system, python, *found])

@@ -15,38 +15,56 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from amble.align import Audit, Rankings, align
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError
+    from amble.evaluate import Scores, evaluate
+    from amble.law import Law
+    from amble.measures import Measure, measure, parse
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+    from amble.table import Table
 
 # public name -> the room it lives in
 _ROOMS = {
     "AlignError": "errors",
     "AmbleError": "errors",
     "Audit": "align",
+    "Law": "law",
+    "Measure": "measures",
     "MeasureError": "errors",
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
     "Run": "read",
     "Runs": "read",
+    "Scores": "evaluate",
+    "Table": "table",
     "align": "align",
+    "evaluate": "evaluate",
+    "measure": "measures",
+    "parse": "measures",
     "read_qrels": "read",
     "read_runs": "read",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "read"))
+_OPEN_ROOMS = frozenset(("errors", "measures", "read"))
 
 __all__ = [
     "AlignError",
     "AmbleError",
     "Audit",
+    "Law",
+    "Measure",
     "MeasureError",
     "Qrels",
     "Rankings",
     "ReadError",
     "Run",
     "Runs",
+    "Scores",
+    "Table",
     "__version__",
     "align",
+    "evaluate",
+    "measure",
+    "parse",
     "read_qrels",
     "read_runs",
 ]

@@ -37,8 +37,8 @@ static PyObject *raise_err(const Err *e, PyObject *name) {
         return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, name);
     }
     PyObject *type = read_error();
-    PyObject *text = PyUnicode_DecodeUTF8(e->text, (Py_ssize_t)strlen(e->text), "backslashreplace");
-    if (type && text) {
+    PyObject *text = type ? PyUnicode_DecodeUTF8(e->text, (Py_ssize_t)strlen(e->text), "backslashreplace") : NULL;
+    if (text) {
         if (e->line) PyErr_Format(type, "%U:%llu: %U", name, (unsigned long long)e->line, text);
         else if (e->row >= 0) PyErr_Format(type, "%U: row %lld: %U", name, (long long)e->row, text);
         else PyErr_Format(type, "%U: %U", name, text);
@@ -80,6 +80,7 @@ static int name_of(PyObject *x, const char *what, const Place *at, Arena *arena,
         PyErr_Clear();
         PyObject *bytes = PyUnicode_AsEncodedString(x, "utf-8", "surrogateescape");
         if (!bytes) {
+            if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return e->kind = PYTHON;
             PyErr_Clear();
             return wrong_value(at, e, "%s %.100R holds half a surrogate pair, expected text", x, what);
         }
@@ -106,15 +107,40 @@ static int number_of(PyObject *x, const char *what, const Place *at, double *out
     return FINE;
 }
 
+/* Tables are copied before they are read (their references only): a number's __float__ or another thread may change
+ * them meanwhile. A dictionary becomes a list of pairs (topic, copy of its documents). */
+static PyObject *copy_of_table(PyObject *table) {
+    if (PyTuple_Check(table)) {
+        PyObject *copy = PyTuple_New(3);
+        for (int i = 0; copy && i < 3; i++) {
+            PyObject *column = PyList_GetSlice(PyTuple_GetItem(table, i), 0, PY_SSIZE_T_MAX);
+            if (!column) { Py_DECREF(copy); return NULL; }
+            PyTuple_SetItem(copy, i, column);
+        }
+        return copy;
+    }
+    PyObject *pairs = PyDict_Items(table);
+    for (Py_ssize_t i = 0; pairs && i < PyList_Size(pairs); i++) {
+        PyObject *pair = PyList_GetItem(pairs, i), *docs = PyTuple_GetItem(pair, 1);
+        if (!PyDict_Check(docs)) continue;
+        PyObject *copy = PyDict_Copy(docs);
+        pair = copy ? PyTuple_Pack(2, PyTuple_GetItem(pair, 0), copy) : NULL;
+        Py_XDECREF(copy);
+        if (!pair) { Py_DECREF(pairs); return NULL; }
+        PyList_SetItem(pairs, i, pair);
+    }
+    return pairs;
+}
+
 /* Calls `take` for each (topic, doc, number) of a table. */
 typedef int (*Take)(void *to, const Name *topic, const Name *doc, double number, const Place *at, Err *e);
 
-static int each_of_dict(PyObject *table, PyObject *name, const char *number, Arena *arena, Take take, void *to, Err *e) {
-    PyObject *topic, *docs, *doc, *value;
-    Py_ssize_t i = 0;
+static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Arena *arena, Take take, void *to, Err *e) {
+    PyObject *doc, *value;
     Name t, d;
     double x;
-    while (PyDict_Next(table, &i, &topic, &docs)) {
+    for (Py_ssize_t i = 0; i < PyList_Size(pairs); i++) {
+        PyObject *pair = PyList_GetItem(pairs, i), *topic = PyTuple_GetItem(pair, 0), *docs = PyTuple_GetItem(pair, 1);
         Place at = {name, NULL, NULL, -1};
         if (name_of(topic, "topic", &at, arena, &t, e)) return e->kind;
         at.topic = topic;
@@ -124,9 +150,7 @@ static int each_of_dict(PyObject *table, PyObject *name, const char *number, Are
             at.doc = NULL;
             if (name_of(doc, "document", &at, arena, &d, e)) return e->kind;
             at.doc = doc;
-            Py_INCREF(value); /* its __float__ might do anything */
             int rc = number_of(value, number, &at, &x, e);
-            Py_DECREF(value);
             if (rc || (rc = take(to, &t, &d, x, &at, e))) return rc;
         }
     }
@@ -145,15 +169,23 @@ static int each_of_columns(PyObject *table, PyObject *name, const char *number, 
         if (topic != last && name_of(topic, "topic", &at, arena, &t, e)) return e->kind;
         last = topic;
         if (name_of(doc, "document", &at, arena, &d, e)) return e->kind;
-        Py_INCREF(value);
         int rc = number_of(value, number, &at, &x, e);
-        Py_DECREF(value);
         if (rc || (rc = take(to, &t, &d, x, &at, e))) return rc;
     }
     return FINE;
 }
 
-static int is_columns(PyObject *x) {
+/* *held keeps the names' bytes alive: the caller gives it back when it is done with them */
+static int each_of_table(PyObject *table, PyObject **held, PyObject *name, const char *number, Arena *arena, Take take,
+                         void *to, Err *e) {
+    *held = copy_of_table(table);
+    if (!*held) return e->kind = PYTHON;
+    return PyList_Check(*held) ? each_of_pairs(*held, name, number, arena, take, to, e)
+                               : each_of_columns(*held, name, number, arena, take, to, e);
+}
+
+static int is_table(PyObject *x) {
+    if (PyDict_Check(x)) return 1;
     if (!PyTuple_Check(x) || PyTuple_Size(x) != 3) return 0;
     for (int i = 0; i < 3; i++)
         if (!PyList_Check(PyTuple_GetItem(x, i))) return 0;
@@ -183,21 +215,24 @@ static int take_judgment(void *to, const Name *topic, const Name *doc, double gr
     int rc = judge(to, topic, doc, grade, e);
     if (at->row >= 0) e->row = at->row;
     if (rc == 1 && at->row < 0) /* two keys of a dictionary that are the same bytes */
-        return wrong_value(at, e, "%s %.100R is judged twice", at->doc, "document");
+        return wrong_value(at, e, "%s twice", at->doc, "judged");
     return rc; /* 1: the caller finds the first row */
 }
 
 static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
     PyObject *topics = PyTuple_GetItem(table, 0), *docs = PyTuple_GetItem(table, 1);
-    PyObject *topic = PyList_GetItem(topics, (Py_ssize_t)second), *doc = PyList_GetItem(docs, (Py_ssize_t)second);
     Place at = {Py_None, NULL, NULL, -1};
     Arena arena = {0};
-    Name t, d;
-    i64 first = 0;
-    while (first < second && (PyUnicode_Compare(PyList_GetItem(topics, (Py_ssize_t)first), topic) ||
-                              PyUnicode_Compare(PyList_GetItem(docs, (Py_ssize_t)first), doc))) first++;
-    if (!name_of(topic, "", &at, &arena, &t, e) && !name_of(doc, "", &at, &arena, &d, e))
-        judged_twice(&t, &d, "in row", (u64)first, e);
+    Name topic, doc, t, d;
+    if (!name_of(PyList_GetItem(topics, (Py_ssize_t)second), "", &at, &arena, &topic, e) &&
+        !name_of(PyList_GetItem(docs, (Py_ssize_t)second), "", &at, &arena, &doc, e))
+        for (i64 first = 0; first <= second; first++) {
+            if (name_of(PyList_GetItem(topics, (Py_ssize_t)first), "", &at, &arena, &t, e) ||
+                name_of(PyList_GetItem(docs, (Py_ssize_t)first), "", &at, &arena, &d, e)) break;
+            if (!same_name(&t, &topic) || !same_name(&d, &doc)) continue;
+            judged_twice(&topic, &doc, "in row", (u64)first, e);
+            break;
+        }
     arena_free(&arena);
     return e->kind;
 }
@@ -205,7 +240,7 @@ static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
 static void free_capsule(PyObject *capsule) { judgments_free(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 static PyObject *py_judge(PyObject *self, PyObject *args) {
-    PyObject *origin, *name;
+    PyObject *origin, *name, *held = NULL;
     (void)self;
     if (!PyArg_ParseTuple(args, "OU", &origin, &name)) return NULL;
     Judgments *j = mem_grow(NULL, 1, sizeof *j);
@@ -214,10 +249,10 @@ static PyObject *py_judge(PyObject *self, PyObject *args) {
     Err e = {0};
     e.row = -1;
     int rc;
-    if (PyDict_Check(origin)) rc = each_of_dict(origin, name, "grade", &j->arena, take_judgment, j, &e);
-    else if (is_columns(origin)) {
-        rc = each_of_columns(origin, name, "grade", &j->arena, take_judgment, j, &e);
-        if (rc == 1) rc = judged_twice_in_columns(origin, e.row, &e);
+    if (is_table(origin)) {
+        rc = each_of_table(origin, &held, name, "grade", &j->arena, take_judgment, j, &e);
+        if (rc == 1) rc = judged_twice_in_columns(held, e.row, &e);
+        Py_XDECREF(held);
     } else {
         Source s;
         if (source_of(origin, &s)) { judgments_free(j); return NULL; }
@@ -243,6 +278,8 @@ static PyObject *bytes_of(const void *p, size_t n, size_t size) {
     return PyBytes_FromStringAndSize(n ? (const char *)p : "", (Py_ssize_t)(n * size));
 }
 
+static PyObject *bytes_for(size_t n, size_t size) { return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(n * size)); }
+
 static PyObject *list_of_names(const Names *names) {
     PyObject *list = PyList_New((Py_ssize_t)names->n);
     for (size_t i = 0; list && i < names->n; i++) {
@@ -259,12 +296,11 @@ static PyObject *py_describe(PyObject *self, PyObject *capsule) {
     if (!j) return NULL;
     size_t nt = j->topics.n;
     PyObject *topics = list_of_names(&j->topics);
-    PyObject *offsets = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((nt + 1) * sizeof(i64)));
-    PyObject *grades = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(j->rows * sizeof(double)));
-    if (!topics || !offsets || !grades) {
+    PyObject *offsets = topics ? bytes_for(nt + 1, sizeof(i64)) : NULL;
+    PyObject *grades = offsets ? bytes_for(j->rows, sizeof(double)) : NULL;
+    if (!grades) {
         Py_XDECREF(topics);
         Py_XDECREF(offsets);
-        Py_XDECREF(grades);
         return NULL;
     }
     char *o = PyBytes_AsString(offsets), *g = PyBytes_AsString(grades);
@@ -307,9 +343,9 @@ static PyObject *export_ranked(const Run *r, const Judgments *j) {
     }
     if (!extra) return NULL;
     PyObject *tag = text_of(r->tag_n ? r->tag : (const u8 *)"", r->tag_n);
-    PyObject *lists = bytes_of(r->rank.list, r->rank.lists, sizeof(List));
-    PyObject *hits = bytes_of(r->rank.hit, r->rank.hits, sizeof(Hit));
-    if (tag && lists && hits) return Py_BuildValue("NNNN", lists, hits, extra, tag);
+    PyObject *lists = tag ? bytes_of(r->rank.list, r->rank.lists, sizeof(List)) : NULL;
+    PyObject *hits = lists ? bytes_of(r->rank.hit, r->rank.hits, sizeof(Hit)) : NULL;
+    if (hits) return Py_BuildValue("NNNN", lists, hits, extra, tag);
     Py_XDECREF(tag);
     Py_XDECREF(lists);
     Py_XDECREF(hits);
@@ -324,11 +360,12 @@ static PyObject *export_documents(Run *r, const size_t *group, const char *where
     memset(&nobody, 0, sizeof nobody);
     int rc = rank_groups(r, &nobody, group, where, e);
     if (rc) return raise_err(e, name);
-    PyObject *docs = PyList_New(0), *topics = list_of_names(&r->topics), *result = NULL;
-    PyObject *scores = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(r->n * sizeof(double)));
-    PyObject *offsets = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((nt + 1) * sizeof(i64)));
-    PyObject *tag = text_of(r->tag_n ? r->tag : (const u8 *)"", r->tag_n);
-    if (!docs || !topics || !scores || !offsets || !tag) goto done;
+    PyObject *topics = list_of_names(&r->topics), *result = NULL;
+    PyObject *docs = topics ? PyList_New(0) : NULL;
+    PyObject *scores = docs ? bytes_for(r->n, sizeof(double)) : NULL;
+    PyObject *offsets = scores ? bytes_for(nt + 1, sizeof(i64)) : NULL;
+    PyObject *tag = offsets ? text_of(r->tag_n ? r->tag : (const u8 *)"", r->tag_n) : NULL;
+    if (!tag) goto done;
     char *o = PyBytes_AsString(offsets), *s = PyBytes_AsString(scores);
     for (size_t t = 0; t <= nt; t++) {
         i64 at = (i64)total;
@@ -351,7 +388,12 @@ static PyObject *export_documents(Run *r, const size_t *group, const char *where
             memcpy(s + total * sizeof(double), &x->score, sizeof(double));
         }
     }
-    result = Py_BuildValue("OOOOOn", topics, offsets, docs, scores, tag, (Py_ssize_t)all_dropped);
+    if (total < r->n) { /* only those that were kept */
+        PyObject *whole = scores;
+        scores = bytes_of(s, total, sizeof(double));
+        Py_DECREF(whole);
+    }
+    if (scores) result = Py_BuildValue("OOOOOn", topics, offsets, docs, scores, tag, (Py_ssize_t)all_dropped);
 done:
     Py_XDECREF(docs);
     Py_XDECREF(topics);
@@ -399,7 +441,7 @@ static int take_record(void *to, const Name *topic, const Name *doc, double scor
 
 /* rank(judgments | None, origin, ties, keep_best, name): reads the whole run first; with None the documents */
 static PyObject *py_rank(PyObject *self, PyObject *args) {
-    PyObject *capsule, *origin, *name, *out = NULL;
+    PyObject *capsule, *origin, *name, *held = NULL, *out = NULL;
     Run r;
     Err e = {0}, wrong = {0};
     const Judgments *j = NULL;
@@ -411,8 +453,7 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     e.row = wrong.row = -1;
     if (!PyArg_ParseTuple(args, "OOiiU", &capsule, &origin, &r.rank.ties, &r.rank.keep_best, &name)) return NULL;
     if (capsule != Py_None && !(j = PyCapsule_GetPointer(capsule, CAPSULE))) return NULL;
-    if (PyDict_Check(origin)) rc = each_of_dict(origin, name, "score", &r.arena, take_record, &r, &e);
-    else if (is_columns(origin)) rc = each_of_columns(origin, name, "score", &r.arena, take_record, &r, &e);
+    if (is_table(origin)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
     else {
         Source s;
         if (source_of(origin, &s)) return NULL;
@@ -439,6 +480,7 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     }
     mem_free(group);
     run_free(&r);
+    Py_XDECREF(held);
     return out;
 }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import operator
 import os
 import re
 from array import array
@@ -23,6 +24,7 @@ from amble.errors import ReadError
 TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
 _SHOWN = 60
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_BELOW_BLANK = re.compile(rb"[\x00-\x1f]")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -32,10 +34,11 @@ class _Layout(NamedTuple):
     most: int
     number: int
     number_is: str
+    more: bool  # text may follow the last column; then the rank must be a number
 
 
-_QRELS_LINE = _Layout("topic iter doc grade", 4, 4, 3, "grade")
-_RUN_LINE = _Layout("topic Q0 doc rank score tag", 5, 6, 4, "score")
+_QRELS_LINE = _Layout("topic iter doc grade", 4, 4, 3, "grade", False)
+_RUN_LINE = _Layout("topic Q0 doc rank score tag", 5, 6, 4, "score", True)
 
 
 class Judgments:
@@ -82,7 +85,7 @@ def _text(name: bytes) -> str:
 
 
 def _quote(name: bytes) -> str:
-    shown = name[:_SHOWN].decode("utf-8", "backslashreplace")
+    shown = _BELOW_BLANK.sub(lambda byte: b"\\x%02x" % byte[0][0], name[:_SHOWN]).decode("utf-8", "backslashreplace")
     return f"'{shown}...'" if len(name) > _SHOWN else f"'{shown}'"
 
 
@@ -90,8 +93,10 @@ def _bytes_of(source: Any) -> bytes:
     if isinstance(source, int):
         with open(os.dup(source), "rb", buffering=0) as file:
             return file.readall()
-    out, buffer = io.BytesIO(), bytearray(1 << 19)
-    while got := source.readinto(memoryview(buffer)):
+    out, buffer = io.BytesIO(), bytearray(1 << 16)
+    while got := operator.index(source.readinto(memoryview(buffer))):
+        if not 0 <= got <= len(buffer):
+            raise OSError("readinto() returned a length that is not one")
         out.write(memoryview(buffer)[:got])
     return out.getvalue()
 
@@ -103,6 +108,10 @@ def _number(column: bytes, what: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{what} {_quote(column)} is too large for a double")
     return value
+
+
+def _is_number(column: bytes) -> bool:
+    return bool(_NUMBER.fullmatch(column)) and not math.isinf(float(column))
 
 
 def _lines(
@@ -122,7 +131,7 @@ def _lines(
                 found = "NUL byte in the line, expected text (is it UTF-16, or compressed?)"
             raise ReadError(f"{name}:{line}: {found}")
         n = len(columns)
-        if not layout.least <= n <= layout.most:
+        if n < layout.least or (n > layout.most and not (layout.more and _is_number(columns[3]))):
             raise ReadError(
                 f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, expected {layout.most}: {layout.columns}"
             )
@@ -145,9 +154,8 @@ def _name_of(value: object, what: str, where: str) -> bytes:
 
 def _number_of(value: Any, what: str, where: str) -> float:
     number = math.nan
-    if not isinstance(value, str | bytes | bytearray):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            number = float(value)
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        number = math.ldexp(value, 0)  # takes what has a __float__, but unlike float() no text
     if not math.isfinite(number):
         raise ReadError(f"{where}{what} {value!r:.100} is not a finite number")
     return number
@@ -186,7 +194,7 @@ def judge(origin: Any, name: str) -> Judgments:
         for entry, where, topic, doc, grade in _table(origin, "grade", name):
             if not judgments.add(topic, doc, grade):
                 if isinstance(origin, dict):
-                    raise ReadError(f"{where}document {_text(doc)!r:.100} is judged twice")
+                    raise ReadError(f"{where}judged twice")
                 raise ReadError(
                     f"{where}document {_quote(doc)} is judged twice for topic {_quote(topic)} "
                     f"(first in row {first[topic, doc]})"

@@ -96,7 +96,7 @@ static void number_rows(Judgments *j) {
 }
 
 static int judged_twice(const Name *topic, const Name *doc, const char *where, u64 first, Err *e) {
-    char t[SHOWN + 8], d[SHOWN + 8];
+    char t[QUOTED], d[QUOTED];
     quote(topic->p, topic->n, t);
     quote(doc->p, doc->n, d);
     snprintf(e->text, sizeof e->text, "document %s is judged twice for topic %s (first %s %llu)", d, t, where,

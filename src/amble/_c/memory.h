@@ -45,11 +45,11 @@ static void *mem_grow(void *old, size_t count, size_t size) {
     if (count > (size_t)PTRDIFF_MAX / size) return NULL;
 #ifdef AMBLE_CHECK_MEMORY
     if (mem_refuse()) return NULL;
-    if (!old) mem_live++;
+    int fresh = !old;
 #endif
     void *p = realloc(old, count ? count * size : 1);
 #ifdef AMBLE_CHECK_MEMORY
-    if (!p && !old) mem_live--;
+    mem_live += p && fresh;
 #endif
     return p;
 }
@@ -72,7 +72,7 @@ typedef struct Block { struct Block *next; } Block;
 typedef struct { Block *blocks; u8 *at; size_t left; } Arena;
 
 static const u8 *arena_keep(Arena *a, const u8 *p, size_t n) {
-    if (n > a->left) {
+    if (!a->at || n > a->left) {
         size_t want = n > 8192 ? n : 8192;
         Block *b = mem_grow(NULL, want + sizeof(Block), 1);
         if (!b) return NULL;

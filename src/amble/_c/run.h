@@ -17,6 +17,7 @@ INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, int rank_m
     if (*p <= ' ') return -1;
     p = skip_blanks(hash_column(p, &l->doc));
     if (*p <= ' ') return -1;
+    const u8 *rank = p;
     if (rank_matters) {
         if (parse_number(p, &p, &l->given) != NUMBER) return -1;
         p = skip_blanks(p);
@@ -29,6 +30,11 @@ INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, int rank_m
         const u8 *end = skip_column(p);
         l->tag.n = (u32)(end - p);
         p = skip_blanks(end);
+        if (*p > ' ') { /* text after the sixth column */
+            double number;
+            if (parse_number(rank, &end, &number) != NUMBER) return -1;
+            while (*p > ' ') p = skip_blanks(skip_column(p));
+        }
     }
     if (*p != '\n' || LINE_TOO_LONG(start, p)) return -1;
     *next = p + 1;
@@ -57,7 +63,7 @@ static void run_free(Run *r) {
 }
 
 static int appears_twice(const Name *topic, const Record *second, const char *where, u64 first, Err *e) {
-    char t[SHOWN + 8], d[SHOWN + 8];
+    char t[QUOTED], d[QUOTED];
     quote(topic->p, topic->n, t);
     quote(second->doc, second->n, d);
     snprintf(e->text, sizeof e->text, "document %s appears twice for topic %s (first %s %llu)", d, t, where,

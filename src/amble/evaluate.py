@@ -1,0 +1,246 @@
+"""Rankings and measures become scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.align import Rankings, align
+from amble.errors import AlignError, MeasureError
+from amble.measures import Lists, Measure, parse
+from amble.measures.grammar import split_measures
+from amble.table import Table
+
+__all__ = ["Scores", "evaluate"]
+
+Array = NDArray[np.float64]
+
+_LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
+
+
+def aggregate(how: str, values: Array) -> Array:
+    """Topics (the last axis) become one number; NaN is left out."""
+    n = np.count_nonzero(~np.isnan(values), axis=-1)
+    known = np.where(np.isnan(values), 0.0, values)
+    if how == "sum":
+        return np.asarray(known.sum(axis=-1))
+    if how == "geometric":
+        logs = np.where(np.isnan(values), 0.0, np.log(np.maximum(known, _LEAST)))
+        return np.where(n > 0, np.exp(logs.sum(axis=-1) / np.maximum(n, 1)), np.nan)
+    return np.where(n > 0, known.sum(axis=-1) / np.maximum(n, 1), np.nan)
+
+
+class Scores:
+    """The score of every run, topic and measure.
+
+    Attributes
+    ----------
+    runs, topics, measures : tuple of str
+        Labels; runs in the order given, topics in the order of the judgments.
+    values : ndarray
+        Of shape (runs, topics, measures); NaN where a topic was left out.
+    rankings : Rankings
+        What was scored, with its audit.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"401": {"a": 1, "b": 0}, "402": {"c": 1}}
+    >>> runs = {"x": {"401": {"a": 2.0, "b": 1.0}, "402": {"d": 2.0, "c": 1.0}}}
+    >>> scores = amble.evaluate(qrels, runs, ["AP", "P@1"])
+    >>> scores["x", "AP"]
+    array([1. , 0.5])
+    >>> print(scores.mean())
+    run      AP     P@1
+    x    0.7500  0.5000
+    """
+
+    def __init__(self, rankings: Rankings, measures: Sequence[Measure], values: Array) -> None:
+        self.rankings = rankings
+        self.runs = rankings.runs
+        self.topics = rankings.topics
+        self.parsed = tuple(measures)
+        self.measures = tuple(str(m) for m in measures)
+        self.values = values
+        values.flags.writeable = False
+
+    def _measure(self, name: str | Measure) -> int:
+        text = str(parse(name))
+        if text not in self.measures:
+            raise KeyError(f"{text} was not evaluated; there are {', '.join(self.measures)}")
+        return self.measures.index(text)
+
+    def __getitem__(self, key: tuple[str, str]) -> Array:
+        run, measure = key
+        return self.values[self.rankings.index(run), :, self._measure(measure)]
+
+    def __repr__(self) -> str:
+        return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
+
+    def means(self) -> Array:
+        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""
+        out = np.empty((len(self.runs), len(self.measures)))
+        for j, measure in enumerate(self.parsed):
+            out[:, j] = aggregate(measure.declaration.aggregate, self.values[:, :, j])
+        return out
+
+    def interval(self, confidence: float = 0.95) -> Array:
+        """Half-widths of the intervals of the means (Student's t over topics); NaN for what is not a mean."""
+        from scipy.special import stdtrit
+
+        n = np.count_nonzero(~np.isnan(self.values), axis=1)
+        out = np.full((len(self.runs), len(self.measures)), np.nan)
+        for j, measure in enumerate(self.parsed):
+            if measure.declaration.aggregate != "mean":
+                continue
+            for i in range(len(self.runs)):
+                x = self.values[i, :, j]
+                x = x[~np.isnan(x)]
+                if x.size > 1:
+                    t = stdtrit(x.size - 1, 0.5 + confidence / 2)
+                    out[i, j] = t * x.std(ddof=1) / math.sqrt(n[i, j])
+        return out
+
+    def _cell(self, j: int, value: float) -> float | int:
+        whole = self.parsed[j].declaration.aggregate == "sum" and float(value).is_integer()
+        return int(value) if whole else float(value)
+
+    def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
+        """A table with a row a run; the best of each measure stands out."""
+        means = self.means()
+        widths = self.interval() if intervals else None
+        columns = ["run"]
+        for name in self.measures:
+            columns += [name, "±"] if intervals else [name]
+        rows: list[list[Any]] = []
+        best = set()
+        step = 2 if intervals else 1
+        for j, measure in enumerate(self.parsed):
+            if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
+                top = np.nanmax(means[:, j]) if not np.isnan(means[:, j]).all() else np.nan
+                best |= {(i, 1 + step * j) for i in np.flatnonzero(means[:, j] == top).tolist()}
+        for i, run in enumerate(self.runs):
+            row: list[Any] = [run]
+            for j in range(len(self.measures)):
+                row.append(self._cell(j, means[i, j]))
+                if widths is not None:
+                    row.append(float(widths[i, j]))
+            rows.append(row)
+        return Table(columns, rows, digits=digits, best=best)
+
+    def table(self, *, topics: bool = False, digits: int = 4, names: Sequence[str] | None = None) -> Table:
+        """Rows of run, topic, measure and value; the mean's topic is ``all``."""
+        labels = list(names or self.measures)
+        rows: list[tuple[Any, ...]] = []
+        means = self.means()
+        for i, run in enumerate(self.runs):
+            if topics:
+                for t, topic in enumerate(self.topics):
+                    for j, label in enumerate(labels):
+                        value = self.values[i, t, j]
+                        if not math.isnan(value):
+                            rows.append((run, topic, label, self._cell(j, value)))
+            rows.extend((run, "all", label, self._cell(j, means[i, j])) for j, label in enumerate(labels))
+        return Table(["run", "topic", "measure", "value"], rows, digits=digits)
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{run: {topic: {measure: score}}}``."""
+        values = self.values.tolist()
+        return {
+            run: {
+                topic: dict(zip(self.measures, values[i][t], strict=True)) for t, topic in enumerate(self.topics)
+            }
+            for i, run in enumerate(self.runs)
+        }
+
+    def _columns(self) -> dict[str, list[Any]]:
+        r, t, m = self.values.shape
+        return {
+            "run": [run for run in self.runs for _ in range(t * m)],
+            "topic": [topic for topic in self.topics for _ in range(m)] * r,
+            "measure": list(self.measures) * (r * t),
+            "value": self.values.ravel().tolist(),
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with columns run, topic, measure, value."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MeasureError("to_pandas needs pandas: pip install pandas") from None
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars frame with columns run, topic, measure, value."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MeasureError("to_polars needs polars: pip install polars") from None
+        return pl.DataFrame(self._columns())
+
+
+def _measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    if isinstance(measures, str):
+        measures = split_measures(measures)
+    if isinstance(measures, Measure):
+        measures = [measures]
+    parsed = [parse(m) for m in measures]
+    if not parsed:
+        raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
+    unique = dict.fromkeys(parsed)
+    return list(unique)
+
+
+def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
+    """Score runs.
+
+    ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    qrels, runs
+        Anything `read_qrels` and `read_runs` take.
+    measures : str, Measure or a list of them
+        ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
+    undefined : {"zero", "skip"}
+        A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN).
+    **options
+        For `align`: depth, missing, ties, unjudged, duplicates, threads.
+
+    Returns
+    -------
+    Scores
+
+    Examples
+    --------
+    >>> import amble
+    >>> scores = amble.evaluate({"401": {"a": 1}}, {"x": {"401": {"a": 2.0}}}, "RR")
+    >>> scores.values
+    array([[[1.]]])
+    """
+    if len(what) == 2 and isinstance(what[0], Rankings):
+        if options:
+            raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
+        rankings, measures = what
+    elif len(what) == 3:
+        parsed_first = _measures(what[2])  # a typing error should not cost the time of reading
+        rankings, measures = align(what[0], what[1], **options), parsed_first
+    else:
+        raise AlignError("expected evaluate(rankings, measures) or evaluate(qrels, runs, measures)")
+    if undefined not in ("zero", "skip"):
+        raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
+    parsed = _measures(measures)
+    lists = Lists.of_rankings(rankings)
+    values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
+    for j, measure in enumerate(parsed):
+        of_lists = measure.scores(lists)
+        if undefined == "skip" and measure.declaration.aggregate != "sum":
+            gains = lists.gains(measure.declaration.gain.make(measure.values))
+            of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
+        values[rankings.run, rankings.topic, j] = of_lists
+    return Scores(rankings, parsed, values)

@@ -1,0 +1,401 @@
+"""The classic measures that are no users: numbers computed from the whole list at once."""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.measures.declare import graded, measure
+from amble.measures.domains import Above, AtLeast, Between, Numbers, Optional, Whole
+from amble.measures.gains import Gains, scan
+
+Array = NDArray[np.float64]
+
+Rank = Annotated[int | None, Optional(Whole(1)), "the rank to look down to; None: the end of the list"]
+
+_EPSILON = 1e-5  # of infAP
+
+
+def _ratio(a: NDArray[np.generic], b: NDArray[np.generic]) -> Array:
+    """a / b, 0 where b is."""
+    a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
+
+
+def _found(gains: Gains, k: int | None) -> NDArray[np.int64]:
+    return gains.found if k is None else gains.upto(k)
+
+
+# ---- counts
+
+
+@measure("NumQ", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="1; over topics: how many")
+def num_topics(gains: Gains) -> Array:
+    """How many topics were scored."""
+    return np.ones(gains.lists.n)
+
+
+@measure("NumRet", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="documents in the list")
+def num_retrieved(gains: Gains) -> Array:
+    """How many documents the list holds."""
+    return np.asarray(gains.lists.length, np.float64)
+
+
+@measure("NumRel", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="relevant documents")
+def num_relevant(gains: Gains) -> Array:
+    """How many relevant documents the topic has."""
+    return gains.relevant
+
+
+@measure("NumRelRet", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="relevant in the list")
+def num_relevant_retrieved(gains: Gains) -> Array:
+    """How many relevant documents the list holds."""
+    return np.asarray(gains.found, np.float64)
+
+
+@measure(
+    "NumNonrelRet", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="judged non-relevant in it"
+)
+def num_nonrelevant_retrieved(gains: Gains) -> Array:
+    """How many documents of the list were judged not relevant."""
+    return gains.lists.per_list(gains.lists.grade >= 0) - gains.found
+
+
+@measure("Judged", cite="ir_measures", family="counts", formula="judged documents among the first k, divided by k")
+def judged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
+    """How much of the top the assessors have seen (a list that ends before k counts as unjudged there)."""
+    lists = gains.lists
+    return lists.per_list((lists.grade >= 0) & (lists.shown_position <= k)) / k
+
+
+@measure("Unjudged", cite="trec_eval", family="counts", formula="unjudged documents among the first k, divided by k")
+def unjudged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
+    """How much of the top the assessors have not seen (negative grades count as unjudged)."""
+    lists = gains.lists
+    return (np.minimum(lists.shown_length, k) - lists.per_list((lists.grade >= 0) & (lists.shown_position <= k))) / k
+
+
+# ---- sets
+
+
+@measure("F", cite="vanrijsbergen1979", family="sets", formula="(1 + b^2) P R / (b^2 P + R) of the first k")
+def f_measure(
+    gains: Gains, beta: Annotated[float, Above(0), "how much recall matters against precision"] = 1.0, k: Rank = None
+) -> Array:
+    """The harmonic mean of precision and recall of the first k (without @k: of the whole list)."""
+    found = _found(gains, k)
+    p = _ratio(found, gains.lists.length) if k is None else found / k
+    r = _ratio(found, gains.relevant)
+    x = beta * beta
+    return _ratio((x + 1.0) * p * r, x * p + r)
+
+
+@measure("RelP", cite="trec_eval", family="sets", formula="relevant among the first k, divided by min(k, relevant)")
+def relative_precision(gains: Gains, k: Rank = None) -> Array:
+    """Precision, relative to the best that could be had (without @k: of the whole list)."""
+    most = gains.lists.length if k is None else k
+    return _ratio(_found(gains, k), np.minimum(most, gains.relevant))
+
+
+@measure("SetAP", cite="trec_eval", family="sets", formula="precision x recall of the whole list")
+def set_ap(gains: Gains) -> Array:
+    """Precision times recall of the list as a set."""
+    return _ratio(gains.found * gains.found, gains.lists.length * gains.relevant)
+
+
+@measure("Success", cite="trec_eval", family="sets", formula="1 if any of the first k is relevant, else 0")
+def success(gains: Gains, k: Rank = None) -> Array:
+    """Whether there is anything relevant among the first k."""
+    return np.asarray(_found(gains, k) > 0, np.float64)
+
+
+@measure(
+    "Utility",
+    cite="trec_eval",
+    family="sets",
+    bounded=False,
+    formula="a relevant found + b other found + c relevant missed + d other missed",
+)
+def utility(
+    gains: Gains,
+    weights: Annotated[str, Numbers(4), "of relevant found, others found, relevant missed, others missed"] = "1,-1,0,0",
+    docs: Annotated[int, Whole(0), "documents in the collection"] = 0,
+) -> Array:
+    """What the list is worth, if each kind of document has its price."""
+    a, b, c, d = Numbers.read(weights)
+    found, n, r = gains.found, gains.lists.length, gains.relevant
+    return np.asarray(a * found + b * (n - found) + c * (r - found) + d * (docs + found - n - r))
+
+
+# ---- the precision-recall curve
+
+
+@measure(
+    "Rprec",
+    cite="trec_eval",
+    family="curve",
+    formula="precision at rank mult x R, where R is the number of relevant documents",
+)
+def r_precision(gains: Gains, mult: Annotated[float, Above(0), "of the number of relevant documents"] = 1.0) -> Array:
+    """Precision at the rank where a perfect list would have found everything."""
+    k = (mult * gains.relevant + 0.9).astype(np.int64)
+    return _ratio(gains.upto(k), k)
+
+
+def _interpolated(gains: Gains) -> Array:
+    """The greatest precision at or after each relevant document."""
+    return scan(np.maximum.accumulate, gains.ordinal / gains.position, gains.offsets, reverse=True)
+
+
+def _at_recall(gains: Gains, best: Array, recall: float) -> Array:
+    x = recall * gains.relevant
+    wanted = (np.floor(x) + (x - np.floor(x) >= 0.5)).astype(np.int64)  # halves away from zero, as C's lround
+    have = (wanted <= gains.found) & (gains.found > 0)
+    at = gains.offsets[:-1] + np.maximum(wanted, 1) - 1
+    out = np.zeros(gains.lists.n)
+    out[have] = best[at[have]]
+    return out
+
+
+@measure(
+    "IPrec",
+    at="recall",
+    cite="trec_eval",
+    family="curve",
+    formula="greatest precision at any rank from which recall is at least r on",
+)
+def interpolated_precision(
+    gains: Gains, recall: Annotated[float, Between(0, 1, closed=True), "the recall wanted"] = 0.0
+) -> Array:
+    """How precise a list can be at a recall, if one may read on (IPrec@0.1)."""
+    return _at_recall(gains, _interpolated(gains), recall)
+
+
+@measure("IPrecAvg", cite="trec_eval", family="curve", formula="mean of IPrec at the given points")
+def mean_interpolated_precision(
+    gains: Gains,
+    points: Annotated[
+        str, Numbers(None, Between(0, 1, closed=True)), "of recall, increasing"
+    ] = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+) -> Array:
+    """The mean of interpolated precision over eleven points of recall, or others."""
+    levels = Numbers.read(points)
+    best = _interpolated(gains)
+    total = np.zeros(gains.lists.n)
+    for recall in reversed(levels):
+        total = total + _at_recall(gains, best, recall)
+    return total / len(levels)
+
+
+@measure("PRAUC", cite="manning2008", family="curve", formula="integral of IPrec over recall from 0 to 1")
+def area_under_curve(gains: Gains) -> Array:
+    """The area under the interpolated precision-recall curve."""
+    return _ratio(gains.sum(_interpolated(gains)), gains.relevant)
+
+
+# ---- incomplete judgments
+
+
+def _bpref(gains: Gains) -> Array:
+    lists = gains.lists
+    nonrelevant = (lists.grade >= 0) & (gains.by_row[lists.row] <= 0)
+    above = lists.before(nonrelevant)[gains.kept].astype(np.float64)
+    all_nonrelevant = lists.per_topic((lists.grades >= 0) & (gains.by_row <= 0))[lists.topic]
+    r = gains.relevant[gains.list]
+    bound = np.minimum(all_nonrelevant[gains.list], r)
+    value = np.where(above > 0, 1.0 - np.minimum(above, r) / np.where(bound > 0, bound, 1.0), 1.0)
+    return _ratio(gains.sum(value), gains.relevant)
+
+
+@measure("bpref", cite="buckley2004", family="incomplete", formula="mean of 1 - min(n, R) / min(N, R)")
+def bpref(gains: Gains) -> Array:
+    """How often a judged non-relevant document stands above a relevant one; the unjudged are passed over."""
+    return _bpref(gains)
+
+
+@measure("GMbpref", aggregate="geometric", cite="trec_eval", family="incomplete", formula="bpref; the geometric mean")
+def geometric_bpref(gains: Gains) -> Array:
+    """As bpref; over topics the geometric mean."""
+    return _bpref(gains)
+
+
+@measure("infAP", cite="yilmaz2006", family="incomplete", formula="AP expected of judgments that are a random sample")
+def inferred_ap(gains: Gains) -> Array:
+    """AP inferred where the judgments are a sample: negative grades were in the pool but not in the sample."""
+    lists = gains.lists
+    relevant = gains.by_row[lists.row] > 0
+    nonrelevant = (lists.grade >= 0) & ~relevant
+    nr = lists.before(nonrelevant)[gains.kept]
+    un = lists.before(lists.grade < 0)[gains.kept]
+    rs = gains.ordinal - 1
+    j = (gains.position - 1).astype(np.float64)
+    deep = np.maximum(j, 1.0)
+    value = 1.0 / (j + 1.0) + (j / (j + 1.0)) * ((rs + nr + un) / deep) * (
+        (rs + _EPSILON) / (rs + nr + 2 * _EPSILON)
+    )
+    return _ratio(gains.sum(np.where(j == 0, 1.0, value)), gains.relevant)
+
+
+@measure("RBPresid", cite="trec_eval", family="incomplete", formula="p^N + (1 - p) x sum over unjudged i of p^(i - 1)")
+def rbp_residual(gains: Gains, p: Annotated[float, Between(0, 1), "persistence"] = 0.9) -> Array:
+    """What RBP could still gain, as trec_eval has it: 0 for a list without an unjudged document."""
+    lists = gains.lists
+    known = lists.grade >= 0
+    seen = lists.per_list(np.where(known, p ** (lists.shown_position - 1.0), 0.0))
+    unjudged_found = lists.shown_length - lists.per_list(known)
+    tail = p ** np.asarray(lists.shown_length, np.float64)
+    value = tail + (1.0 - tail - (1.0 - p) * seen)
+    return np.where(unjudged_found > 0, value, 0.0)
+
+
+# ---- other graded measures
+
+
+def _ideal_prefix(gains: Gains, terms: Array, k: NDArray[np.int64], topic: NDArray[np.generic]) -> Array:
+    """Sum of a term over the first k documents of a topic's ideal list."""
+    _, starts = gains.ideal
+    total = np.concatenate(([0.0], np.cumsum(terms)))
+    size = starts[topic + 1] - starts[topic]
+    return total[starts[topic] + np.minimum(k, size)] - total[starts[topic]]
+
+
+def _ideal_ranks(gains: Gains) -> NDArray[np.int64]:
+    gain, starts = gains.ideal
+    return np.arange(1, gain.size + 1) - np.repeat(starts[:-1], np.diff(starts))
+
+
+def _per_topic_prefix(gains: Gains, terms: Array) -> Array:
+    """Cumulative sums of a term within each topic's ideal list."""
+    return scan(np.add.accumulate, terms, gains.ideal[1])
+
+
+def _upto_ideal(gains: Gains, prefix: Array, k: NDArray[np.int64], topic: NDArray[np.generic]) -> Array:
+    _, starts = gains.ideal
+    size = starts[topic + 1] - starts[topic]
+    m = np.minimum(k, size)
+    return np.where(m > 0, prefix[np.maximum(starts[topic] + m - 1, 0)], 0.0) if prefix.size else np.zeros(m.size)
+
+
+@measure("binG", cite="trec_eval", family="graded", formula="mean over relevant of 1 / log2(2 + non-relevant above)")
+def binary_g(gains: Gains) -> Array:
+    """Each relevant document counts less, the more non-relevant ones stand above it."""
+    return _ratio(gains.sum(1.0 / np.log2(2.0 + gains.position - gains.ordinal)), gains.relevant)
+
+
+@measure("G", gain=graded, cite="trec_eval", family="graded", formula="sum of gain / log2(2 + what was missed) / ideal")
+def graded_g(gains: Gains) -> Array:
+    """Each document counts less, the more gain the ideal list would have given before it."""
+    ideal, _ = gains.ideal
+    topic = gains.lists.topic
+    extra = _per_topic_prefix(gains, np.maximum(ideal, 1.0) - 1.0)
+    best = gains.position + _upto_ideal(gains, extra, gains.position, topic[gains.list])
+    value = gains.gain / np.log2(np.maximum(2.0 + best - gains.seen, 1.0 + 1e-12))
+    total = _upto_ideal(gains, _per_topic_prefix(gains, ideal), np.full(topic.size, ideal.size), topic)
+    return _ratio(gains.sum(value), total)
+
+
+def _dcg_parts(gains: Gains) -> tuple[Array, Array]:
+    """DCG up to each hit, and the ideal's DCG up to each of its ranks."""
+    dcg = scan(np.add.accumulate, gains.gain / np.log2(gains.position + 1.0), gains.offsets)
+    ideal, _ = gains.ideal
+    return dcg, _per_topic_prefix(gains, ideal / np.log2(_ideal_ranks(gains) + 1.0))
+
+
+def _last(gains: Gains, values: Array) -> Array:
+    """Of each list, the value at its last hit; 0 where it has none."""
+    out = np.zeros(gains.lists.n)
+    some = gains.found > 0
+    out[some] = values[gains.offsets[1:][some] - 1]
+    return out
+
+
+@measure("nDCGrel", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG at the relevant ranks")
+def ndcg_at_relevant(gains: Gains) -> Array:
+    """NDCG at the rank of each relevant document, averaged; for those not found, that of the whole list."""
+    dcg, ideal = _dcg_parts(gains)
+    topic = gains.lists.topic
+    here = _upto_ideal(gains, ideal, gains.position, topic[gains.list])
+    whole = _upto_ideal(gains, ideal, np.full(topic.size, ideal.size), topic)
+    rest = _ratio((gains.relevant - gains.found) * _last(gains, dcg), whole)
+    return _ratio(gains.sum(dcg / here) + rest, gains.relevant)
+
+
+@measure("RnDCG", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG where the ideal's gain changes")
+def ndcg_at_levels(gains: Gains) -> Array:
+    """NDCG at the ranks where the ideal list changes its grade, and at the end of a longer list, averaged."""
+    lists = gains.lists
+    dcg, ideal = _dcg_parts(gains)
+    gain, starts = gains.ideal
+    ends = np.flatnonzero(np.concatenate((gain[1:] != gain[:-1], [True]))) if gain.size else np.zeros(0, np.int64)
+    ends = np.union1d(ends, starts[1:][np.diff(starts) > 0] - 1)  # the last of each level of each topic
+    owner = np.searchsorted(starts, ends, side="right") - 1
+    rank = ends - starts[owner] + 1
+    first = np.searchsorted(owner, np.arange(starts.size))
+    counts = np.diff(first)[lists.topic]
+    of_list = np.repeat(np.arange(lists.n), counts)
+    level = np.arange(of_list.size) - np.repeat(np.cumsum(counts) - counts, counts) + first[:-1][lists.topic][of_list]
+    seen = gains.upto(rank[level], of_list) if of_list.size else np.zeros(0, np.int64)
+    at = gains.offsets[:-1][of_list] + seen - 1
+    have = np.where(seen > 0, dcg[np.maximum(at, 0)], 0.0) if dcg.size else np.zeros(of_list.size)
+    total = np.bincount(of_list, have / ideal[ends[level]] if of_list.size else None, lists.n)
+    longer = (lists.length > gains.relevant + 1) & (gains.relevant > 0)
+    whole = _upto_ideal(gains, ideal, np.full(lists.n, ideal.size), lists.topic)
+    total = total + np.where(longer, _ratio(_last(gains, dcg), whole), 0.0)
+    return _ratio(total, counts + longer)
+
+
+@measure(
+    "Q",
+    gain=graded,
+    cite="sakai2004",
+    family="graded",
+    formula="mean over relevant of (C + b cg) / (rank + b ideal cg)",
+)
+def q_measure(
+    gains: Gains, beta: Annotated[float, AtLeast(0), "how much the grades matter"] = 1.0, k: Rank = None
+) -> Array:
+    """AP with grades: the blended ratio at each relevant document, averaged over all relevant ones."""
+    ideal, _ = gains.ideal
+    best = _upto_ideal(gains, _per_topic_prefix(gains, ideal), gains.position, gains.lists.topic[gains.list])
+    value = (gains.ordinal + beta * gains.seen) / (gains.position + beta * best)
+    if k is not None:
+        value = np.where(gains.position <= k, value, 0.0)
+    return _ratio(gains.sum(value), gains.relevant)
+
+
+@measure(
+    "Compat",
+    gain=graded,
+    cite="clarke2021",
+    family="graded",
+    formula="the greatest rank-biased overlap with an ideal list, divided by that of the ideal with itself",
+)
+def compatibility(
+    gains: Gains,
+    p: Annotated[float, Between(0, 1), "persistence"] = 0.95,
+    depth: Annotated[int, Whole(1), "where the overlap stops counting"] = 1000,
+) -> Array:
+    """How similar the list is to the ideal list most like it (documents of one grade may stand in any order)."""
+    # a document at rank a of the list and b of the ideal overlaps from max(a, b) on
+    rank = np.arange(1, depth + 1)
+    term = p ** (rank - 1.0) / rank
+    onward = np.append(np.cumsum(term[::-1])[::-1], 0.0)
+    gain, starts = gains.ideal
+    order = np.lexsort((gains.position, -gains.gain, gains.list))
+    owner, value = gains.list[order], gains.gain[order]
+    topic = gains.lists.topic[owner]
+    # documents of higher gain in the ideal, then the found ones of the same gain in rank order
+    key = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    levels, code = np.unique(np.concatenate((gain, value)), return_inverse=True)
+    stride = levels.size + 1
+    packed = key * stride + (levels.size - code[: gain.size])
+    above = np.searchsorted(packed, topic * stride + (levels.size - code[gain.size :])) - starts[topic]
+    new = np.concatenate(([True], (np.diff(owner) != 0) | (np.diff(value) != 0))) if owner.size else np.zeros(0, bool)
+    first = np.maximum.accumulate(np.where(new, np.arange(owner.size), 0))
+    place = above + np.arange(owner.size) - first + 1
+    meet = np.minimum(np.maximum(place, gains.position[order]), depth + 1)
+    overlap = np.bincount(owner, onward[meet - 1], gains.lists.n)
+    most = np.minimum(gains.topic_relevant.astype(np.int64), depth)
+    best = np.concatenate(([0.0], np.cumsum(onward[:depth])))[most]
+    return _ratio(overlap, best[gains.lists.topic])

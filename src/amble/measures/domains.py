@@ -1,0 +1,190 @@
+"""What a parameter may be: each domain checks a value and says in words what it allows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from amble.errors import MeasureError
+
+__all__ = ["Above", "AtLeast", "Between", "Domain", "GainTable", "Numbers", "OneOf", "Optional", "Switch", "Whole"]
+
+
+class Domain:
+    """A set of values."""
+
+    text = ""
+
+    def check(self, value: Any) -> Any:
+        """Return the value as it is to be used, or raise ValueError."""
+        raise ValueError
+
+    @staticmethod
+    def number(value: Any) -> float:
+        """Return a finite number, or raise ValueError."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError
+        return float(value)
+
+
+class Between(Domain):
+    """Strictly between two numbers, or with them.
+
+    >>> Between(0, 1).text
+    'a number between 0 and 1, both excluded'
+    """
+
+    def __init__(self, low: float, high: float, *, closed: bool = False) -> None:
+        self.low, self.high, self.closed = low, high, closed
+        self.text = f"a number between {low:g} and {high:g}, both {'included' if closed else 'excluded'}"
+
+    def check(self, value: Any) -> float:
+        """Return the number."""
+        x = self.number(value)
+        if not (self.low < x < self.high or (self.closed and x in (self.low, self.high))):
+            raise ValueError
+        return x
+
+
+class Above(Domain):
+    """Greater than a number."""
+
+    def __init__(self, low: float) -> None:
+        self.low = low
+        self.text = f"a number above {low:g}"
+
+    def check(self, value: Any) -> float:
+        """Return the number."""
+        x = self.number(value)
+        if x <= self.low:
+            raise ValueError
+        return x
+
+
+class AtLeast(Domain):
+    """A number or more."""
+
+    def __init__(self, low: float) -> None:
+        self.low = low
+        self.text = f"a number of at least {low:g}"
+
+    def check(self, value: Any) -> float:
+        """Return the number."""
+        x = self.number(value)
+        if x < self.low:
+            raise ValueError
+        return x
+
+
+class Whole(Domain):
+    """A whole number from a least one on."""
+
+    def __init__(self, low: int = 1) -> None:
+        self.low = low
+        self.text = f"a whole number of at least {low}"
+
+    def check(self, value: Any) -> int:
+        """Return the number."""
+        x = self.number(value)
+        if x != int(x) or not self.low <= x <= 2**31 - 1:
+            raise ValueError
+        return int(x)
+
+
+class OneOf(Domain):
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.text = "one of " + ", ".join(map(repr, words))
+
+    def check(self, value: Any) -> str:
+        """Return the word."""
+        if value not in self.words:
+            raise ValueError
+        return str(value)
+
+
+class Switch(Domain):
+    """True or False."""
+
+    text = "True or False"
+
+    def check(self, value: Any) -> bool:
+        """Return it."""
+        if not isinstance(value, bool):
+            raise ValueError
+        return value
+
+
+class Numbers(Domain):
+    """Several numbers in a string, ``'1,-1,0,0'``."""
+
+    def __init__(self, count: int | None = None, domain: Domain | None = None) -> None:
+        self.count, self.domain = count, domain
+        each = f", each {domain.text}" if domain else ""
+        self.text = f"a string of {count or 'one or more'} numbers with commas between them{each}"
+
+    def check(self, value: Any) -> str:
+        """Return the string."""
+        if not isinstance(value, str):
+            raise ValueError
+        numbers = self.read(value)
+        if not numbers or (self.count is not None and len(numbers) != self.count):
+            raise ValueError
+        for x in numbers:
+            (self.domain or Domain).number(x)
+            if self.domain:
+                self.domain.check(x)
+        return value
+
+    @staticmethod
+    def read(text: str) -> list[float]:
+        """Return the numbers."""
+        return [float(x) for x in text.split(",")]
+
+
+class GainTable(Domain):
+    """How a grade becomes a gain: ``'linear'``, ``'exp'``, or a table such as ``'1=3,2=9'``."""
+
+    text = "'linear' (the grade), 'exp' (2^grade - 1), or a table such as '1=3,2=9' (other grades as they are)"
+
+    def check(self, value: Any) -> str:
+        """Return the word or the table."""
+        if value in ("linear", "exp"):
+            return str(value)
+        if not isinstance(value, str):
+            raise ValueError
+        self.read(value)
+        return value
+
+    @staticmethod
+    def read(text: str) -> dict[float, float]:
+        """Return the table."""
+        table = {}
+        for pair in text.split(","):
+            grade, sign, gain = pair.partition("=")
+            if not sign or Domain.number(float(gain)) < 0:
+                raise ValueError
+            table[Domain.number(float(grade))] = float(gain)
+        return table
+
+
+class Optional(Domain):
+    """A domain, or None."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.text = f"{domain.text}, or None"
+
+    def check(self, value: Any) -> Any:
+        """Return it."""
+        return None if value is None else self.domain.check(value)
+
+
+def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
+    """Return the value in its domain, or say what is allowed."""
+    try:
+        return domain.check(value)
+    except (ValueError, TypeError, OverflowError):
+        raise MeasureError(f"{measure}: {name}={value!r:.60} is not allowed, expected {domain.text}") from None

@@ -1,0 +1,281 @@
+"""What a measure sees of rankings: `Lists` (positions and judgments) and, after its own map of grades, `Gains`.
+
+Only the documents that gain something are kept, so a score costs what the relevant documents cost, not what the lists
+cost. One list given by hand and thousands read from files are the same thing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.align import Rankings
+from amble.errors import MeasureError
+
+__all__ = ["GainMap", "Gains", "Lists"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
+
+
+class GainMap:
+    """A map of grades to gains: a key that tells it from others, and the function (grades, largest grade) → gains."""
+
+    def __init__(self, key: tuple[Any, ...], function: Callable[[Array, float], Array]) -> None:
+        self.key = key
+        self.function = function
+
+
+def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reverse: bool = False) -> Array:
+    """Accumulate within each list: a ufunc's ``accumulate`` over the values of every list, from either end."""
+    out = np.empty(values.size)
+    sizes = np.diff(offsets)
+    n = sizes.size
+    start = 0
+    while start < n:
+        # as many lists as fit into a block when padded to the longest of them
+        wide, stop = int(sizes[start]), start + 1
+        while stop < n and max(wide, int(sizes[stop])) * (stop + 1 - start) <= _BLOCK:
+            wide = max(wide, int(sizes[stop]))
+            stop = stop + 1
+        if wide:
+            filled = np.arange(wide) < sizes[start:stop, None]
+            padded = np.zeros(filled.shape)
+            padded[filled] = values[offsets[start] : offsets[stop]]
+            if reverse:
+                padded = accumulate(padded[:, ::-1], axis=1)[:, ::-1]
+            else:
+                padded = accumulate(padded, axis=1)
+            out[offsets[start] : offsets[stop]] = padded[filled]
+        start = stop
+    return out
+
+
+class Lists:
+    """Lists of judged documents with what their measures need to know of the judgments.
+
+    Attributes
+    ----------
+    n : int
+        How many lists.
+    length, topic, offsets : ndarray
+        Of each list: documents, topic, and where its hits start.
+    position, row : ndarray
+        Of each hit: its rank and the row of its judgment.
+    grades : ndarray
+        The grade of each row; topic ``t`` has the rows ``rows[t]:rows[t + 1]``.
+    max_grade : float
+        The largest grade of all the judgments.
+    """
+
+    def __init__(
+        self,
+        *,
+        grades: Array,
+        rows: Ints,
+        topic: NDArray[Any],
+        length: NDArray[Any],
+        offsets: Ints,
+        position: NDArray[Any],
+        row: NDArray[Any],
+        max_grade: float,
+        shown: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        depth: int | None = None,
+    ) -> None:
+        self.grades, self.rows = grades, rows
+        self.topic, self.length, self.offsets = topic, length, offsets
+        self.position, self.row = position, row
+        self.max_grade = max_grade
+        # ranks and lengths as shown, with the unjudged in their places, whatever the measures are to see
+        self.shown_position, self.shown_length = shown or (position, length)
+        self.ties, self.depth = ties, depth
+        self.n = length.size
+        self._views: dict[tuple[Any, ...], Gains] = {}
+
+    @classmethod
+    def of_rankings(cls, rankings: Rankings) -> Lists:
+        """Take the lists of aligned runs."""
+        qrels = rankings.qrels
+        tied = rankings.ties == "expected" and bool((rankings.tie_size > 1).any())
+        return cls(
+            grades=qrels.grades,
+            rows=qrels.offsets,
+            topic=rankings.topic,
+            length=rankings.lengths,
+            offsets=rankings.offsets,
+            position=rankings.positions,
+            row=rankings.row,
+            max_grade=float(qrels.grades.max()),
+            shown=(rankings.rank, rankings.length),
+            ties=(rankings.tie_first, rankings.tie_size) if tied else None,
+            depth=rankings.depth,
+        )
+
+    @classmethod
+    def of_grades(
+        cls,
+        grades: ArrayLike,
+        *,
+        relevant: float | None = None,
+        ideal: ArrayLike | None = None,
+        max_grade: float | None = None,
+        extra_grade: float = 1.0,
+    ) -> Lists:
+        """Take one list, given by its grades (NaN: nobody judged that document) and what is known of its topic.
+
+        ``ideal`` holds the grades of all the topic's judged documents, in any order; without it they are the list's
+        own and, where ``relevant`` says that there are more relevant ones, as many of grade ``extra_grade``.
+        """
+        try:
+            given = np.array(grades, np.float64, ndmin=1)
+            others = None if ideal is None else np.array(ideal, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"grades {grades!r:.100}: expected a list of numbers (NaN where unjudged)") from None
+        if given.ndim != 1 or np.isinf(given).any():
+            raise MeasureError(f"grades {grades!r:.100}: expected one list of finite numbers (NaN where unjudged)")
+        position = np.flatnonzero(~np.isnan(given)) + 1
+        own = given[position - 1]
+        rest = np.zeros(0)
+        if others is not None:
+            rest = _without(others, own)
+        elif relevant is not None:
+            found = int((own >= extra_grade).sum())
+            if relevant != int(relevant) or relevant < found:
+                raise MeasureError(f"relevant={relevant}: expected a whole number of at least {found}, as in the list")
+            rest = np.full(int(relevant) - found, extra_grade)
+        table = np.concatenate((own, rest))
+        largest = max(float(table.max()) if table.size else 0.0, 1.0)
+        if max_grade is None:
+            max_grade = largest
+        elif max_grade < largest:
+            raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
+        return cls(
+            grades=table,
+            rows=np.array([0, table.size]),
+            topic=np.zeros(1, np.int64),
+            length=np.array([given.size]),
+            offsets=np.array([0, own.size]),
+            position=position,
+            row=np.arange(own.size),
+            max_grade=float(max_grade),
+        )
+
+    @cached_property
+    def grade(self) -> Array:
+        """The grade of each hit."""
+        return self.grades[self.row]
+
+    @cached_property
+    def list(self) -> Ints:
+        """The list of each hit."""
+        return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    def per_topic(self, rows: NDArray[Any]) -> Array:
+        """Count the true rows of each topic."""
+        total = np.concatenate(([0], np.cumsum(rows)))
+        return np.asarray(total[self.rows[1:]] - total[self.rows[:-1]], np.float64)
+
+    def per_list(self, weights: NDArray[Any]) -> Array:
+        """Sum over the hits of each list, in rank order."""
+        return np.bincount(self.list, weights, self.n)
+
+    def before(self, flags: NDArray[Any]) -> Ints:
+        """How many flagged hits of its list stand before each hit."""
+        total = np.concatenate(([0], np.cumsum(flags)))
+        return np.asarray(total[:-1] - np.repeat(total[self.offsets[:-1]], np.diff(self.offsets)), np.int64)
+
+    def gains(self, of: GainMap) -> Gains:
+        """See these lists through a map of grades to gains."""
+        if of.key not in self._views:
+            self._views[of.key] = Gains(self, of.function(self.grades, self.max_grade))
+        return self._views[of.key]
+
+
+class Gains:
+    """The hits that gain something, and what could have been gained.
+
+    Attributes
+    ----------
+    position, gain, list, offsets : ndarray
+        Of each gainful hit: rank, gain and list; list ``i`` has those in ``offsets[i]:offsets[i + 1]``.
+    relevant : ndarray
+        Of each list: how many judged documents of its topic gain something (the recall base).
+    """
+
+    def __init__(self, lists: Lists, by_row: Array) -> None:
+        self.lists = lists
+        self.by_row = by_row
+        gain = by_row[lists.row]
+        self.kept = np.flatnonzero(gain > 0)
+        self.gain: Array = gain[self.kept]
+        self.position: Ints = np.asarray(lists.position[self.kept], np.int64)
+        self.offsets: Ints = np.searchsorted(self.kept, lists.offsets)
+        self.list: Ints = np.repeat(np.arange(lists.n), np.diff(self.offsets))
+        self.topic_relevant = lists.per_topic(by_row > 0)
+        self.relevant: Array = self.topic_relevant[lists.topic]
+        self.binary = bool((self.gain == 1.0).all())
+
+    @cached_property
+    def ordinal(self) -> Ints:
+        """Each hit's number among the gainful ones of its list, from 1."""
+        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    @cached_property
+    def seen(self) -> Array:
+        """What was gained up to and with each hit."""
+        if self.binary:
+            return np.asarray(self.ordinal, np.float64)
+        return scan(np.add.accumulate, self.gain, self.offsets)
+
+    @cached_property
+    def found(self) -> Ints:
+        """How many gainful documents each list holds."""
+        return np.asarray(np.diff(self.offsets), np.int64)
+
+    def sum(self, values: Array) -> Array:
+        """Sum over the hits of each list, in rank order."""
+        return np.bincount(self.list, values, self.lists.n)
+
+    @cached_property
+    def _keys(self) -> Ints:
+        return self.list * self._stride + self.position
+
+    @cached_property
+    def _stride(self) -> int:
+        return int(self.lists.length.max(initial=0)) + 2
+
+    def upto(self, k: ArrayLike, lists: Ints | None = None) -> Ints:
+        """How many gainful documents stand at rank k or before: for each list, or for the lists given."""
+        at = np.arange(self.lists.n) if lists is None else lists
+        cut = np.clip(np.asarray(k, np.int64), 0, self._stride - 1)
+        return np.asarray(np.searchsorted(self._keys, at * self._stride + cut, side="right") - self.offsets[at])
+
+    @cached_property
+    def ideal(self) -> tuple[Array, Ints]:
+        """The gains of each topic's judged documents, best first, and where each topic's start."""
+        rows = np.flatnonzero(self.by_row > 0)
+        topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
+        gain = self.by_row[rows]
+        order = np.lexsort((-gain, topic))
+        starts = np.concatenate(([0], np.cumsum(self.topic_relevant))).astype(np.int64)
+        return gain[order], starts
+
+
+def _without(all_of: Array, some: Array) -> Array:
+    """The values of a multiset that are left when some are taken out."""
+    if np.isnan(all_of).any():
+        raise MeasureError("ideal: expected the grades of judged documents, found NaN")
+    values, counts = np.unique(all_of, return_counts=True)
+    left = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    for grade in some.tolist():
+        if not left.get(grade):
+            raise MeasureError(f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it")
+        left[grade] -= 1
+    return np.repeat(np.array(list(left)), np.array(list(left.values()), np.int64))

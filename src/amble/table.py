@@ -1,0 +1,178 @@
+"""One result object: columns and rows → aligned text, TSV, CSV, JSON, LaTeX, HTML."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from amble.errors import AmbleError
+
+__all__ = ["FORMATS", "Table"]
+
+Cell = str | int | float | None
+
+
+def _latex(text: str) -> str:
+    special = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    return "".join(special.get(c, c) for c in text)
+
+
+def _html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+class Table:
+    """Columns with names, rows of text and numbers.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : iterable of sequences
+    digits : int
+        Decimals of numbers that are not whole.
+    facts : dict, optional
+        Where it came from: written into JSON.
+    best : set of (row, column), optional
+        Cells to stand out: bold on a terminal, in LaTeX and in HTML.
+
+    Examples
+    --------
+    >>> from amble.table import Table
+    >>> print(Table(["run", "AP"], [["a", 0.25], ["bm25", 0.3333333]]))
+    run       AP
+    a     0.2500
+    bm25  0.3333
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        digits: int = 4,
+        facts: dict[str, Any] | None = None,
+        best: set[tuple[int, int]] | None = None,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.rows: list[tuple[Cell, ...]] = [tuple(row) for row in rows]
+        self.digits = digits
+        self.facts = facts or {}
+        self.best = best or set()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Cell, ...]]:
+        return iter(self.rows)
+
+    def __getitem__(self, column: str) -> list[Cell]:
+        at = self.columns.index(column)
+        return [row[at] for row in self.rows]
+
+    def show(self, cell: Cell) -> str:
+        """Write one cell."""
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            return "-"
+        if isinstance(cell, float):
+            return f"{cell:.{self.digits}f}"
+        return str(cell)
+
+    def _shown(self) -> list[list[str]]:
+        return [[self.show(cell) for cell in row] for row in self.rows]
+
+    def _numeric(self) -> list[bool]:
+        return [
+            any(isinstance(row[i], int | float) for row in self.rows)
+            and not any(isinstance(row[i], str) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+
+    def text(self, *, bold: bool = False) -> str:
+        """Aligned columns; with ``bold`` the best cells stand out on a terminal."""
+        shown, numeric = self._shown(), self._numeric()
+        widths = [max([len(name), *(len(row[i]) for row in shown)]) for i, name in enumerate(self.columns)]
+
+        def line(cells: Sequence[str], row: int = -1) -> str:
+            out = []
+            for i, cell in enumerate(cells):
+                padded = cell.rjust(widths[i]) if numeric[i] else cell.ljust(widths[i])
+                out.append(f"\033[1m{padded}\033[0m" if bold and (row, i) in self.best else padded)
+            return "  ".join(out).rstrip()
+
+        return "\n".join([line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))])
+
+    def tsv(self) -> str:
+        """Tab-separated, with a head."""
+        return "\n".join("\t".join(cells) for cells in [list(self.columns), *self._shown()])
+
+    def csv(self) -> str:
+        """Comma-separated, with a head; numbers in full."""
+        import csv
+        import io
+
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
+        return out.getvalue().rstrip("\n")
+
+    def json(self) -> str:
+        """An object with the facts and the rows; numbers in full."""
+        rows = [
+            {
+                name: None if isinstance(cell, float) and not math.isfinite(cell) else cell
+                for name, cell in zip(self.columns, row, strict=True)
+            }
+            for row in self.rows
+        ]
+        return json.dumps({**self.facts, "rows": rows}, indent=1, ensure_ascii=False)
+
+    def latex(self) -> str:
+        """A tabular with booktabs rules; the best cells in bold."""
+        numeric = self._numeric()
+        lines = [
+            f"\\begin{{tabular}}{{{''.join('r' if n else 'l' for n in numeric)}}}",
+            "\\toprule",
+            " & ".join(_latex(name) for name in self.columns) + r" \\",
+            "\\midrule",
+        ]
+        for r, cells in enumerate(self._shown()):
+            bold = [f"\\textbf{{{_latex(c)}}}" if (r, i) in self.best else _latex(c) for i, c in enumerate(cells)]
+            lines.append(" & ".join(bold) + r" \\")
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+
+    def html(self) -> str:
+        """A table element."""
+        head = "".join(f"<th>{_html(name)}</th>" for name in self.columns)
+        body = []
+        for r, cells in enumerate(self._shown()):
+            tags = ["b" if (r, i) in self.best else "" for i in range(len(cells))]
+            filled = [f"<b>{_html(c)}</b>" if t else _html(c) for c, t in zip(cells, tags, strict=True)]
+            body.append("<tr>" + "".join(f"<td>{c}</td>" for c in filled) + "</tr>")
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+    _repr_html_ = html
+
+    def render(self, how: str, *, bold: bool = False) -> str:
+        """Write it in one of `FORMATS`."""
+        if how not in FORMATS:
+            raise AmbleError(f"format {how!r}: expected one of {', '.join(FORMATS)}")
+        return self.text(bold=bold) if how == "table" else FORMATS[how](self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "table": Table.text,
+    "tsv": Table.tsv,
+    "csv": Table.csv,
+    "json": Table.json,
+    "latex": Table.latex,
+    "html": Table.html,
+}

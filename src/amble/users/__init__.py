@@ -1,0 +1,1 @@
+"""Users: how people walk a ranking."""
