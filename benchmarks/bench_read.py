@@ -7,7 +7,7 @@ few of them, and the time it took for those after the first is multiplied; its r
 
 A second table starts from dicts in memory, within one process.
 
-Run ``python benchmarks/bench_read.py [--only S M L] [--quick] [--sketch FILE.c]``.
+Run ``python benchmarks/bench_read.py [DIR] [--only S M L] [--quick] [--sketch FILE.c]``.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ REFERENCE = "amble, 1 thread"
 ROUNDS = {"S": 7, "M": 3, "L": 3}
 PACKAGES = ("amble", "numpy", "pytrec-eval-terrier", "ranx", "ir-measures")
 
+# The names are imported one by one, for `import amble` alone loads nothing.
 AMBLE = (
-    "from amble import align, read_qrels, read_runs",  # named: `import amble` alone loads nothing
+    "from amble import align, read_qrels, read_runs\n"
+    "from amble.read import compiled\n"
+    "if compiled() == (os.environ['AMBLE_PURE'] == '1'): sys.exit('its C reader was not built')",
     "qrels = read_qrels(args[1])",
     "rankings = align(qrels, read_runs(*args[2:]), threads=int(args[0]))",
     "rankings.lengths.sum()",
@@ -87,7 +90,7 @@ SKETCH = (
     "        ranked = list(pool.map(lambda x: sketch.rank_run(qrels, *x, parts), tasks))",
     "sum(len(result[3]) for result in ranked)",
 )
-# Every step once a round, in turn; a report of each step's seconds in all rounds.
+# Both steps of each, in turn, once a round; a round before the first is not measured.
 DICTS = """
 import importlib, json, sys, time
 amble, pytrec_eval = (name in sys.argv[4:] and importlib.import_module(name)
@@ -104,15 +107,16 @@ if pytrec_eval:
     pairs["pytrec_eval"] = (lambda: pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}),
                             lambda made: made.evaluate(run))
 seconds = {name: ([], []) for name in pairs}
-for _ in range(int(sys.argv[3])):
+for turn in range(int(sys.argv[3]) + 1):
     for name, (first, second) in pairs.items():
         t0 = time.perf_counter()
         made = first()
         t1 = time.perf_counter()
         result = second(made)
         t2 = time.perf_counter()
-        seconds[name][0].append(t1 - t0)
-        seconds[name][1].append(t2 - t1)
+        if turn:
+            seconds[name][0].append(t1 - t0)
+            seconds[name][1].append(t2 - t1)
         del made, result
 print(json.dumps(seconds))
 """
@@ -176,7 +180,7 @@ def lineup(
         return race.Contender(
             name,
             race.snippet(*steps, *args, work.qrels, *work.runs[:runs]),
-            env={"AMBLE_PURE": "1"} if pure else {},
+            env={"AMBLE_PURE": "1" if pure else "0"},
             times=times,
             note=scaled if runs < whole else "",
             absent=absent,
@@ -234,7 +238,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     about = "Time reading: files to ranked judgments, beside the peers."
     parser = argparse.ArgumentParser(prog="bench_read.py", description=about)
     folder = Path(tempfile.gettempdir()) / "amble-workload"
-    parser.add_argument("--data", type=Path, default=folder, metavar="DIR", help="workload folder")
+    where = "folder of the workload; made when missing"
+    parser.add_argument("data", nargs="?", type=Path, default=folder, metavar="DIR", help=where)
     parser.add_argument("--only", nargs="+", choices=workload.SHAPES, default=workload.SHAPES)
     parser.add_argument("--rounds", type=int, metavar="N", help="laps of each (7 on S, else 3)")
     parser.add_argument("--files", type=int, default=8, metavar="N", help="runs a peer reads of M")

@@ -34,7 +34,7 @@ RUNTIMES = [["libasan.so", "libubsan.so"], ["libclang_rt.asan-x86_64.so"], ["lib
 
 
 class SkippedError(Exception):
-    """This machine cannot do it; the message says why."""
+    """Raised where a machine cannot do it; the message says why."""
 
 
 def compiler() -> str:
@@ -94,7 +94,8 @@ def build(cc: str, common: list[str]) -> list[str]:
         out.append(str(target))
         command = [cc, *common, "-Wall", "-Wextra", "-DAMBLE_CHECK_MEMORY", *more]
         running.append(subprocess.Popen([*command, str(ROOT / "src/amble/_reader.c"), "-o", str(target)]))
-    if any([process.wait() for process in running]):
+    codes = [process.wait() for process in running]
+    if any(codes):
         raise SystemExit("the C reader does not compile")
     return out
 
@@ -106,7 +107,12 @@ def save(seed: int, number: int) -> Path:
 
     _, kind, origin = compare.make(seed, number)
     path = OUT / f"failed-{seed}-{number}.{kind}"
-    path.write_bytes(origin if isinstance(origin, bytes) else repr(origin).encode("utf-8", "backslashreplace"))
+    if not isinstance(origin, bytes):
+        try:
+            origin = repr(origin).encode("utf-8", "backslashreplace")
+        except LookupError:
+            origin = b"(it has no repr; make it again from its number)"
+    path.write_bytes(origin)
     return path
 
 

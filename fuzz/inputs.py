@@ -316,7 +316,7 @@ class Floats:
 
     def __float__(self) -> float:
         if isinstance(self.answer, Exception):
-            raise self.answer
+            raise type(self.answer)(*self.answer.args)
         return self.answer  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
@@ -447,7 +447,7 @@ def changing_table(rng: Random) -> Any:
     n, at = rng.randrange(1, 60), rng.randrange(60)
     names = [f"document-{rng.random()}" for _ in range(n)]
     if rng.random() < 0.5:
-        out: dict[str, Any] = {f"topic-{rng.random()}": {name: 1.5 for name in names[k::2]} for k in range(2)}
+        out: dict[str, Any] = {f"topic-{rng.random()}": dict.fromkeys(names[k::2], 1.5) for k in range(2)}
         target = next(iter(out.values()))
         target[names[at % n]] = Changes(out)
         return out

@@ -92,6 +92,7 @@ def test_nothing_to_say_of_a_good_file(write: Write) -> None:
         ("crlf", "1 Q0 a 1 4 t\n1 Q0 b 2 3 t\r\n1 Q0 c 3 2 t\r\n", [2]),
         ("blank", "1 Q0 a 1 4 t\n \n\n1 Q0 b 2 3 t\n", [2, 3]),
         ("comment", "1 Q0 a 1 4 t\n  # no\n1 Q0 b 2 3 t\n", [2]),
+        ("comment", "1 Q0 a 1 4 t\n# Q0 b 2 3 t\n#1 Q0 c 3 2 t\n", [2, 3]),
         ("final-newline", "1 Q0 a 1 4 t\n1 Q0 b 2 3 t", [2]),
         ("separators", "1 Q0 a 1 4 t\n1\tQ0\tb\t2\t3\tt\n", [2]),
         ("separators", "1 Q0 a 1 4 t\n1 Q0 b\v2 3 t\n", [2]),
@@ -160,6 +161,32 @@ def test_a_refused_line_does_not_make_a_gap(write: Write) -> None:
     path = write("a.run", "1 Q0 a 1 4 t\n1 Q0 b 2 x t\n1 Q0 c 3 2 t\n2 Q0 a 1 x t\n2 Q0 b 2 3 t\n3 Q0 b 1 x t\n")
     _, report = check([path], write("q", "1 0 a 1\n2 0 a 1\n3 0 a 1\n"))
     assert found(report).keys() == {"number", "unjudged"}
+
+
+def test_a_refused_line_does_not_make_a_topic_short(write: Write) -> None:
+    whole = "".join(f"{t} Q0 d{i} {i} {9 - i} t\n" for t in range(3) for i in range(4))
+    path = write("a.run", whole + "9 Q0 a 0 4 t\n9 Q0 b 1 x t\n")
+    assert found(check_run(path)).keys() == {"number"}
+    assert lines_of(check_run(write("b.run", whole + "9 Q0 a 0 4 t\n")), "usual-depth") == [13]
+
+
+def test_lists_of_all_lengths_have_no_usual_depth(write: Write) -> None:
+    path = write("a.run", "".join(f"{t} Q0 d{i} {i} {9 - i} t\n" for t in range(4) for i in range(1 + t // 2 + t % 3)))
+    assert found(check_run(path)) == {}
+
+
+def test_the_top_ten_is_cut_by_docno_where_scores_are_equal(write: Write) -> None:
+    path = write("a.run", "".join(f"1 Q0 {d} {i} 7 t\n" for i, d in enumerate("cjabgkdlefih")))
+    for judged, unjudged in (("cdefghijkl", None), ("abcdefghij", "2 of 10 d")):
+        _, report = check([path], write("q", "".join(f"1 0 {d} 1\n" for d in judged)))
+        text = found(report).get("unjudged", [(None, None)])[0][1]
+        assert text is None if unjudged is None else str(text).startswith(unjudged)
+
+
+def test_a_byte_order_mark_is_one_only_at_the_start(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amble.check.lines, "_BLOCK", 8)
+    report = check_run(write("a.run", "\ufeff1 Q0 a 1 4 t\n\ufeff1 Q0 b 2 3 t\n"))
+    assert (report.topics, lines_of(report, "bom"), lines_of(report, "not-ascii")) == (2, [1], [2])
 
 
 def test_runs_with_one_tag(write: Write) -> None:

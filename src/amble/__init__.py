@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amble.law import Law
     from amble.measures import Measure, measure, parse
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+    from amble.simulate import simulate
     from amble.table import Table
 
 # public name -> the room it lives in
@@ -42,6 +43,7 @@ _ROOMS = {
     "parse": "measures",
     "read_qrels": "read",
     "read_runs": "read",
+    "simulate": "simulate",
 }
 
 _OPEN_ROOMS = frozenset(("errors", "measures", "read"))
@@ -67,6 +69,7 @@ __all__ = [
     "parse",
     "read_qrels",
     "read_runs",
+    "simulate",
 ]
 
 

@@ -69,6 +69,22 @@ class Audit:
         best = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1])
         self.no_relevant = tuple(t for t, g in zip(qrels.topics, best.tolist(), strict=True) if g < 1)
 
+    def add(
+        self, i: int, ranked: Ranked, lists: NDArray[np.int64], hits: NDArray[np.int32], topics: tuple[str, ...]
+    ) -> None:
+        """Count what was decided for run i."""
+        run = self.runs[i]
+        self.scored[i] = len(lists)
+        self.tied[i] = ranked.lists[:, 2].sum()
+        self.duplicates[i] = ranked.lists[:, 3].sum()
+        self.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
+        self.unjudged_top10[i] = self.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
+        if len(lists) < len(topics):
+            answered = set(lists[:, 0].tolist())
+            self.missing[run] = [topic for t, topic in enumerate(topics) if t not in answered]
+        if ranked.extra:
+            self.extra[run] = ranked.extra
+
     def rows(self) -> list[dict[str, Any]]:
         """One row of counts a run."""
         return [
@@ -106,6 +122,26 @@ class Audit:
         return f"Audit({self})"
 
 
+class _Hits:
+    """The hits of all runs, column by column, filled run by run."""
+
+    def __init__(self, most: int, ties: bool) -> None:
+        self._all = [np.empty(most, np.int32) for _ in range(4 if ties else 2)]
+        self._n = 0
+
+    def add(self, hits: NDArray[np.int32]) -> None:
+        """Copy the hits of a run."""
+        end = self._n + len(hits)
+        for i, column in enumerate(self._all):
+            column[self._n : end] = hits[:, i]
+        self._n = end
+
+    @property
+    def columns(self) -> list[NDArray[np.int32]]:
+        """Rank, row and, where they are kept, first rank and size of the tied group."""
+        return [column[: self._n] for column in self._all]
+
+
 class Rankings:
     """Lists of ranked judgments in compressed rows; made by `align`, never changed.
 
@@ -121,8 +157,8 @@ class Rankings:
     offsets : ndarray of int64
     rank, row : ndarray of int32
         Of each hit: its rank, and the row of its judgment in the qrels.
-    tie_first, tie_size : ndarray of int32
-        Of each hit: first rank and size of the group of documents with the same score.
+    tie_first, tie_size : ndarray of int32 or None
+        Of each hit, with ``ties="expected"``: first rank and size of the group of documents with the same score.
     ties, missing, unjudged, duplicates : str
     depth : int or None
     audit : Audit
@@ -134,8 +170,7 @@ class Rankings:
         runs: tuple[str, ...],
         labels: tuple[str, ...],
         lists: NDArray[np.int64],
-        hits: NDArray[np.int32],
-        offsets: NDArray[np.int64],
+        hits: _Hits,
         options: dict[str, Any],
         audit: Audit,
     ) -> None:
@@ -143,24 +178,33 @@ class Rankings:
         self.runs = runs
         self.labels = labels
         self.topics = qrels.topics
-        of_lists: NDArray[np.int32] = np.ascontiguousarray(lists.T, np.int32)
+        of_lists: NDArray[np.int32] = np.ascontiguousarray(lists[:, :3].T, np.int32)
         self.run: NDArray[np.int32] = of_lists[0]
         self.topic: NDArray[np.int32] = of_lists[1]
         self.length: NDArray[np.int32] = of_lists[2]
-        self.offsets = offsets
-        by_column: NDArray[np.int32] = np.ascontiguousarray(hits.T)
-        self.rank: NDArray[np.int32] = by_column[0]
-        self.row: NDArray[np.int32] = by_column[1]
-        self.tie_first: NDArray[np.int32] = by_column[2]
-        self.tie_size: NDArray[np.int32] = by_column[3]
+        self.offsets: NDArray[np.int64] = np.concatenate(([0], np.cumsum(lists[:, 3])))
+        self.rank: NDArray[np.int32] = hits.columns[0]
+        self.row: NDArray[np.int32] = hits.columns[1]
+        self.tie_first: NDArray[np.int32] | None = hits.columns[2] if len(hits.columns) > 2 else None
+        self.tie_size: NDArray[np.int32] | None = hits.columns[3] if len(hits.columns) > 2 else None
         self.depth: int | None = options["depth"]
         self.ties: str = options["ties"]
         self.missing: str = options["missing"]
         self.unjudged: str = options["unjudged"]
         self.duplicates: str = options["duplicates"]
         self.audit = audit
-        for array in (self.run, self.topic, self.length, offsets, self.rank, self.row, self.tie_first, self.tie_size):
-            array.flags.writeable = False
+        for array in (
+            self.run,
+            self.topic,
+            self.length,
+            self.offsets,
+            self.rank,
+            self.row,
+            self.tie_first,
+            self.tie_size,
+        ):
+            if array is not None:
+                array.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.run)
@@ -231,6 +275,8 @@ def _check(options: dict[str, Any]) -> None:
         if options[option] not in allowed:
             raise AlignError(f"{option}={options[option]!r}: expected one of {', '.join(map(repr, allowed))}")
     depth = options["depth"]
+    if options["ties"] == "expected" and options["unjudged"] == "condense":
+        raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1):
         raise AlignError(f"depth={depth!r}: expected a whole number of at least 1, or None")
 
@@ -334,35 +380,29 @@ def align(
     ranked = _rank_all(runs, qrels, rule, duplicates, _threads(threads, runs))
     names = _names(runs, [r.tag for r in ranked])
     audit = Audit(names, qrels, ties)
-    all_lists, all_hits = [], []
-    every = np.arange(len(qrels.topics))
-    for i, one in enumerate(ranked):
+    labels = tuple(run.label for run in runs)
+    per_run = []
+    hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
+    for i in range(len(runs)):
+        one, ranked[i] = ranked[i], _NOTHING  # its memory goes as soon as it is copied
         if not len(one.lists):
             raise AlignError(
-                f"{runs[i].path or runs[i].label}: no topic in common with {qrels.name}: "
+                f"{runs[i].path or labels[i]}: no topic in common with {qrels.name}: "
                 f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
             )
-        lists, hits = _reordered(one, depth, ties)
-        absent = np.setdiff1d(every, lists[:, 0], assume_unique=True)
-        audit.scored[i] = len(lists)
-        audit.tied[i] = one.lists[:, 2].sum()
-        audit.duplicates[i] = one.lists[:, 3].sum()
-        audit.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
-        audit.unjudged_top10[i] = audit.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
-        if absent.size:
-            audit.missing[names[i]] = [qrels.topics[t] for t in absent.tolist()]
-        if one.extra:
-            audit.extra[names[i]] = one.extra
-        if missing == "zero" and absent.size:
+        lists, its_hits = _reordered(one, depth, ties)
+        audit.add(i, one, lists, its_hits, qrels.topics)
+        hits.add(its_hits)
+        if missing == "zero" and len(lists) < len(qrels.topics):
+            absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)
             empty = np.zeros((absent.size, 5), np.int64)
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
-        all_lists.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
-        all_hits.append(hits)
-    lists = np.concatenate(all_lists)
-    offsets = np.concatenate(([0], np.cumsum(lists[:, 3])))
-    labels = tuple(run.label for run in runs)
-    return Rankings(qrels, names, labels, lists[:, :3], np.concatenate(all_hits), offsets, options, audit)
+        per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
+    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit)
+
+
+_NOTHING = Ranked(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int32), [], "")
 
 
 def _threads(threads: int | None, runs: Iterable[Run]) -> int:

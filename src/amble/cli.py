@@ -10,11 +10,13 @@ import argparse
 import importlib
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from amble import __version__
 
 COMMANDS = {
+    "eval": "score runs against judgments",
+    "list": "the measures: their users, parameters, formulas, references",
     "check": "everything that is wrong or odd with run files",
     "demo": "a small collection, made and judged on the spot",
 }
@@ -27,7 +29,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def _parser(command: str | None) -> _Parser:
+def _parser(command: str | None, module: Any = None) -> _Parser:
     if command is None:
         listing = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
         parser = _Parser(
@@ -39,7 +41,6 @@ def _parser(command: str | None) -> _Parser:
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
         parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
         return parser
-    module = importlib.import_module(f"amble.commands.{command}")
     parser = _Parser(
         prog=f"amble {command}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -56,7 +57,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
-        args = _parser(argv[0]).parse_args(argv[1:])
+        module = importlib.import_module(f"amble.commands.{argv[0]}")
+        rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
+        args = _parser(argv[0], module).parse_args(rest)
         code: int = args.run(args)
         sys.stdout.flush()
         return code

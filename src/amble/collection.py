@@ -24,12 +24,12 @@ class _System(NamedTuple):
 
 
 _SYSTEMS = (
-    _System("bm25", 1.00, True, 4),
-    _System("bm25+rm3", 0.90, True, 4),
-    _System("dense", 0.80, True, 6),
-    _System("hybrid", 0.55, True, 6),
-    _System("boolean", 1.60, True, 0),
-    _System("rerank", 0.40, False, 5),
+    _System("bm25", 1.60, True, 4),
+    _System("bm25+rm3", 1.50, True, 4),
+    _System("dense", 1.35, True, 6),
+    _System("hybrid", 1.05, True, 6),
+    _System("boolean", 2.60, True, 0),
+    _System("rerank", 0.85, False, 5),
 )
 _DOCS, _DEPTH, _POOL = 400, 100, 10
 

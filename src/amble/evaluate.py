@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,10 @@ class Scores:
     x    0.7500  0.5000
     """
 
-    def __init__(self, rankings: Rankings, measures: Sequence[Measure], values: Array) -> None:
+    def __init__(
+        self, rankings: Rankings, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+    ) -> None:
+        self.standardised = standardised
         self.rankings = rankings
         self.runs = rankings.runs
         self.topics = rankings.topics
@@ -85,7 +88,11 @@ class Scores:
         """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""
         out = np.empty((len(self.runs), len(self.measures)))
         for j, measure in enumerate(self.parsed):
-            out[:, j] = aggregate(measure.declaration.aggregate, self.values[:, :, j])
+            how = measure.declaration.aggregate
+            if how == "geometric" and self.standardised:  # the values are standardised logarithms already
+                out[:, j] = np.exp(aggregate("mean", self.values[:, :, j]))
+            else:
+                out[:, j] = aggregate(how, self.values[:, :, j])
         return out
 
     def interval(self, confidence: float = 0.95) -> Array:
@@ -106,7 +113,7 @@ class Scores:
         return out
 
     def _cell(self, j: int, value: float) -> float | int:
-        whole = self.parsed[j].declaration.aggregate == "sum" and float(value).is_integer()
+        whole = self.parsed[j].declaration.aggregate == "sum" and not self.standardised and float(value).is_integer()
         return int(value) if whole else float(value)
 
     def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
@@ -132,28 +139,52 @@ class Scores:
             rows.append(row)
         return Table(columns, rows, digits=digits, best=best)
 
-    def table(self, *, topics: bool = False, digits: int = 4, names: Sequence[str] | None = None) -> Table:
-        """Rows of run, topic, measure and value; the mean's topic is ``all``."""
-        labels = list(names or self.measures)
-        rows: list[tuple[Any, ...]] = []
-        means = self.means()
-        for i, run in enumerate(self.runs):
+    def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str, list[float]]]:
+        """Yield (run's place, topic, scores): topic by topic where wanted, then the means, whose topic is ``all``."""
+        means = self.means().tolist()
+        for i in range(len(self.runs)):
             if topics:
-                for t, topic in enumerate(self.topics):
-                    for j, label in enumerate(labels):
-                        value = self.values[i, t, j]
-                        if not math.isnan(value):
-                            rows.append((run, topic, label, self._cell(j, value)))
-            rows.extend((run, "all", label, self._cell(j, means[i, j])) for j, label in enumerate(labels))
-        return Table(["run", "topic", "measure", "value"], rows, digits=digits)
+                for topic, values in zip(self.topics, self.values[i].tolist(), strict=True):
+                    yield i, topic, values
+            yield i, "all", means[i]
+
+    def table(self, *, topics: bool = False, digits: int = 4, wide: bool = False) -> Table:
+        """Scores by topic and their means, whose topic is ``all``.
+
+        Long: rows of run, topic, measure, value. Wide: rows of run and topic, a column a measure.
+        """
+        if wide:
+            cells = (
+                [self.runs[i], topic, *(self._cell(j, x) for j, x in enumerate(values))]
+                for i, topic, values in self.rows(topics=topics)
+            )
+            return Table(["run", "topic", *self.measures], cells, digits=digits)
+        long = (
+            (self.runs[i], topic, name, self._cell(j, value))
+            for i, topic, values in self.rows(topics=topics)
+            for j, (name, value) in enumerate(zip(self.measures, values, strict=True))
+            if not math.isnan(value)
+        )
+        return Table(["run", "topic", "measure", "value"], long, digits=digits)
+
+    def tsv(self, *, topics: bool = False, digits: int = 4, names: Sequence[str] | None = None) -> str:
+        """The long table as tab-separated text: what `table` gives, written without a detour."""
+        whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
+        forms = [
+            f"\t{name}\t{'%.0f' if count else f'%.{digits}f'}"
+            for name, count in zip(names or self.measures, whole, strict=True)
+        ]
+        out = ["run\ttopic\tmeasure\tvalue"]
+        for i, topic, values in self.rows(topics=topics):
+            head = f"{self.runs[i]}\t{topic}"
+            out.extend([head + form % x for form, x in zip(forms, values, strict=True) if x == x])
+        return "\n".join(out)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return ``{run: {topic: {measure: score}}}``."""
         values = self.values.tolist()
         return {
-            run: {
-                topic: dict(zip(self.measures, values[i][t], strict=True)) for t, topic in enumerate(self.topics)
-            }
+            run: {topic: dict(zip(self.measures, values[i][t], strict=True)) for t, topic in enumerate(self.topics)}
             for i, run in enumerate(self.runs)
         }
 

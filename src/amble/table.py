@@ -15,7 +15,11 @@ Cell = str | int | float | None
 
 
 def _latex(text: str) -> str:
-    special = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    special = {c: f"\\{c}" for c in "&%$#_{}"} | {
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+    }
     return "".join(special.get(c, c) for c in text)
 
 

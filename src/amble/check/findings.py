@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -124,7 +125,7 @@ class Findings:
         if full:
             kept.pop()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Finding]:
         """Go through what was kept: errors first, kinds in order of their first line."""
         groups = sorted(self._kept.values(), key=lambda group: (SEVERITIES.index(group[0].severity), _place(group[0])))
         return (finding for group in groups for finding in group)
@@ -189,10 +190,9 @@ class Report:
         >>> Report("a.run", "run", found).first_error
         'a.run:3: found 2 columns, expected 6: topic Q0 doc rank score tag'
         """
-        errors = [finding for finding in self.findings if finding.severity == "error"]
-        if not errors:
+        first = next(iter(self.findings), None)  # errors come first, the kind with the first line before the others
+        if first is None or first.severity != "error":
             return ""
-        first = min(errors, key=_place)
         return f"{self.path}{'' if first.line is None else f':{first.line}'}: {first.text}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,38 +1,49 @@
-"""Make a small collection (six systems, 25 topics, pooled judgments), let the runs meet the judgments, show what was
-decided on the way, and say what to try next.
+"""Make a small collection (six systems, 25 topics, pooled judgments), evaluate it, show what was decided on the way,
+and say what to try next.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 
-_DEFAULT = "demo"
+_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "ERR@20")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("folder", nargs="?", default=_DEFAULT, help="where to write it (default: %(default)s)")
+    parser.add_argument("folder", nargs="?", default="demo", help="where to write it (default: %(default)s)")
     parser.add_argument("--topics", type=int, default=25, metavar="N", help="how many topics (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=7, help="same seed, same collection (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the collection and show its audit."""
-    from amble.align import align
+    """Make the collection, evaluate it, show the results."""
     from amble.collection import make_collection
     from amble.errors import AmbleError
+    from amble.evaluate import evaluate
     from amble.read import compiled
+    from amble.table import Table
 
     if not 1 <= args.topics <= 600:
         raise AmbleError(f"--topics {args.topics}: expected 1 to 600")
+    if args.seed < 0:
+        raise AmbleError(f"--seed {args.seed}: expected a whole number of at least 0")
     made = make_collection(args.folder, args.topics, args.seed)
-    rankings = align(made.qrels, list(made.runs))
-    print(f"{made.qrels}: {len(rankings.qrels)} judgments of {len(rankings.topics)} topics")
-    rows = rankings.audit.rows()
-    print("  ".join(f"{name:>{11 if name != 'run' else 10}}" for name in rows[0]))
-    for row in rows:
-        print("  ".join(f"{value:>{11 if name != 'run' else 10}}" for name, value in row.items()))
-    print(rankings.audit)
-    print(f"read by the {'C' if compiled() else 'plain Python'} reader\n")
-    print(f"Next: amble check {args.folder}/*.run --qrels {made.qrels}")
+    scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
+    qrels, audit = scores.rankings.qrels, scores.rankings.audit
+    print(f"{made.qrels}: {len(qrels)} judgments of {len(qrels.topics)} topics; {len(made.runs)} runs beside it\n")
+    print(scores.mean().text(bold=sys.stdout.isatty()), "\n")
+    rows = audit.rows()
+    print(Table(list(rows[0]), [list(row.values()) for row in rows]), "\n")
+    print(f"{audit}\n(read by the {'C' if compiled() else 'plain Python'} reader)\n")
+    law = scores.parsed[0].law(scores.rankings.grades("hybrid", qrels.topics[0]))
+    print(
+        f"Not only a number: of the users that AP has in mind, on topic {qrels.topics[0]} of 'hybrid', a quarter see a "
+        f"precision of at most {law.quantile(0.25):.2f}, half at most {law.quantile(0.5):.2f}.\n"
+    )
+    print("Next:")
+    print(f"  amble eval {made.qrels} {args.folder}/*.run -m AP nDCG@10 -q --format tsv")
+    print(f"  amble check {args.folder}/*.run --qrels {made.qrels}")
+    print("  amble list RBP")
     return 0

@@ -18,9 +18,9 @@ _EPSILON = 1e-5  # of infAP
 
 
 def _ratio(a: NDArray[np.generic], b: NDArray[np.generic]) -> Array:
-    """a / b, 0 where b is."""
-    a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
-    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
+    """Divide; 0 where the divisor is 0."""
+    top, bottom = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
 
 
 def _found(gains: Gains, k: int | None) -> NDArray[np.int64]:
@@ -55,7 +55,12 @@ def num_relevant_retrieved(gains: Gains) -> Array:
 
 
 @measure(
-    "NumNonrelRet", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="judged non-relevant in it"
+    "NumNonrelRet",
+    aggregate="sum",
+    cite="trec_eval",
+    family="counts",
+    bounded=False,
+    formula="judged non-relevant in it",
 )
 def num_nonrelevant_retrieved(gains: Gains) -> Array:
     """How many documents of the list were judged not relevant."""
@@ -73,7 +78,8 @@ def judged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
 def unjudged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
     """How much of the top the assessors have not seen (negative grades count as unjudged)."""
     lists = gains.lists
-    return (np.minimum(lists.shown_length, k) - lists.per_list((lists.grade >= 0) & (lists.shown_position <= k))) / k
+    known = lists.per_list((lists.grade >= 0) & (lists.shown_position <= k))
+    return np.asarray((np.minimum(lists.shown_length, k) - known) / k)
 
 
 # ---- sets
@@ -199,9 +205,9 @@ def area_under_curve(gains: Gains) -> Array:
 
 def _bpref(gains: Gains) -> Array:
     lists = gains.lists
-    nonrelevant = (lists.grade >= 0) & (gains.by_row[lists.row] <= 0)
-    above = lists.before(nonrelevant)[gains.kept].astype(np.float64)
-    all_nonrelevant = lists.per_topic((lists.grades >= 0) & (gains.by_row <= 0))[lists.topic]
+    nonrelevant = (lists.grades >= 0) & (gains.by_row <= 0)
+    above = lists.before(nonrelevant, gains.kept, gains.list).astype(np.float64)
+    all_nonrelevant = lists.per_topic(nonrelevant)[lists.topic]
     r = gains.relevant[gains.list]
     bound = np.minimum(all_nonrelevant[gains.list], r)
     value = np.where(above > 0, 1.0 - np.minimum(above, r) / np.where(bound > 0, bound, 1.0), 1.0)
@@ -224,16 +230,12 @@ def geometric_bpref(gains: Gains) -> Array:
 def inferred_ap(gains: Gains) -> Array:
     """AP inferred where the judgments are a sample: negative grades were in the pool but not in the sample."""
     lists = gains.lists
-    relevant = gains.by_row[lists.row] > 0
-    nonrelevant = (lists.grade >= 0) & ~relevant
-    nr = lists.before(nonrelevant)[gains.kept]
-    un = lists.before(lists.grade < 0)[gains.kept]
+    nr = lists.before((lists.grades >= 0) & (gains.by_row <= 0), gains.kept, gains.list)
+    un = lists.before(lists.grades < 0, gains.kept, gains.list)
     rs = gains.ordinal - 1
     j = (gains.position - 1).astype(np.float64)
     deep = np.maximum(j, 1.0)
-    value = 1.0 / (j + 1.0) + (j / (j + 1.0)) * ((rs + nr + un) / deep) * (
-        (rs + _EPSILON) / (rs + nr + 2 * _EPSILON)
-    )
+    value = 1.0 / (j + 1.0) + (j / (j + 1.0)) * ((rs + nr + un) / deep) * ((rs + _EPSILON) / (rs + nr + 2 * _EPSILON))
     return _ratio(gains.sum(np.where(j == 0, 1.0, value)), gains.relevant)
 
 
@@ -250,14 +252,6 @@ def rbp_residual(gains: Gains, p: Annotated[float, Between(0, 1), "persistence"]
 
 
 # ---- other graded measures
-
-
-def _ideal_prefix(gains: Gains, terms: Array, k: NDArray[np.int64], topic: NDArray[np.generic]) -> Array:
-    """Sum of a term over the first k documents of a topic's ideal list."""
-    _, starts = gains.ideal
-    total = np.concatenate(([0.0], np.cumsum(terms)))
-    size = starts[topic + 1] - starts[topic]
-    return total[starts[topic] + np.minimum(k, size)] - total[starts[topic]]
 
 
 def _ideal_ranks(gains: Gains) -> NDArray[np.int64]:

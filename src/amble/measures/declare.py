@@ -26,7 +26,7 @@ from amble.measures.gains import GainMap, Gains, Lists
 from amble.measures.grammar import Value, parse_call, show_value
 from amble.users.forward import Behaviour, Forward, Geometric
 
-__all__ = ["Declaration", "Measure", "Parameter", "REGISTRY", "measure", "parse"]
+__all__ = ["REGISTRY", "Declaration", "Measure", "Parameter", "measure", "parse"]
 
 Array = NDArray[np.float64]
 SEEN = ("rank", "gain", "seen", "relevant")
@@ -77,7 +77,7 @@ def _satisfying(values: dict[str, Any]) -> GainMap:
         m = largest if most is None else most
         if most is not None and largest > most:
             raise MeasureError(f"max_grade={most:g}: a grade of {largest:g} exceeds it")
-        return (np.exp2(np.maximum(grades, 0.0)) - 1.0) / np.exp2(m)
+        return np.asarray((np.exp2(np.maximum(grades, 0.0)) - 1.0) / np.exp2(m))
 
     return GainMap(("satisfying", most), chance)
 
@@ -347,7 +347,9 @@ class Measure:
     def _one(self, grades: ArrayLike, context: dict[str, Any]) -> Gains:
         unknown = set(context) - {"relevant", "ideal", "max_grade"}
         if unknown:
-            raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade")
+            raise MeasureError(
+                f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade"
+            )
         rel = float(self.values.get("rel", 1))
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
         return lists.gains(self.declaration.gain.make(self.values))
@@ -404,6 +406,14 @@ class Measure:
         gain[gains.position - 1] = gains.gain
         return behaviour, gain, gains
 
+    def walk(self, grades: ArrayLike, **context: Any) -> tuple[Behaviour, Array, float]:
+        """What the user does on a list, the gains she meets at each rank, and what her score is divided by."""
+        behaviour, gain, gains = self._walk(grades, context)
+        norm = self.declaration.norm
+        if norm is None:
+            return behaviour, gain, 1.0
+        return behaviour, gain, float(gains.relevant[0]) if norm == "relevant" else self._ideal(gains)
+
     def law(self, grades: ArrayLike, **context: Any) -> Law:
         """The law of the score over users: of t / h at the rank h where each stops.
 
@@ -416,7 +426,7 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
-        behaviour, gain, gains = self._walk(grades, context)
+        behaviour, gain, scale = self.walk(grades, **context)
         question = self.declaration.question
         rank = np.arange(1, gain.size + 1, dtype=np.float64)
         if self.cut is not None:
@@ -434,13 +444,9 @@ class Measure:
             left = max(0.0, 1.0 - float(probs.sum()))
         if left > 0:  # she leaves with nothing
             values, probs = np.append(values, 0.0), np.append(probs, left)
-        norm = self.declaration.norm
-        if norm is not None:
-            scale = float(gains.relevant[0]) if norm == "relevant" else self._ideal(gains, behaviour)
-            values = values / scale if scale > 0 else np.zeros(values.size)
-        return Law(values, probs)
+        return Law(values / scale if scale > 0 else np.zeros(values.size), probs)
 
-    def _ideal(self, gains: Gains, behaviour: Behaviour) -> float:
+    def _ideal(self, gains: Gains) -> float:
         gain, _ = gains.ideal
         arguments = {key: self.values[key] for key in self._own()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]

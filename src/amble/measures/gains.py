@@ -98,12 +98,14 @@ class Lists:
         self.ties, self.depth = ties, depth
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
+        self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
 
     @classmethod
     def of_rankings(cls, rankings: Rankings) -> Lists:
         """Take the lists of aligned runs."""
         qrels = rankings.qrels
-        tied = rankings.ties == "expected" and bool((rankings.tie_size > 1).any())
+        first, size = rankings.tie_first, rankings.tie_size
+        tied = first is not None and size is not None and bool((size > 1).any())
         return cls(
             grades=qrels.grades,
             rows=qrels.offsets,
@@ -114,7 +116,7 @@ class Lists:
             row=rankings.row,
             max_grade=float(qrels.grades.max()),
             shown=(rankings.rank, rankings.length),
-            ties=(rankings.tie_first, rankings.tie_size) if tied else None,
+            ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
         )
 
@@ -170,12 +172,24 @@ class Lists:
     @cached_property
     def grade(self) -> Array:
         """The grade of each hit."""
-        return self.grades[self.row]
+        return np.asarray(self.grades[self.row])
 
     @cached_property
     def list(self) -> Ints:
         """The list of each hit."""
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    def gainful(self, rows: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
+        """The hits on some rows: their places, ranks, where each list's start, and their lists.
+
+        Maps of grades to gains mostly agree on which grades gain nothing, so the last answer is kept.
+        """
+        if self._last is None or not np.array_equal(self._last[0], rows):
+            kept = np.flatnonzero(rows[self.row])
+            offsets = np.searchsorted(kept, self.offsets)
+            owner = np.repeat(np.arange(self.n), np.diff(offsets))
+            self._last = rows, (kept, np.asarray(self.position[kept], np.int64), offsets, owner)
+        return self._last[1]
 
     def per_topic(self, rows: NDArray[Any]) -> Array:
         """Count the true rows of each topic."""
@@ -184,12 +198,13 @@ class Lists:
 
     def per_list(self, weights: NDArray[Any]) -> Array:
         """Sum over the hits of each list, in rank order."""
-        return np.bincount(self.list, weights, self.n)
+        return np.asarray(np.bincount(self.list, weights, self.n), np.float64)
 
-    def before(self, flags: NDArray[Any]) -> Ints:
-        """How many flagged hits of its list stand before each hit."""
-        total = np.concatenate(([0], np.cumsum(flags)))
-        return np.asarray(total[:-1] - np.repeat(total[self.offsets[:-1]], np.diff(self.offsets)), np.int64)
+    def before(self, rows: NDArray[np.bool_], hits: Ints, owner: Ints) -> Ints:
+        """How many hits on the flagged rows stand before each of some hits, in its list."""
+        total = np.zeros(self.row.size + 1, np.int32)
+        np.cumsum(rows[self.row], out=total[1:])
+        return np.asarray(total[hits] - total[self.offsets[owner]], np.int64)
 
     def gains(self, of: GainMap) -> Gains:
         """See these lists through a map of grades to gains."""
@@ -212,12 +227,9 @@ class Gains:
     def __init__(self, lists: Lists, by_row: Array) -> None:
         self.lists = lists
         self.by_row = by_row
-        gain = by_row[lists.row]
-        self.kept = np.flatnonzero(gain > 0)
-        self.gain: Array = gain[self.kept]
-        self.position: Ints = np.asarray(lists.position[self.kept], np.int64)
-        self.offsets: Ints = np.searchsorted(self.kept, lists.offsets)
-        self.list: Ints = np.repeat(np.arange(lists.n), np.diff(self.offsets))
+        gainful = lists.gainful(by_row > 0)
+        self.kept, self.position, self.offsets, self.list = gainful
+        self.gain: Array = by_row[lists.row[self.kept]]
         self.topic_relevant = lists.per_topic(by_row > 0)
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
@@ -241,7 +253,7 @@ class Gains:
 
     def sum(self, values: Array) -> Array:
         """Sum over the hits of each list, in rank order."""
-        return np.bincount(self.list, values, self.lists.n)
+        return np.asarray(np.bincount(self.list, values, self.lists.n), np.float64)
 
     @cached_property
     def _keys(self) -> Ints:
@@ -276,6 +288,8 @@ def _without(all_of: Array, some: Array) -> Array:
     left = dict(zip(values.tolist(), counts.tolist(), strict=True))
     for grade in some.tolist():
         if not left.get(grade):
-            raise MeasureError(f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it")
+            raise MeasureError(
+                f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it"
+            )
         left[grade] -= 1
     return np.repeat(np.array(list(left)), np.array(list(left.values()), np.int64))

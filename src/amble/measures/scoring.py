@@ -38,7 +38,7 @@ def _ideal_total(gains: Gains, weights: Array) -> Array:
     rank = np.arange(gain.size) - np.repeat(starts[:-1], sizes)
     contributions = gain * weights[rank]
     topic = np.repeat(np.arange(sizes.size), sizes)
-    return np.bincount(topic, contributions, sizes.size)
+    return np.asarray(np.bincount(topic, contributions, sizes.size), np.float64)
 
 
 def score_static(user: Forward, question: str, gains: Gains, cut: int | None, norm: str | None) -> Array:
@@ -208,7 +208,9 @@ def _dense_block(
         depth = visits.sum(axis=1) + tail
         return np.asarray((visits * counted).sum(axis=1) / np.where(depth > 0, depth, 1.0))
     if isinstance(user.beyond, Geometric):
-        raise MeasureError("order 1 of a user who reads on for ever after looking at the grades has no closed form here")
+        raise MeasureError(
+            "order 1 of a user who reads on for ever after looking at the grades has no closed form here"
+        )
     last = visits * (1.0 - c)
     if cut is not None:
         last = np.where(rank <= cut, last, 0.0)

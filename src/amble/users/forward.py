@@ -117,7 +117,7 @@ class Forward:
             n = max(n, self.depth)
         x = np.array(self.values(np.arange(1, n + 1, dtype=np.float64)))
         if self.kind == "continuation":
-            visits = np.cumprod(np.concatenate(([1.0], x[:-1])))
+            visits: Array = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
             visits = 1.0 - np.concatenate(([0.0], np.cumsum(x[:-1])))
             visits[np.abs(visits) < _TOLERANCE * 1e-4] = 0.0

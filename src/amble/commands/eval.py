@@ -1,0 +1,247 @@
+"""Score runs against judgments.
+
+  amble eval qrels.txt bm25.run dense.run -m AP nDCG@10 "RBP(p=0.8)"
+  amble eval qrels.txt run.gz -q --format tsv        # by topic, for other programs
+  amble eval --trec qrels.txt run.txt -m all_trec -q # as trec_eval prints it
+
+Topics that a run does not answer score 0 and are counted; --trec leaves them out of the mean, as trec_eval does
+without -c. A summary of what was decided (missing topics, ties, unjudged documents) goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from typing import Any
+
+from amble.errors import AmbleError, MeasureError
+
+_DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
+_OFFICIAL = (
+    "NumQ NumRet NumRel NumRelRet AP GMAP Rprec bpref RR "
+    + " ".join(f"IPrec@{i / 10}" for i in range(11))
+    + "".join(f" P@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000))
+)
+_NOT_BY_TOPIC = ("NumQ", "GMAP", "GMbpref")  # trec_eval prints these for all topics together only
+_FORMATS = ("table", "tsv", "csv", "json", "latex", "html", "trec")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)")
+    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+    add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to measure (default: {_DEFAULT})")
+    add("-q", "--by-topic", action="store_true", help="a score for each topic, too")
+    add("--format", choices=_FORMATS, help="how to write it (default: table)")
+    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--names", choices=("amble", "trec"), help="whose names for the measures (default: amble)")
+    add("--trec", action="store_true", help="trec_eval's habits: missing topics left out, its names, its layout")
+    add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
+    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
+    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
+    add("--ties", choices=("docno", "rank", "file", "expected"), default="docno", help="equal scores (default: docno)")
+    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
+    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+    add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
+    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
+    add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
+    add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
+    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def prepare(argv: list[str]) -> list[str]:
+    """Let one -m be followed by several measures, wherever it stands among the files."""
+    out: list[str] = []
+    many = False
+    for i, word in enumerate(argv):
+        if many and i > 0 and argv[i - 1] not in ("-m", "--measure") and _looks_like_measure(word):
+            out += ["-m", word]
+            continue
+        if word in ("-m", "--measure"):
+            many = True
+        elif i > 0 and argv[i - 1] not in ("-m", "--measure"):
+            many = False
+        out.append(word)
+    return out
+
+
+def _looks_like_measure(word: str) -> bool:
+    from amble.measures import REGISTRY
+
+    name = re.match(r"[A-Za-z_][A-Za-z_0-9]*", word)
+    if not name or os.path.exists(word):
+        return False
+    return name[0] in REGISTRY or word == "all_trec" or "(" in word or "@" in word
+
+
+def load_plugin(path: str) -> None:
+    """Run a Python file that declares measures."""
+    import runpy
+
+    try:
+        runpy.run_path(path, run_name="amble_plugin")
+    except AmbleError as error:
+        raise MeasureError(f"{path}: {error}") from None
+    except OSError as error:
+        raise MeasureError(f"{path}: {error.strerror}") from None
+    except Exception as error:
+        raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
+
+
+def _wanted(args: argparse.Namespace) -> list[Any]:
+    from amble.measures import parse
+    from amble.measures.grammar import split_measures
+    from amble.measures.trec import all_trec
+
+    words = args.measure or [_OFFICIAL if args.trec else _DEFAULT]
+    names: list[str] = []
+    for word in (part for text in words for part in split_measures(text)):
+        names += [ours for _, ours in all_trec()] if word == "all_trec" else [word]
+    measures = [parse(name) for name in names]
+    if args.rel is not None:
+        for m in measures:
+            if "rel" in m.values and m.values["rel"] == m.declaration.parameters["rel"].default:
+                m.values["rel"] = m.declaration.parameters["rel"].domain.check(args.rel)
+    return measures
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score and write."""
+    if not 0 <= args.digits <= 17:
+        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    if args.rel is not None and args.rel < 0:
+        raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
+    for path in args.plugin:
+        load_plugin(path)
+    measures = _wanted(args)
+    if args.bib:
+        from amble.references import bibliography
+
+        keys = [m.declaration.cite for m in measures]
+        keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
+        _write(bibliography(keys), args.output)
+        return 0
+    from amble.evaluate import evaluate
+
+    how = args.format or ("trec" if args.trec else "table")
+    scores = evaluate(
+        args.qrels,
+        list(args.runs),
+        measures,
+        undefined=args.undefined,
+        depth=args.depth,
+        missing=args.missing or ("skip" if args.trec else "zero"),
+        ties=args.ties,
+        unjudged=args.unjudged,
+        duplicates=args.duplicates,
+        threads=args.threads,
+    )
+    if args.zscores:
+        from amble.standardise import read_zscores, standardised
+
+        scores = standardised(scores, read_zscores(args.zscores))
+    text = _render(scores, measures, how, args)
+    _write(text, args.output)
+    if not args.quiet:
+        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    return 0
+
+
+def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace) -> str:
+    trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
+    if how == "trec":
+        return _trec_lines(scores, measures, args)
+    names = None
+    if trec:
+        from amble.measures.trec import trec_name
+
+        names = [trec_name(m) for m in scores.parsed]
+    if how == "tsv":
+        text: str = scores.tsv(topics=args.by_topic, digits=args.digits, names=names)
+        return text
+    if names:
+        scores.measures = tuple(names)
+    if how in ("csv", "json"):
+        table = scores.table(topics=args.by_topic, digits=args.digits)
+        table.facts = _facts(scores, args) if how == "json" else {}
+    elif args.by_topic:
+        table = scores.table(topics=True, digits=args.digits, wide=True)
+    else:
+        table = scores.mean(digits=args.digits, intervals=args.intervals)
+    bold = how == "table" and not args.output and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    rendered: str = table.render(how, bold=bold)
+    return rendered
+
+
+def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> str:
+    """As trec_eval prints it: name, topic, value; topics in the order of their bytes, each run headed by its name."""
+    from amble.measures.trec import all_trec, trec_name
+
+    asked_all = any("all_trec" in text.split() for text in args.measure or ())
+    names = [trec for trec, _ in all_trec()] if asked_all else [trec_name(m) for m in measures]
+    places = [scores.measures.index(str(m)) for m in measures]
+    z = "Z" if args.zscores else ""
+    order = sorted(range(len(scores.topics)), key=lambda t: os.fsencode(scores.topics[t]))
+    means, lines = scores.means(), []
+
+    def line(name: str, topic: str, measure: Any, value: float) -> str:
+        count = measure.declaration.aggregate == "sum" and not z
+        return f"{z}{name:<22}\t{topic}\t{value:.0f}" if count else f"{z}{name:<22}\t{topic}\t{value:6.{args.digits}f}"
+
+    for i, run in enumerate(scores.runs):
+        if args.by_topic:
+            for t in order:
+                for name, j, m in zip(names, places, measures, strict=True):
+                    value = scores.values[i, t, j]
+                    if value == value and m.name not in _NOT_BY_TOPIC:
+                        lines.append(line(name, scores.topics[t], m, value))
+        lines.append(f"{'runid':<22}\tall\t{run}")
+        lines += [line(n, "all", m, means[i, j]) for n, j, m in zip(names, places, measures, strict=True)]
+    return "\n".join(lines)
+
+
+def _facts(scores: Any, args: argparse.Namespace) -> dict[str, Any]:
+    """Where the numbers come from."""
+    import hashlib
+
+    from amble import __version__
+
+    files = []
+    for path in [args.qrels, *args.runs]:
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
+    rankings = scores.rankings
+    options = {key: getattr(rankings, key) for key in ("missing", "ties", "unjudged", "duplicates", "depth")}
+    return {
+        "amble": __version__,
+        "files": files,
+        "options": options | {"undefined": args.undefined},
+        "measures": {str(m): m.values | {"@": m.cut} for m in scores.parsed},
+        "audit": rankings.audit.rows(),
+        "topics": len(scores.topics),
+    }
+
+
+def _write(text: str, path: str | None) -> None:
+    """Write to standard output, or to a file that appears whole or not at all."""
+    if path is None:
+        sys.stdout.write(text + "\n")
+        return
+    partial = f"{path}.{os.getpid()}.partial"
+    try:
+        with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text + "\n")
+        os.replace(partial, path)
+    except OSError as error:
+        raise AmbleError(f"{path}: {error.strerror}") from None
+    finally:
+        if os.path.exists(partial):
+            os.unlink(partial)

@@ -1,0 +1,75 @@
+"""Scores standardised by topic: (score - mean) / standard deviation, as ``trec_eval -Z`` does.
+
+What a score is worth depends on the topic; a table of means and deviations over a reference set of runs makes scores of
+easy and hard topics comparable.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+
+from amble.errors import ReadError
+from amble.evaluate import Scores
+from amble.files import open_source
+from amble.measures.trec import trec_name
+
+__all__ = ["read_zscores", "standardised"]
+
+Moments = dict[str, dict[str, tuple[float, float]]]
+
+_FAR = -1000000.0  # trec_eval's word for "no such topic or measure in the table"
+
+
+def read_zscores(path: str | os.PathLike[str]) -> Moments:
+    """Read a table of ``topic measure mean deviation`` lines.
+
+    Returns
+    -------
+    dict
+        ``{topic: {measure: (mean, deviation)}}``; measures under trec_eval's names or amble's.
+    """
+    from amble import _reader_py
+
+    name = os.fspath(path)
+    table: Moments = {}
+    with open_source(name) as (source, _):
+        data = _reader_py._bytes_of(source)
+    for line, text in enumerate(data.decode("utf-8", "surrogateescape").splitlines(), 1):
+        columns = text.split()
+        if not columns or columns[0].startswith("#"):
+            continue
+        if len(columns) != 4:
+            raise ReadError(f"{name}:{line}: found {len(columns)} columns, expected 4: topic measure mean deviation")
+        try:
+            mean, deviation = (
+                _reader_py._number(x.encode(), what) for x, what in zip(columns[2:], ("mean", "deviation"), strict=True)
+            )
+        except ValueError as error:
+            raise ReadError(f"{name}:{line}: {error}") from None
+        if deviation < 0:
+            raise ReadError(f"{name}:{line}: deviation {columns[3]!r} is negative")
+        table.setdefault(columns[0], {})[columns[1]] = (mean, deviation)
+    if not table:
+        raise ReadError(f"{name}: empty, expected lines: topic measure mean deviation")
+    return table
+
+
+def standardised(scores: Scores, table: Moments) -> Scores:
+    """Standardise every score by its topic and measure; what the table lacks becomes -1000000, as in trec_eval."""
+    values = scores.values.copy()
+    for t, topic in enumerate(scores.topics):
+        known = table.get(topic, {})
+        for j, measure in enumerate(scores.parsed):
+            moments = known.get(scores.measures[j]) or known.get(trec_name(measure))
+            column = values[:, t, j]
+            if moments is None:
+                new = np.full(column.shape, _FAR)
+            elif moments[1] == 0:
+                new = np.where(column == moments[0], 0.0, _FAR)
+            else:
+                new = (column - moments[0]) / moments[1]
+            values[:, t, j] = np.where(np.isnan(column), math.nan, new)
+    return Scores(scores.rankings, scores.parsed, values, standardised=True)
