@@ -36,23 +36,10 @@ DOCS = [
     b"\xef\xbb\xbfd1",
 ]
 NEAR_MISSES = [
-    *(b"", b".", b"+", b"-", b"e5", b".e5", b"1e", b"1e+", b"1e-", b"1e5.", b"1.2.3", b"--1", b"+-1", b"1-", b"0x1p3"),
-    *(
-        b"0x10",
-        b"1_000",
-        b"inf",
-        b"-inf",
-        b"Infinity",
-        b"nan",
-        b"NaN",
-        b"nan(3)",
-        b"1,5",
-        b"1d5",
-        b"1f",
-        b"1L",
-        b"1e5e5",
-    ),
-    *(b"\xd9\xa1", b"1\xc2\xa0", b"1e400", b"-1e309", b"9" * 310, b"1" + b"0" * 400 + b"e-50", b"True", b"None", b"1#"),
+    *b". + - e5 .e5 1e 1e+ 1e- 1e5. 1.2.3 --1 +-1 1- 0x1p3 0x10 1_000 inf -inf Infinity nan NaN nan(3) 1,5".split(),
+    *b"1d5 1f 1L 1e5e5 \xd9\xa1 1\xc2\xa0 1e400 -1e309 True None 1#".split(),
+    b"9" * 310,
+    b"1" + b"0" * 400 + b"e-50",
 ]
 BLANKS = [b" ", b"\t", b"\r", b"\x0b", b"\x0c"]
 MAX_DOUBLE = 1.7976931348623157e308
@@ -244,8 +231,10 @@ def _change_lines(rng: Random, lines: list[bytes]) -> None:
     elif kind == 6:
         cut = rng.randrange(len(lines[at]) + 1)
         lines[at : at + 1] = [lines[at][:cut], lines[at][cut:]]
-    elif kind in (7, 8):
+    elif kind == 7:
         lines.insert(at, _junk_line(rng))
+    elif kind == 8:
+        lines[at:at] = [_junk_line(rng)] if rng.random() < 0.7 else [BOM + lines[at]]
     elif kind in (9, 10):  # the same document again, with another rank or score
         columns = lines[at].split(b" ")
         if len(columns) > 4:
@@ -338,35 +327,9 @@ class Unspeakable:
 
 
 STRANGE_NAMES: list[Any] = [
-    *(
-        "",
-        "a\0b",
-        "a\0c",
-        " ",
-        "a b",
-        "a\nb",
-        "\x01",
-        "\x7f",
-        "\udc80",
-        "\udcc3\udca9",
-        "é",
-        "\ud800",
-        "x\udfff",
-        "\U0001f600",
-    ),
-    *(
-        "L" * 59 + "ü",
-        "L" * 60,
-        "L" * 61,
-        "L" * 60 + "\0",
-        "€" * 40,
-        "x" * 16,
-        "x" * 17,
-        "\udcff" * 30,
-        "'",
-        '"',
-        "%s%n",
-    ),
+    *("", "a\0b", "a\0c", " ", "a b", "a\nb", "\x01", "\x7f", "'", '"', "%s%n", "x" * 16, "x" * 17, "\U0001f600"),
+    *("\udc80", "\udcc3\udca9", "é", "\ud800", "x\udfff", "\udcff" * 30, "€" * 40),
+    *("L" * 59 + "ü", "L" * 60, "L" * 61, "L" * 60 + "\0"),
     *(Text("t"), np.str_("u"), 1, None, b"a", 1.5, ("a",), Unspeakable()),
 ]
 STRANGE_NUMBERS: list[Any] = [
@@ -375,14 +338,7 @@ STRANGE_NUMBERS: list[Any] = [
     *(Fraction(1, 3), 1j, [], {}, np.float32(0.1), np.float64(0.1), np.int8(-3), np.uint64(2**64 - 1), np.bool_(True)),
     *(np.array(2.5), np.array([1.0, 2.0]), np.str_("1"), np.bytes_(b"2"), np.float64("nan"), np.longdouble(1) / 3),
     *(Floats(2.5), Floats(3), Floats("x"), Floats(ValueError("v")), Floats(ZeroDivisionError("z")), Floats(-1.0)),
-    *(
-        Floats(OverflowError("o")),
-        Floats(float("nan")),
-        Indexes(),
-        Unspeakable(),
-        object(),
-        np.datetime64("2020-01-01"),
-    ),
+    *(Floats(OverflowError("o")), Floats(float("nan")), Indexes(), Unspeakable(), object()),
 ]
 
 

@@ -43,11 +43,11 @@ def amble_cli() -> Callable[..., subprocess.CompletedProcess[str]]:
             [sys.executable, "-m", "amble", *args],
             input=stdin,
             capture_output=True,
-            env={**os.environ, "PYTHONUTF8": "1", **env},
+            env={**os.environ, **env},
             timeout=300,
         )
         return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode("utf-8", "replace")
+            done.args, done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
         )
 
     return call

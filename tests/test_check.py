@@ -22,7 +22,7 @@ import amble
 import amble.check.lines
 import amble.check.runs
 from amble import _reader_py, cli
-from amble.check import SEVERITY, Report, check, check_qrels, check_run
+from amble.check import SEVERITY, Findings, Report, check, check_qrels, check_run
 from amble.commands import check as command
 
 Write = Callable[[str, str | bytes], str]
@@ -189,6 +189,23 @@ def test_a_byte_order_mark_is_one_only_at_the_start(write: Write, monkeypatch: p
     assert (report.topics, lines_of(report, "bom"), lines_of(report, "not-ascii")) == (2, [1], [2])
 
 
+def test_blanks_at_the_ends_of_a_line_and_in_comments_separate_nothing(write: Write) -> None:
+    path = write("a.run", "# spaces here\n \t# and here\n1\tQ0\ta\t1\t4\tt \n 1\tQ0\tb\t2\t3\tt\n")
+    assert "separators" not in found(check_run(path))
+
+
+def test_what_is_said_of_ties_and_of_topics_that_come_back(write: Write) -> None:
+    rows = ["1 Q0 a 1 2", "1 Q0 b 2 2", "1 Q0 c 3 1.00000001", "2 Q0 a 1 9", "1 Q0 d 4 1", "2 Q0 b 2 8", "1 Q0 e 5 0"]
+    kinds = found(check_run(write("a.run", "".join(f"{row} t\n" for row in rows))))
+    assert kinds["ties"] == [
+        (1, "2 documents in 1 of 2 topics share their score with another; ties are broken by docno")
+    ]
+    [(line, text)] = kinds["single-precision"]
+    assert (line, text[:20]) == (3, "2 further documents ")
+    ended = [(line, text.split("ended on line ")[1].split(")")[0]) for line, text in kinds["split-topic"]]
+    assert ended == [(5, "3"), (6, "4"), (7, "5")]
+
+
 def test_runs_with_one_tag(write: Write) -> None:
     a, b = write("a.run", GOOD), write("b.run", GOOD)
     assert lines_of(check([a, b])[1], "same-tag") == [None]
@@ -200,6 +217,10 @@ def test_the_first_of_a_kind_are_kept_and_all_are_counted(write: Write) -> None:
     assert lines_of(report, "q0") == [1, 2, 3]
     assert report.findings.counts["q0"] == report.notes == 50
     assert len(lines_of(check_run(path), "q0")) == 50
+    falling = Findings(keep=2)
+    for line in (9, 8, 7, 6, 8):
+        falling.add("blank", line, "blank")
+    assert ([finding.line for finding in falling], falling.counts["blank"]) == ([6, 7], 5)
 
 
 @pytest.mark.parametrize("kind", ["plain", "gz", "xz", "bz2", "zst"])

@@ -25,6 +25,7 @@ ORDER = [
     "measures",
     "simulate",
     "evaluate",
+    "curves",
     "standardise",
     "compare",
     "meta",

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from amble.align import Audit, Rankings, align
+    from amble.curves import pr_curve
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError
     from amble.evaluate import Scores, evaluate
     from amble.law import Law
@@ -41,6 +42,7 @@ _ROOMS = {
     "evaluate": "evaluate",
     "measure": "measures",
     "parse": "measures",
+    "pr_curve": "curves",
     "read_qrels": "read",
     "read_runs": "read",
     "simulate": "simulate",
@@ -67,6 +69,7 @@ __all__ = [
     "evaluate",
     "measure",
     "parse",
+    "pr_curve",
     "read_qrels",
     "read_runs",
     "simulate",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from typing import Any, NoReturn
@@ -54,6 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _keep_odd_bytes()
     try:
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
@@ -78,6 +80,13 @@ def main(argv: list[str] | None = None) -> int:
         print("amble: stopped", file=sys.stderr)
         return 130
     return 2
+
+
+def _keep_odd_bytes() -> None:
+    """Ids that are not UTF-8 come out as the bytes they came in as."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+        sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
 
 
 def _is_ours(error: ValueError) -> bool:

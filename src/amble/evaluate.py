@@ -19,7 +19,7 @@ __all__ = ["Scores", "evaluate"]
 
 Array = NDArray[np.float64]
 
-_LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
+LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
 
 
 def aggregate(how: str, values: Array) -> Array:
@@ -29,7 +29,7 @@ def aggregate(how: str, values: Array) -> Array:
     if how == "sum":
         return np.asarray(known.sum(axis=-1))
     if how == "geometric":
-        logs = np.where(np.isnan(values), 0.0, np.log(np.maximum(known, _LEAST)))
+        logs = np.where(np.isnan(values), 0.0, np.log(np.maximum(known, LEAST)))
         return np.where(n > 0, np.exp(logs.sum(axis=-1) / np.maximum(n, 1)), np.nan)
     return np.where(n > 0, known.sum(axis=-1) / np.maximum(n, 1), np.nan)
 

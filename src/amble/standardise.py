@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from amble.errors import ReadError
-from amble.evaluate import Scores
+from amble.evaluate import LEAST, Scores
 from amble.files import open_source
 from amble.measures.trec import trec_name
 
@@ -63,8 +63,12 @@ def standardised(scores: Scores, table: Moments) -> Scores:
     for t, topic in enumerate(scores.topics):
         known = table.get(topic, {})
         for j, measure in enumerate(scores.parsed):
+            if measure.name == "NumQ":  # a count of topics stays one
+                continue
             moments = known.get(scores.measures[j]) or known.get(trec_name(measure))
             column = values[:, t, j]
+            if measure.declaration.aggregate == "geometric":
+                column = np.log(np.maximum(column, LEAST))
             if moments is None:
                 new = np.full(column.shape, _FAR)
             elif moments[1] == 0:

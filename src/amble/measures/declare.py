@@ -455,8 +455,22 @@ class Measure:
         return float(visits @ gain)
 
 
+# what other programs call it, in lower case and without cut-offs
+_ELSEWHERE = {
+    "map": "AP", "map_cut": "AP", "average_precision": "AP", "mrr": "RR", "recip_rank": "RR", "reciprocal_rank": "RR",
+    "recall": "R", "precision": "P", "prec": "P", "ndcg_cut": "nDCG", "dcg_cut": "DCG", "iprec_at_recall": "IPrec",
+    "11pt_avg": "IPrecAvg", "set_f": "F", "f1": "F", "set_p": "P", "set_recall": "R", "set_map": "SetAP",
+    "gm_map": "GMAP", "gm_bpref": "GMbpref", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
+    "num_q": "NumQ", "relative_p": "RelP", "rprec_mult": "Rprec", "hit_rate": "Success", "hits": "Success",
+    "unj": "Unjudged", "rbp_resid": "RBPresid", "compatibility": "Compat",
+}  # fmt: skip
+
+
 def _suggest(word: str, words: Iterable[str]) -> str:
     names = list(words)
+    known = _ELSEWHERE.get(word.lower().rstrip("0123456789").rstrip("_.")) or _ELSEWHERE.get(word.lower())
+    if known in names:
+        return f"; did you mean {known}?"
     lower = {name.lower(): name for name in names}
     close = [lower[word.lower()]] if word.lower() in lower else difflib.get_close_matches(word, names, 3, 0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -1,0 +1,247 @@
+"""The command line as people meet it: what it prints, how it fails, what it leaves behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+QRELS = "401 0 a 1\n401 0 b 0\n402 0 c 1\n"
+RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 d 1 1 tag\n402 Q0 c 2 .5 tag\n"
+
+
+@pytest.fixture
+def files(write) -> tuple[str, str]:
+    return write("qrels.txt", QRELS), write("my.run", RUN)
+
+
+def test_table(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "-m", "AP", "P@1")
+    assert done.returncode == 0
+    assert done.stdout == "run      AP     P@1\ntag  0.7500  0.5000\n"
+    assert done.stderr == (
+        "amble: 1 run x 2 topics, scored 2, missing 0, extra 0, unjudged in top 10: 2 (50.0%), "
+        "tied documents 0 (by docno)\n"
+    )
+
+
+def test_formats(amble_cli: Cli, files: tuple[str, str]) -> None:
+    tsv = amble_cli("eval", *files, "-m", "AP", "-q", "--format", "tsv", "--quiet")
+    assert tsv.stderr == ""
+    assert tsv.stdout.splitlines() == [
+        "run\ttopic\tmeasure\tvalue",
+        "tag\t401\tAP\t1.0000",
+        "tag\t402\tAP\t0.5000",
+        "tag\tall\tAP\t0.7500",
+    ]
+    csv = amble_cli("eval", *files, "-m", "AP", "--format", "csv")
+    assert csv.stdout == "run,topic,measure,value\ntag,all,AP,0.75\n"
+    latex = amble_cli("eval", *files, "-m", "AP", "--format", "latex", "--digits", "2")
+    assert "tag & 0.75" in latex.stdout
+    read = json.loads(amble_cli("eval", *files, "-m", "RBP(p=0.5)", "--format", "json").stdout)
+    assert read["rows"] == [{"run": "tag", "topic": "all", "measure": "RBP(p=0.5)", "value": 0.375}]
+    assert read["files"][0]["path"] == files[0]
+    assert len(read["files"][1]["sha256"]) == 64
+    assert read["measures"]["RBP(p=0.5)"]["p"] == 0.5
+    assert read["options"]["ties"] == "docno"
+    assert read["audit"][0]["scored"] == 2
+
+
+def test_measures_anywhere(amble_cli: Cli, files: tuple[str, str]) -> None:
+    expected = amble_cli("eval", *files, "-m", "AP", "-m", "nDCG@10").stdout
+    for words in (
+        ["-m", "AP", "nDCG@10", *files],
+        [files[0], "-m", "AP", "nDCG@10", "--quiet", files[1]],
+        [*files, "-m", "AP,nDCG@10"],
+        [*files, "-m", "AP nDCG@10"],
+    ):
+        assert amble_cli("eval", *words).stdout == expected
+
+
+def test_trec_names_and_level(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "-m", "AP", "nDCG@10", "--names", "trec", "--format", "tsv")
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()[1:]] == ["map", "ndcg_cut_10"]
+    done = amble_cli("eval", *files, "-m", "NumRel", "--rel", "2", "--format", "tsv")
+    assert done.stdout.splitlines()[1].endswith("\t0")
+
+
+def test_bib(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "-m", "RBP", "nDCG", "--bib")
+    assert done.stdout.count("@article{") == 2
+    assert "moffat2008" in done.stdout
+
+
+def test_list(amble_cli: Cli) -> None:
+    done = amble_cli("list")
+    assert done.returncode == 0
+    for name in ("AP", "nDCG", "bpref", "Compat"):
+        assert f"\n  {name} " in done.stdout
+    done = amble_cli("list", "RBP")
+    for word in ("persistence", "between 0 and 1", "moffat2008", "E[t] / E[h]"):
+        assert word in done.stdout
+    assert {d["name"] for d in json.loads(amble_cli("list", "--format", "json").stdout)} > {"AP", "RR"}
+
+
+def test_demo(amble_cli: Cli, tmp_path: Path) -> None:
+    done = amble_cli("demo", str(tmp_path / "d"), "--topics", "3")
+    assert done.returncode == 0
+    assert "hybrid" in done.stdout
+    first = {p.name: p.read_bytes() for p in (tmp_path / "d").iterdir()}
+    amble_cli("demo", str(tmp_path / "e"), "--topics", "3")
+    assert {p.name: p.read_bytes() for p in (tmp_path / "e").iterdir()} == first
+    assert amble_cli("demo", str(tmp_path / "f"), "--topics", "0").returncode == 2
+
+
+def test_help_and_version(amble_cli: Cli) -> None:
+    assert amble_cli("--version").stdout.startswith("amble 0.")
+    assert "eval" in amble_cli("--help").stdout
+    assert amble_cli().returncode == 0
+    for command in ("eval", "list", "demo", "check"):
+        done = amble_cli(command, "--help")
+        assert done.returncode == 0
+        assert done.stdout.startswith(f"usage: amble {command}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["eval", "{q}", "{r}", "-m", "nDGC"], "'nDGC': no measure is called nDGC; did you mean nDCG"),
+        (["eval", "{q}", "{r}", "-m", "RBP(p=2)"], "RBP: p=2 is not allowed"),
+        (["eval", "{q}", "{r}", "-m", "AP(rel=__import__('os'))"], "expected a number, a quoted string"),
+        (["eval", "{q}", "nothing.run"], "nothing.run: no such file"),
+        (["eval", "nothing", "{r}"], "nothing: no such file"),
+        (["eval", "{q}", "{dir}"], "a directory, expected a file"),
+        (["eval", "{q}", "{r}", "{r}"], "run(s) given twice"),
+        (["eval", "{q}", "{r}", "--depth", "0"], "depth=0: expected a whole number"),
+        (["eval", "{q}", "{r}", "--depth", "x"], "argument --depth: invalid int value"),
+        (["eval", "{q}", "{r}", "--digits", "99"], "--digits 99: expected 0 to 17"),
+        (["eval", "{q}", "{r}", "--format", "xml"], "argument --format: invalid choice"),
+        (["eval", "{q}", "{r}", "--plugin", "nothing.py"], "nothing.py: No such file"),
+        (["eval", "{q}", "{r}", "-o", "{dir}/no/where"], "No such file or directory"),
+        (["eval", "{q}", "{r}", "--zscores", "{r}"], "found 6 columns, expected 4"),
+        (["eval", "{q}"], "the following arguments are required: RUN"),
+        (["evaluate"], "invalid choice: 'evaluate'"),
+        (["eval", "{q}", "{r}", "-m", "ERR", "--ties", "expected"], ""),
+    ],
+)
+def test_one_clear_line(amble_cli: Cli, files: tuple[str, str], tmp_path: Path, words: list[str], message: str) -> None:
+    filled = [w.format(q=files[0], r=files[1], dir=tmp_path) for w in words]
+    done = amble_cli(*filled)
+    if not message:  # nothing is tied here, so nothing is wrong
+        assert done.returncode == 0
+        return
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "dup.run",
+            RUN + "402 Q0 c 3 .1 tag\n",
+            "dup.run:5: document 'c' appears twice for topic '402' (first on line 4)",
+        ),
+        ("text.run", "401 Q0 a 1 high tag\n", "text.run:1: score 'high' is not a decimal number"),
+        ("nan.run", RUN + "401 Q0 n 1 nan tag\n", "nan.run:5: score 'nan' is not a decimal number"),
+        ("inf.run", "401 Q0 a 1 inf tag\n", "inf.run:1: score 'inf' is not a decimal number"),
+        ("big.run", "401 Q0 a 1 1e999 tag\n", "big.run:1: score '1e999' is too large for a double"),
+        ("short.run", "\n401 Q0 a 1\n", "short.run:2: found 4 columns, expected 6: topic Q0 doc rank score tag"),
+        ("empty.run", "", "empty.run: empty, expected lines of a run"),
+        ("other.run", "999 Q0 a 1 1 t\n", "other.run: no topic in common with"),
+        ("nul.run", b"401 Q0 a\0b 1 1 t\n", "nul.run:1: NUL byte in the line"),
+        ("utf16.run", RUN.encode("utf-16"), "utf16.run:1: NUL byte in the line"),
+        ("cut.run.gz", gzip.compress(RUN.encode())[:-9], "cut.run.gz:5: broken gzip data"),
+    ],
+)
+def test_bad_runs(amble_cli: Cli, write, files: tuple[str, str], name: str, content: str | bytes, message: str) -> None:
+    done = amble_cli("eval", files[0], write(name, content))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (QRELS + "401 0 a 1\n", "q:4: document 'a' is judged twice for topic '401' (first on line 1)"),
+        ("401 0 a x\n", "q:1: grade 'x' is not a decimal number"),
+        ("401 a 1\n", "q:1: found 3 columns, expected 4: topic iter doc grade"),
+        ("# nothing\n", "q: empty, expected judgments"),
+    ],
+)
+def test_bad_qrels(amble_cli: Cli, write, files: tuple[str, str], content: str, message: str) -> None:
+    done = amble_cli("eval", write("q", content), files[1])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_output_appears_whole_or_not_at_all(amble_cli: Cli, files: tuple[str, str], tmp_path: Path) -> None:
+    out = tmp_path / "scores.tsv"
+    out.write_text("old")
+    assert amble_cli("eval", *files, "-m", "Nope", "-o", str(out)).returncode == 2
+    assert out.read_text() == "old"
+    done = amble_cli("eval", *files, "-m", "AP", "-o", str(out), "--format", "tsv")
+    assert done.stdout == ""
+    assert out.read_text().startswith("run\ttopic")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["my.run", "qrels.txt", "scores.tsv"]
+
+
+def test_a_closed_pipe_is_no_error(files: tuple[str, str]) -> None:
+    code = (
+        f"{sys.executable} -m amble eval {files[0]} {files[1]} -q --format tsv --quiet | true; exit ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(["bash", "-c", code], capture_output=True, env=os.environ)
+    assert done.stderr == b""
+
+
+def test_standard_input(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", files[0], "-", "-m", "AP", stdin=gzip.compress(RUN.encode()))
+    assert done.stdout.splitlines()[1] == "tag  0.7500"
+
+
+def test_ids_that_are_not_utf8(amble_cli: Cli, write) -> None:
+    qrels, run = write("q", b"t\xff 0 a 1\n"), write("r.run", b"t\xff Q0 a 1 1 \xfetag\n")
+    done = amble_cli("eval", qrels, run, "-m", "AP", "-q", "--format", "tsv")
+    assert done.returncode == 0, done.stderr
+    assert "\udcfetag\tt\udcff\tAP\t1.0000" in done.stdout  # the same bytes out
+
+
+def test_a_plugin(amble_cli: Cli, write, files: tuple[str, str]) -> None:
+    plugin = write(
+        "mine.py",
+        "from amble.measures import Forward, measure\n"
+        "@measure('First', question='order2')\n"
+        "def first():\n    'Looks at one document.'\n    return Forward(continuation=0.0)\n",
+    )
+    done = amble_cli("eval", *files, "--plugin", plugin, "-m", "First", "AP")
+    assert done.stdout.splitlines()[1] == "tag  0.5000  0.7500"
+    assert "Looks at one document." in amble_cli("list", "First", "--plugin", plugin).stdout
+    broken = write("broken.py", "1/0\n")
+    done = amble_cli("eval", *files, "--plugin", broken)
+    assert done.returncode == 2
+    assert "broken.py: ZeroDivisionError" in done.stderr
+    taken = write("taken.py", "from amble.measures import *\n@measure('AP', question='order2')\ndef f():\n  ''\n")
+    assert "AP: the name is taken" in amble_cli("eval", *files, "--plugin", taken).stderr
+
+
+def test_import_is_light() -> None:
+    """`import amble` loads no heavy library before it is used; `eval` never loads scipy."""
+    code = (
+        "import sys, amble; early = set(sys.modules); "
+        "amble.evaluate({'1': {'a': 1}}, {'r': {'1': {'a': 1.0}}}, 'AP nDCG@10 bpref'); "
+        "heavy = ('scipy', 'pandas', 'polars', 'altair', 'duckdb', 'zstandard'); "
+        "print([h for h in heavy if h in sys.modules], 'numpy' in early)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] False"

@@ -1,0 +1,140 @@
+"""Scores: labels, means, what is left out, and their ways into other programs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import amble
+
+QRELS = {"401": {"a": 1, "b": 0}, "402": {"c": 2, "d": 1}, "403": {"e": 0}}
+RUNS = {
+    "x": {"401": {"a": 2.0, "b": 1.0}, "402": {"d": 2.0, "z": 1.5, "c": 1.0}},
+    "y": {"401": {"b": 2.0, "a": 1.0}, "402": {"z": 3.0}, "403": {"e": 1.0}},
+}
+
+
+def test_scores_by_hand() -> None:
+    scores = amble.evaluate(QRELS, RUNS, ["AP", "P@2", "NumRel"])
+    assert scores.runs == ("x", "y")
+    assert scores.topics == ("401", "402", "403")
+    assert scores.measures == ("AP", "P@2", "NumRel")
+    # x: 401 1; 402 (1/1 + 2/3) / 2; 403 nothing relevant, not answered
+    assert scores["x", "AP"].tolist() == pytest.approx([1, 5 / 6, 0])
+    assert scores["y", "AP"].tolist() == pytest.approx([1 / 2, 0, 0])
+    assert scores["y", "P@2"].tolist() == [0.5, 0, 0]
+    assert scores.means()[:, 0].tolist() == pytest.approx([(1 + 5 / 6) / 3, 1 / 6])
+    assert scores.means()[:, 2].tolist() == [3, 3]  # a count is summed
+
+
+def test_missing_and_undefined_topics() -> None:
+    skipped = amble.evaluate(QRELS, RUNS, "AP NumQ", missing="skip")
+    assert math.isnan(skipped["x", "AP"][2])
+    assert skipped.means()[0, 0] == pytest.approx((1 + 5 / 6) / 2)
+    assert skipped.means()[:, 1].tolist() == [2, 3]
+    undefined = amble.evaluate(QRELS, RUNS, "AP", undefined="skip")
+    assert math.isnan(undefined["y", "AP"][2])
+    assert undefined.means()[1, 0] == pytest.approx(1 / 4)
+    assert undefined.rankings.audit.no_relevant == ("403",)
+
+
+def test_geometric_mean() -> None:
+    scores = amble.evaluate(QRELS, RUNS, ["GMAP"])
+    # y: AP 1/2, 0, 0; zeros count as 0.00001
+    assert scores.means()[1, 0] == pytest.approx((0.5 * 1e-5 * 1e-5) ** (1 / 3))
+
+
+def test_intervals() -> None:
+    # x: AP 1, 5/6, 0: sd of the three, times t(2 degrees, .975) = 4.30265, over sqrt(3)
+    scores = amble.evaluate(QRELS, RUNS, "AP")
+    sd = np.std([1, 5 / 6, 0], ddof=1)
+    assert scores.interval()[0, 0] == pytest.approx(4.302653 * sd / math.sqrt(3), rel=1e-6)
+    assert "±" in scores.mean(intervals=True).columns
+
+
+def test_tables() -> None:
+    scores = amble.evaluate(QRELS, RUNS, ["AP", "NumRel"])
+    assert scores.mean().rows[0] == ("x", pytest.approx(0.611111, abs=1e-6), 3)
+    assert (0, 1) in scores.mean().best
+    long = scores.table(topics=True)
+    assert long.columns == ("run", "topic", "measure", "value")
+    assert long.rows[-1] == ("y", "all", "NumRel", 3)
+    assert scores.table(topics=True, wide=True).rows[0] == ("x", "401", 1.0, 1)
+    assert scores.tsv(topics=True) == long.tsv()
+
+
+def test_other_programs() -> None:
+    scores = amble.evaluate(QRELS, RUNS, ["AP", "P@2"])
+    frame = scores.to_pandas()
+    assert list(frame.columns) == ["run", "topic", "measure", "value"]
+    assert (
+        frame[(frame.run == "x") & (frame.topic == "402") & (frame.measure == "AP")].value.item()
+        == scores["x", "AP"][1]
+    )
+    assert scores.to_polars().shape == (12, 4)
+    assert scores.to_dict()["y"]["401"] == {"AP": 0.5, "P@2": 0.5}
+
+
+def test_ways_to_call() -> None:
+    rankings = amble.align(QRELS, RUNS)
+    scores = amble.evaluate(rankings, "AP, nDCG@10 AP")
+    assert scores.measures == ("AP", "nDCG@10")  # once each
+    assert amble.evaluate(rankings, amble.parse("AP")).measures == ("AP",)
+    with pytest.raises(amble.AlignError, match="depth: options of align"):
+        amble.evaluate(rankings, "AP", depth=3)
+    with pytest.raises(amble.AlignError, match="expected evaluate"):
+        amble.evaluate(rankings)
+    with pytest.raises(amble.MeasureError, match="no measures given"):
+        amble.evaluate(rankings, [])
+    with pytest.raises(amble.AlignError, match="undefined='no'"):
+        amble.evaluate(rankings, "AP", undefined="no")
+    with pytest.raises(KeyError, match="P@5 was not evaluated; there are AP"):
+        scores["x", "P@5"]
+    with pytest.raises(KeyError):
+        scores["nobody", "AP"]
+    with pytest.raises(ValueError, match="read-only"):
+        scores.values[0, 0, 0] = 1
+
+
+def test_a_bad_measure_costs_no_reading() -> None:
+    with pytest.raises(amble.MeasureError):
+        amble.evaluate("no such file", "nor this", ["Nope"])
+
+
+def test_curves() -> None:
+    rankings = amble.align(QRELS, RUNS)
+    full = amble.pr_curve(rankings, "x", "402")
+    # relevant at ranks 1 and 3 of two: recall 1/2 at precision 1, recall 1 at 2/3
+    assert full.rows == [(1, 0.5, 1.0, 1.0), (3, 1.0, pytest.approx(2 / 3), pytest.approx(2 / 3))]
+    eleven = amble.pr_curve(rankings, "x")
+    assert len(eleven) == 11
+    expected = amble.evaluate(rankings, [f"IPrec@{k / 10}" for k in range(11)]).means()[0]
+    assert eleven["precision"] == pytest.approx(expected.tolist())
+    with pytest.raises(amble.AlignError, match="levels=1"):
+        amble.pr_curve(rankings, "x", levels=1)
+
+
+def test_negative_grades_as_trec_eval_has_them() -> None:
+    # -1: in the pool, no gain, not judged non-relevant: bpref passes it over
+    qrels = {"1": {"a": -1, "b": 1, "c": 0}}
+    run = {"r": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}}
+    scores = amble.evaluate(qrels, run, ["bpref", "AP", "nDCG", "NumNonrelRet", "Judged@3"])
+    assert scores.values[0, 0].tolist() == pytest.approx([1.0, 0.5, 1 / math.log2(3), 1, 2 / 3])
+
+
+def test_real_grades_are_honoured() -> None:
+    scores = amble.evaluate(
+        {"1": {"a": 0.5, "b": 1.5}}, {"r": {"1": {"a": 2.0, "b": 1.0}}}, ["nDCG", "AP", "AP(rel=0.5)"]
+    )
+    dcg, ideal = 0.5 + 1.5 / math.log2(3), 1.5 + 0.5 / math.log2(3)
+    assert scores.values[0, 0].tolist() == pytest.approx([dcg / ideal, 1 / 2, 1.0])
+
+
+def test_condensed_lists() -> None:
+    qrels = {"1": {"a": 0, "b": 1}}
+    run = {"r": {"1": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0}}}
+    scores = amble.evaluate(qrels, run, ["AP", "Judged@4", "NumRet"], unjudged="condense")
+    # without x and y, b stands at rank 2; but Judged always knows
+    assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]

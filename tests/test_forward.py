@@ -1,0 +1,63 @@
+"""Forward users: any one of C, V, L, W gives the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import amble
+from amble.users.forward import Forward, Geometric
+
+
+def test_by_hand() -> None:
+    # C = 1/2, 1/2, 0: V = 1, 1/2, 1/4; L = 1/2, 1/4, 1/4; sum V = 7/4; W = 4/7, 2/7, 1/7
+    user = Forward(continuation=0.5).over(3)
+    assert user.visits.tolist() == [1, 0.5, 0.25]
+    assert user.last.tolist() == [0.5, 0.25, 0.25]
+    assert user.weights.tolist() == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+    assert user.expected_depth == 1.75
+    assert user.residual(1) == pytest.approx(3 / 7)
+    assert user.residual(9) == 0
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10))
+def test_each_gives_the_others(chances: list[float]) -> None:
+    c = np.array(chances)
+    c[-1] = 0.0
+    one = Forward(continuation=c).over(c.size)
+    for kind in ("visits", "last", "weights"):
+        other = Forward(**{kind: getattr(one, kind)}).over(c.size)
+        np.testing.assert_allclose(other.continuation, one.continuation, atol=1e-9)
+        np.testing.assert_allclose(other.visits, one.visits, atol=1e-12)
+
+
+def test_endless() -> None:
+    # 1 + p + p^2 + ... = 1 / (1 - p); beyond rank k she gives p^k of her attention
+    user = Forward(continuation=0.9, beyond=Geometric(0.9)).over(4)
+    assert user.expected_depth == pytest.approx(10, abs=1e-12)
+    for k in (0, 1, 4, 7, 100):
+        assert user.residual(k) == pytest.approx(0.9**k, abs=1e-12)
+    assert user.last.sum() + Geometric(0.9).stops(user.beyond).sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_depth() -> None:
+    user = Forward(continuation=1.0, depth=3).over(2)
+    assert user.last.tolist() == [0, 0, 1]
+    assert Forward(continuation=1.0, depth=2).over(5).visits.tolist() == [1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "found 0 of them"),
+        ({"continuation": 0.5, "last": 0.5}, "found 2 of them"),
+        ({"continuation": 1.5}, "after rank 1 is 1.5, expected 0 to 1"),
+        ({"weights": np.array([0.2, 0.8])}, "after rank 1 is 4, expected 0 to 1"),
+        ({"last": np.array([0.8, 0.8, 0.1])}, "after rank 2"),
+    ],
+)
+def test_no_user(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(amble.MeasureError, match=message):
+        Forward(**arguments).over(3 if len(arguments) < 2 and "last" in arguments else 2)

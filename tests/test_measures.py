@@ -1,0 +1,389 @@
+"""Measures by hand, against brute force, and as users: identities that must hold."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import amble
+from amble.measures import REGISTRY
+from amble.measures.domains import (
+    Above,
+    AtLeast,
+    Between,
+    Domain,
+    GainTable,
+    Numbers,
+    OneOf,
+    Optional,
+    Switch,
+    Whole,
+)
+
+nan = math.nan
+R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
+S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+GRADES = [3, 0, 1, 2, 0, 0, 0, 2, 0, 0]  # of a lecture's worked example, with
+IDEAL = [3, 3, 2, 2, 2, 1, 1, 1] + [0] * 6  # the judged documents of its topic
+
+
+def value(measure: str, grades: Any, **context: Any) -> float:
+    return amble.parse(measure).value(grades, **context)
+
+
+# ---- hand-worked
+
+
+@pytest.mark.parametrize(
+    ("measure", "grades", "context", "expected"),
+    [
+        ("P@2", [1, 0, 1], {}, 1 / 2),
+        ("P@10", [1, 0, 1], {}, 2 / 10),  # a short list: as if seven more that are not relevant
+        ("P", [1, 0, 1], {}, 2 / 3),
+        ("R@2", [1, 0, 1], {"relevant": 4}, 1 / 4),
+        ("F@2", [1, 0, 1], {"relevant": 4}, 2 * (1 / 2) * (1 / 4) / (1 / 2 + 1 / 4)),
+        ("F(beta=2)@2", [1, 0, 1], {"relevant": 4}, 5 * (1 / 2) * (1 / 4) / (4 * (1 / 2) + 1 / 4)),
+        ("AP", [1, 0, 1], {"relevant": 2}, (1 / 1 + 2 / 3) / 2),
+        ("AP", [1, 0, 1], {"relevant": 5}, (1 / 1 + 2 / 3) / 5),
+        ("AP@2", [1, 0, 1], {"relevant": 2}, (1 / 1) / 2),
+        ("AP(rel=2)", [1, 0, 2], {"relevant": 1}, 1 / 3),
+        ("AP", R10, {}, 0.582142857142857),  # (1/1 + 2/4 + 3/7 + 4/10) / 4
+        ("AP", S10, {}, 0.679166666666667),  # (1/2 + 2/3 + 3/4 + 4/5) / 4
+        ("RR", [0, 0, 1, 1], {}, 1 / 3),
+        ("RR@2", [0, 0, 1], {}, 0.0),
+        ("Rprec", [1, 0, 1], {"relevant": 2}, 1 / 2),
+        ("Success@1", [0, 1], {}, 0.0),
+        ("Success@2", [0, 1], {}, 1.0),
+        ("RBP(p=0.5)", R10, {}, 0.5712890625),  # 1/2 + 1/16 + 1/128 + 1/1024
+        ("RBP(p=0.5)", S10, {}, 0.46875),  # 1/4 + 1/8 + 1/16 + 1/32
+        ("RBP(p=0.5,finite=True)", R10, {}, 0.571847507331378),  # the same, divided by 1 - 2^-10
+        ("RBP(p=0.8)@10", GRADES, {}, 0.2 * (1 + 0.8**2 + 0.8**3 + 0.8**7)),  # .4723
+        ("DCG(base=2)@10", GRADES, {}, 3 + 1 / math.log2(3) + 2 / 2 + 2 / 3),  # no discount before rank 2
+        ("nDCG(base=2)@10", GRADES, {"ideal": IDEAL}, 0.5194),
+        ("nDCG", [0, 2], {"ideal": [2, 1, 0]}, (2 / math.log2(3)) / (2 + 1 / math.log2(3))),
+        ("nDCG(gains='exp')", [0, 2], {"ideal": [2, 1, 0]}, (3 / math.log2(3)) / (3 + 1 / math.log2(3))),
+        ("nDCG(gains='1=5')", [0, 2], {"ideal": [2, 1, 0]}, (2 / math.log2(3)) / (5 + 2 / math.log2(3))),
+        ("nDCG@1", [0, 2], {"ideal": [2, 1, 0]}, 0.0),
+        # grade 1 of at most 2 satisfies with (2^1 - 1) / 2^2 = 1/4, grade 2 with 3/4:
+        # 1/4 x 1/1 + 3/4 x 3/4 x 1/2 = .25 + .28125
+        ("ERR", [1, 2], {}, 0.53125),
+        ("ERR@1", [1, 2], {}, 0.25),
+        ("ERR(max_grade=3)", [1, 2], {}, 1 / 8 + 7 / 8 * 3 / 8 / 2),
+        ("IPrec@0.5", [1, 0, 1, 1], {"relevant": 4}, 3 / 4),  # two of four are found by rank 3; 3/4 at rank 4
+        ("IPrec@0", [0, 1, 0], {}, 1 / 2),
+        ("PRAUC", [1, 0, 1, 1], {"relevant": 4}, (1 + 3 / 4 + 3 / 4 + 0) / 4),
+        ("Judged@4", [1, nan, 0], {}, 2 / 4),
+        ("Unjudged@2", [1, nan, 0], {}, 1 / 2),
+        # one judged non-relevant above the second relevant one; R = 2, N = 1: (1 + (1 - 1/1)) / 2
+        ("bpref", [1, nan, 0, 1], {}, (1 + 0) / 2),
+        # Q with b = 1, ideal 2 1: rank 2 (grade 2): (1 + 2) / (2 + 3); rank 3 (grade 1): (2 + 3) / (3 + 3)
+        ("Q", [0, 2, 1], {}, (3 / 5 + 5 / 6) / 2),
+        ("Q@2", [0, 2, 1], {}, (3 / 5) / 2),
+        ("Q(beta=0)", [0, 2, 1], {}, (1 / 2 + 2 / 3) / 2),  # AP
+        ("NumRelRet", [1, 0, 1], {"relevant": 5}, 2),
+        ("NumRel", [1, 0, 1], {"relevant": 5}, 5),
+        ("Utility", [1, 0, 1], {}, 2 - 1),
+    ],
+)
+def test_by_hand(measure: str, grades: list[float], context: dict[str, Any], expected: float) -> None:
+    places = 4 if expected == 0.5194 else 12
+    assert value(measure, grades, **context) == pytest.approx(expected, abs=0.5 * 10**-places)
+
+
+def test_the_lectures_dcg() -> None:
+    # gains 3 0 1 2 0 0 0 2 0 0: DCG with base 2 at rank 10 is 5.2976, the ideal's 10.1996
+    assert value("DCG(base=2)@10", GRADES) == pytest.approx(5.2976, abs=5e-5)
+    assert value("DCG(base=2)@10", sorted(IDEAL, reverse=True)) == pytest.approx(10.1996, abs=5e-5)
+    assert value("RBP(p=0.8)", GRADES) == pytest.approx(0.4723, abs=5e-5)
+
+
+def rank_biased_overlap(run: list[str], ideal: list[str], p: float, depth: int) -> float:
+    return sum(p**d / (d + 1) * len(set(run[: d + 1]) & set(ideal[: d + 1])) for d in range(depth))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([nan, 0, 1, 2]), min_size=1, max_size=6), st.lists(st.integers(1, 2), max_size=2))
+def test_compatibility_is_the_best_of_all_ideal_lists(grades: list[float], others: list[int]) -> None:
+    run = [f"d{i}" for i in range(len(grades))]
+    known = {doc: g for doc, g in zip(run, grades, strict=True) if g > 0}
+    known |= {f"o{i}": g for i, g in enumerate(others)}
+    judged = [g for g in grades if g == g] + others
+    got = value("Compat(p=0.9,depth=8)", grades, ideal=judged) if judged else 0.0
+    if not known:
+        assert got == 0
+        return
+    groups = [[d for d, g in known.items() if g == level] for level in (2, 1)]
+    best = max(
+        rank_biased_overlap(run, [*a, *b], 0.9, 8)
+        for a in itertools.permutations(groups[0])
+        for b in itertools.permutations(groups[1])
+    )
+    own = [*groups[0], *groups[1]]
+    assert got == pytest.approx(best / rank_biased_overlap(own, own, 0.9, 8), abs=1e-12)
+
+
+# ---- ties: the mean over all orders
+
+
+TIED = ["P@2", "P@4", "R@3", "AP", "AP@3", "RR", "RR@2", "nDCG", "nDCG@3", "RBP(p=0.7)", "DCG(base=2)", "P"]
+
+
+@st.composite
+def _tied(draw: st.DrawFn) -> tuple[dict[str, int], dict[str, float]]:
+    n = draw(st.integers(1, 6))
+    docs = [f"d{i}" for i in range(n)]
+    scores = dict(zip(docs, draw(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=n, max_size=n)), strict=True))
+    grades = draw(st.dictionaries(st.sampled_from([*docs, "x", "y"]), st.integers(0, 2), min_size=1))
+    return grades, scores
+
+
+def _orders(scores: dict[str, float]) -> list[list[str]]:
+    levels = sorted(set(scores.values()), reverse=True)
+    groups = [[d for d, s in scores.items() if s == level] for level in levels]
+    return [
+        [d for group in combined for d in group]
+        for combined in itertools.product(*(list(itertools.permutations(group)) for group in groups))
+    ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(_tied(), st.sampled_from([None, 1, 2, 3]))
+def test_expected_ties_are_the_mean_over_all_orders(
+    both: tuple[dict[str, int], dict[str, float]], depth: int | None
+) -> None:
+    grades, scores = both
+    got = amble.evaluate({"1": grades}, {"r": {"1": scores}}, TIED, ties="expected", depth=depth).values[0, 0]
+    every = []
+    for order in _orders(scores):
+        untied = {doc: float(-i) for i, doc in enumerate(order)}
+        every.append(amble.evaluate({"1": grades}, {"r": {"1": untied}}, TIED, depth=depth).values[0, 0])
+    np.testing.assert_allclose(got, np.mean(every, axis=0), atol=1e-12)
+
+
+def test_measures_without_a_closed_form_refuse_ties() -> None:
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"r": {"1": {"a": 1.0, "b": 1.0}}}
+    with pytest.raises(amble.MeasureError, match="ERR: no closed form for ties='expected'"):
+        amble.evaluate(qrels, run, "ERR", ties="expected")
+    untied = {"r": {"1": {"a": 1.0, "b": 2.0}}}
+    assert amble.evaluate(qrels, untied, "ERR", ties="expected").values.item() == 0.25  # nothing is tied: 1/2 / 2
+
+
+# ---- users
+
+
+USERS = [name for name, d in REGISTRY.items() if d.is_user]
+
+
+def _strategy(domain: Domain) -> st.SearchStrategy[Any]:
+    """Draw from a parameter's domain."""
+    if isinstance(domain, Optional):
+        return st.one_of(st.none(), _strategy(domain.domain))
+    if isinstance(domain, Between):
+        return st.floats(domain.low, domain.high, exclude_min=not domain.closed, exclude_max=not domain.closed).filter(
+            lambda x: domain.closed or 1e-3 < x < 1 - 1e-3
+        )
+    if isinstance(domain, Above | AtLeast):
+        return st.floats(domain.low + 0.01, domain.low + 9)
+    if isinstance(domain, Whole):
+        return st.integers(max(domain.low, 1), 30)
+    if isinstance(domain, Switch):
+        return st.booleans()
+    if isinstance(domain, OneOf):
+        return st.sampled_from(domain.words)
+    if isinstance(domain, GainTable):
+        return st.sampled_from(["linear", "exp", "1=3,2=9", "1=0.5"])
+    if isinstance(domain, Numbers):
+        return st.just("1,-1,0,0") if domain.count == 4 else st.sampled_from(["0.5", "0,0.5,1"])
+    raise AssertionError(domain)
+
+
+@st.composite
+def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
+    d = REGISTRY[draw(st.sampled_from(names))]
+    arguments = []
+    for p in d.parameters.values():
+        if p.name == "max_grade":  # must not be less than the grades that are drawn
+            continue
+        if draw(st.booleans()) and p.name != d.at:
+            x = draw(_strategy(p.domain))
+            arguments.append(f"{p.name}={x!r}")
+    at = ""
+    if draw(st.booleans()):
+        if d.at == "recall":
+            at = "@0.25"
+        elif d.at or d.is_user:
+            at = f"@{draw(st.integers(1, 12))}"
+    return amble.parse(f"{d.name}({','.join(arguments)}){at}")
+
+
+GRADE_LISTS = st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0, -1.0, nan]), min_size=1, max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(measures(USERS), GRADE_LISTS, st.integers(0, 3))
+def test_what_holds_for_every_user(m: amble.Measure, grades: list[float], missing: int) -> None:
+    rel = float(m.values.get("rel", 1))
+    relevant = sum(g >= max(rel, 1.0) for g in grades) + missing if rel <= 1 else None
+    context = {} if relevant is None or m.values.get("rel") not in (1, None) else {"relevant": relevant}
+    user = m.user(grades, **context)
+    total = user.last.sum() + user.beyond
+    assert total == pytest.approx(1, abs=1e-12)  # everybody stops somewhere, or beyond the list
+    assert user.weights.sum() + user.tail_visits / user.expected_depth == pytest.approx(1, abs=1e-12)
+    assert user.weights[0] * user.expected_depth == pytest.approx(1, abs=1e-12)  # W(1) = 1 / E[H]
+    np.testing.assert_allclose(user.halting + user.continuation, 1, atol=1e-15)
+    np.testing.assert_allclose(user.visits[1:], user.visits[:-1] * user.continuation[:-1], atol=1e-12)
+    assert user.residual(0) == pytest.approx(1, abs=1e-12)
+    for k in range(1, len(grades)):
+        assert user.residual(k) <= user.residual(k - 1) + 1e-12
+    law = m.law(grades, **context)
+    assert law.probs.sum() == pytest.approx(1, abs=1e-9)
+    score = m.value(grades, **context)
+    if m.declaration.question in ("order1", "satisfied", "total"):
+        # the score is the mean of the law; for totals each stop's gain, so E[T] = sum V y
+        assert law.mean == pytest.approx(score, abs=1e-10)
+
+
+@settings(max_examples=40, deadline=None)
+@given(measures(USERS), GRADE_LISTS, st.integers(0, 2**31))
+def test_exact_law_is_the_simulated_one_within_its_band(m: amble.Measure, grades: list[float], seed: int) -> None:
+    simulated = amble.simulate(m, grades, users=20_000, seed=seed)
+    # the band holds the whole cdf with probability 1 - 1e-6; equal scores may differ in their last bits
+    exact = m.law(grades)
+    rounded = amble.Law(np.round(exact.values, 9), exact.probs)
+    assert rounded.distance(amble.Law(np.round(simulated.values, 9), simulated.probs)) < simulated.band_at(1e-6)
+
+
+def test_rbp_order_1_keeps_its_tail() -> None:
+    # those who read on beyond the ten documents: without them .4886
+    assert amble.parse("RBP(p=0.8)").law(R10).mean == pytest.approx(0.5192, abs=5e-5)
+
+
+def test_measures_that_are_no_users_say_so() -> None:
+    for name in set(REGISTRY) - set(USERS):
+        for ask in ("user", "law"):
+            with pytest.raises(amble.MeasureError, match=f"{name} is not a user"):
+                getattr(amble.parse(name), ask)([1, 0])
+
+
+@settings(max_examples=300, deadline=None)
+@given(measures(list(REGISTRY)))
+def test_printing_and_parsing_again(m: amble.Measure) -> None:
+    again = amble.parse(str(m))
+    assert again == m
+    assert again.values == m.values
+    assert again.cut == m.cut
+    assert hash(again) == hash(m)
+
+
+BOUNDED = [name for name, d in REGISTRY.items() if d.bounded]
+
+
+@settings(max_examples=200, deadline=None)
+@given(measures(BOUNDED), GRADE_LISTS)
+def test_scores_are_bounded(m: amble.Measure, grades: list[float]) -> None:
+    if m.name == "Unjudged" or m.values.get("rel") == 0:
+        return
+    assert -1e-12 <= m.value(grades) <= 1 + 1e-9
+
+
+# ---- collections
+
+
+@st.composite
+def _collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    docs = [f"d{i}" for i in range(10)]
+    qrels = {t: draw(st.dictionaries(st.sampled_from(docs), st.integers(-1, 3), min_size=1)) for t in ("1", "2", "3")}
+    run = {}
+    for t in draw(st.lists(st.sampled_from(["1", "2", "3"]), min_size=1, unique=True)):
+        order = draw(st.permutations(docs))[: draw(st.integers(1, 10))]
+        run[t] = {doc: float(-i) for i, doc in enumerate(order)}
+    return qrels, run
+
+
+ALL = [*REGISTRY, "P@3", "nDCG@3", "AP@4", "ERR@2", "RBP(p=0.4,finite=True)", "Q@3", "F@2", "IPrec@0.3", "R@2"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(_collections())
+def test_many_lists_at_once_are_each_list_alone(
+    both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]],
+) -> None:
+    qrels, run = both
+    scores = amble.evaluate(qrels, {"r": run}, ALL)
+    largest = max(max(grades.values()) for grades in qrels.values())
+    for t, topic in enumerate(scores.topics):
+        judged = list(qrels[topic].values())
+        order = sorted(run.get(topic, {}), key=lambda d: -run[topic][d])
+        grades = [float(qrels[topic].get(d, nan)) for d in order]
+        for j, m in enumerate(scores.parsed):
+            alone = m.value(grades, ideal=judged, max_grade=max(largest, 1))
+            assert scores.values[0, t, j] == pytest.approx(alone, abs=1e-12), (str(m), topic)
+
+
+@settings(max_examples=30, deadline=None)
+@given(_collections(), st.randoms())
+def test_blind_to_names_and_rows(
+    both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]], random: Any
+) -> None:
+    qrels, run = both
+    scores = amble.evaluate(qrels, {"r": run}, ALL)
+    again = amble.evaluate(qrels, {"r": run}, ALL)
+    np.testing.assert_array_equal(scores.values, again.values)
+
+    def shuffled(table: dict[str, Any], rename: Callable[[str], str]) -> dict[str, Any]:
+        rows = [(rename(k), v) for k, v in table.items()]
+        random.shuffle(rows)
+        return dict(rows)
+
+    other = amble.evaluate(
+        {t: shuffled(d, lambda doc: f"x{doc}y") for t, d in qrels.items()},
+        {"s": shuffled({t: shuffled(d, lambda doc: f"x{doc}y") for t, d in run.items()}, str)},
+        ALL,
+    )
+    np.testing.assert_allclose(other.values, scores.values, atol=1e-13)
+
+
+def test_dense_sparse_and_static_agree() -> None:
+    """The three speeds give one answer: AP, RR, ERR and RBP followed rank by rank."""
+    from amble.measures import scoring
+    from amble.measures.gains import Lists
+
+    rng = np.random.default_rng(3)
+    qrels = {str(t): {f"d{i}": int(rng.integers(0, 4)) for i in range(40)} for t in range(5)}
+    runs = {
+        f"r{r}": {
+            str(t): {f"d{i}": float(rng.random()) for i in rng.permutation(60)[: rng.integers(1, 60)]} for t in range(5)
+        }
+        for r in range(7)
+    }
+    lists = Lists.of_rankings(amble.align(qrels, runs))
+    for text in (
+        "AP",
+        "AP@7",
+        "RR",
+        "ERR",
+        "ERR@3",
+        "RBP(p=0.6)",
+        "RBP(p=0.6,finite=True)@9",
+        "P@10",
+        "P",
+        "DCG",
+        "R@5",
+    ):
+        m = amble.parse(text)
+        gains = lists.gains(m.declaration.gain.make(m.values))
+        arguments = {key: m.values[key] for key in m._own()}
+        function, names = m._function(arguments)
+        dense = scoring.score_dense(function, names, m.declaration.question, gains, m.cut, m.declaration.norm)
+        if text == "P@10":  # lists shorter than ten end before her depth does
+            long = lists.length >= 10
+            np.testing.assert_allclose(dense[long], m.scores(lists)[long], atol=1e-12)
+        else:
+            np.testing.assert_allclose(dense, m.scores(lists), atol=1e-12, err_msg=text)

@@ -1,0 +1,102 @@
+"""What the README and the pages of docs/ show really runs, and prints what is shown.
+
+Every block marked ``python`` or ``console`` is run, page by page, from top to bottom, in a folder where ``amble demo``
+has been; a block of any other kind (``sh``, ``text``) is not.
+
+* ``python``: a doctest; one namespace a page.
+* ``console``: a line after ``$`` goes to the shell, the lines below it are what a terminal shows, both streams, exactly.
+  Where nothing is shown, nothing is compared. The exit code must be 0, or 2 where the first line shown is an error.
+
+``...`` stands for anything.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from amble.collection import make_collection
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+SAME = doctest.OutputChecker()
+
+
+class Block(NamedTuple):
+    """A block of a page, and the line it starts on (from 0)."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        yield Block(found[1], found[2], text.count("\n", 0, found.start(2)))
+
+
+def run_python(block: Block, page: Path, names: dict[str, object]) -> None:
+    test = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line)
+    assert test.examples, f"{page.name}:{block.line}: no line starts with '>>> '"
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append, clear_globs=False)
+    names.update(test.globs)
+    if report:
+        pytest.fail("".join(report))
+
+
+def run_console(block: Block, page: Path) -> None:
+    commands = COMMAND.findall(block.text)
+    assert commands, f"{page.name}:{block.line}: no line starts with '$ '"
+    for command, shown in commands:
+        done = subprocess.run(
+            re.sub(r"^amble\b", lambda _: f'"{sys.executable}" -m amble', command),
+            shell=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"},
+            timeout=300,
+        )
+        got = re.sub(r"[ \t]+$", "", done.stdout.decode(), flags=re.MULTILINE)
+        code = 2 if shown.startswith("amble: ") else 0
+        if done.returncode != code or (shown and not SAME.check_output(shown, got, doctest.ELLIPSIS)):
+            where = f"{page.name}:{block.line + 1}: $ {command}"
+            pytest.fail(f"{where}\nshown, exit code {code}:\n{shown}\ngot, exit code {done.returncode}:\n{got}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_collection(tmp_path / "demo")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.kind == "python":
+            run_python(block, page, names)
+        else:
+            run_console(block, page)
+
+
+def test_blocks_are_found_and_compared(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\n>>> 1 + 1\n3\n```\n\n```console\n$ echo one\ntwo\n```\n\n```sh\nfalse\n```\n")
+    found = list(blocks(page))
+    assert [(block.kind, block.line) for block in found] == [("python", 1), ("console", 6)]
+    with pytest.raises(pytest.fail.Exception, match="Expected:\n    3\nGot:\n    2"):
+        run_python(found[0], page, {})
+    with pytest.raises(pytest.fail.Exception, match="echo one"):
+        run_console(found[1], page)
+
+
+def test_readme_shows_both_ways() -> None:
+    assert {block.kind for block in blocks(ROOT / "README.md")} == {"python", "console"}

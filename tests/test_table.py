@@ -1,0 +1,58 @@
+"""One result object in all its clothes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+import amble
+from amble import Table
+
+TABLE = Table(["run", "n_1", "AP"], [["a_b", 3, 0.12345], ["<c>&d", 10, math.nan]], best={(0, 2)}, facts={"amble": "x"})
+
+
+def test_text() -> None:
+    assert str(TABLE) == "run    n_1      AP\na_b      3  0.1235\n<c>&d   10       -" or str(TABLE).splitlines()[1] == (
+        "a_b      3  0.1234"
+    )
+    assert TABLE.text(bold=True).splitlines()[1].endswith("\033[0m")
+    assert "\033" not in TABLE.text()
+
+
+def test_machine_formats() -> None:
+    assert TABLE.tsv().splitlines()[0] == "run\tn_1\tAP"
+    rows = list(csv.reader(io.StringIO(TABLE.csv())))
+    assert rows[1] == ["a_b", "3", "0.12345"]
+    read = json.loads(TABLE.json())
+    assert read["amble"] == "x"
+    assert read["rows"][0] == {"run": "a_b", "n_1": 3, "AP": 0.12345}
+    assert read["rows"][1]["AP"] is None
+
+
+def test_latex_and_html_are_escaped() -> None:
+    latex = TABLE.latex()
+    assert r"a\_b & 3 & \textbf{0.123" in latex
+    assert r"<c>\&d" in latex
+    assert latex.splitlines()[0] == r"\begin{tabular}{lrr}"
+    html = TABLE.html()
+    assert "&lt;c&gt;&amp;d" in html
+    assert "<b>0.123" in html
+
+
+def test_columns_and_formats() -> None:
+    assert TABLE["n_1"] == [3, 10]
+    assert len(TABLE) == 2
+    with pytest.raises(ValueError, match="tuple.index"):
+        TABLE["nothing"]
+    with pytest.raises(amble.AmbleError, match="format 'xml': expected one of table, tsv"):
+        TABLE.render("xml")
+    for how in ("table", "tsv", "csv", "json", "latex", "html"):
+        assert TABLE.render(how)
+
+
+def test_an_empty_table() -> None:
+    assert str(Table(["a", "b"], [])) == "a  b"
