@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -523,3 +524,18 @@ def test_real_runs(data: Path) -> None:
     reports = check(runs, data / "trec8" / "qrels.txt", keep=5)
     assert all(report.errors == 0 for report in reports)
     assert {report.topics for report in reports} == {50}
+
+
+def test_every_kind_is_in_the_docs() -> None:
+    page = Path(__file__).parent.parent / "docs" / "check.md"
+    rows = [line.split("|") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    told = {(kind, row[2].strip()) for row in rows for kind in re.findall(r"`([a-z0-9-]+)`", row[1])}
+    assert told == set(SEVERITY.items())
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that opens and cannot be read")
+def test_a_file_that_opens_and_cannot_be_read(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "/proc/self/mem", write("a.run", GOOD)]) == 2
+    out = capsys.readouterr().out
+    assert "/proc/self/mem: error: cannot be read: " in out
+    assert "tag mine: 0 errors" in out

@@ -105,7 +105,7 @@ class Audit:
         share = f" ({int(self.unjudged_top10.sum()) / shown:.1%})" if shown else ""
         rule = {"docno": "by docno", "rank": "by rank", "file": "by file order", "expected": "averaged"}[self.ties]
         parts = [
-            f"{len(self.runs)} run{'s' * (len(self.runs) != 1)} x {self.topics} topics",
+            f"{len(self.runs)} run{'s' * (len(self.runs) != 1)} x {self.topics} topic{'s' * (self.topics != 1)}",
             f"scored {int(self.scored.sum())}",
             f"missing {sum(map(len, self.missing.values()))}",
             f"extra {sum(map(len, self.extra.values()))}",
@@ -369,7 +369,7 @@ def align(
     >>> import amble
     >>> rankings = amble.align({"401": {"a": 1, "b": 0}}, {"mine": {"401": {"a": 3.0, "x": 2.0}}})
     >>> print(rankings.audit)
-    1 run x 1 topics, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
+    1 run x 1 topic, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
     """
     options = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
     _check(options)

@@ -64,26 +64,24 @@ def all_numbers(column: Sequence[bytes]) -> array[float] | None:
 
 def _chunks(path: str) -> Iterator[bytes]:
     """Yield the file's bytes in whole lines."""
-    with open_source(path) as (source, _):
-        rest: list[bytes] = []
-        while True:
-            if isinstance(source, int):
-                try:
-                    data = os.read(source, _BLOCK)
-                except OSError as error:
-                    raise ReadError(f"{path}: cannot be read: {error.strerror or error}") from None
-            else:
-                data = source.read1(_BLOCK)  # what there is: a file that breaks off is looked at up to there
-            if not data:
-                break
-            end = data.rfind(b"\n") + 1
-            if end:
-                yield b"".join((*rest, data[:end]))
-                rest = [data[end:]] if end < len(data) else []
-            else:
-                rest.append(data)
-        if rest:
-            yield b"".join(rest)
+    rest: list[bytes] = []
+    try:
+        with open_source(path) as (source, _):
+            while True:
+                # what there is, so that a file that breaks off is looked at up to there
+                data = os.read(source, _BLOCK) if isinstance(source, int) else source.read1(_BLOCK)
+                if not data:
+                    break
+                end = data.rfind(b"\n") + 1
+                if end:
+                    yield b"".join((*rest, data[:end]))
+                    rest = [data[end:]] if end < len(data) else []
+                else:
+                    rest.append(data)
+    except OSError as error:
+        raise ReadError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if rest:
+        yield b"".join(rest)
 
 
 class _Bytes:

@@ -174,7 +174,7 @@ class _Totals:
             text = "{:,} documents in {:,} of {:,} topics share their score with another; ties are broken by docno"
             found.add("ties", self.first_tied, text, self.tied, self.tied_topics, len(self.sizes))
         if self.single:
-            text = "{:,} further documents share their score in single precision, where some tools compare it"
+            text = "{:,} further documents share their score in single precision, in which trec_eval 9 compares"
             found.add("single-precision", self.first_single, text, self.single)
         zero, one = self.bases[0.0], self.bases[1.0]
         if zero and one:

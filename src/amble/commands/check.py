@@ -89,7 +89,9 @@ def _visible(text: str, stream: Any) -> str:
 
 
 def _write(line: str) -> None:
-    print("\t".join(_visible(column, sys.stdout) for column in line.split("\t")))
+    if not (line.isascii() and line.isprintable()):
+        line = "\t".join(_visible(column, sys.stdout) for column in line.split("\t"))
+    print(line)
 
 
 def _more(report: Report) -> Iterator[tuple[int | None, str, str, str]]:

@@ -1,0 +1,98 @@
+"""All 129 runs of TREC-8 (real data, AMBLE_DATA): the C reader, the plain twin and a few lines of Python agree."""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+import lzma
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from amble import _reader_py as plain
+
+try:
+    from amble import _reader as c_reader
+except ImportError:
+    c_reader = None
+
+TIES = {"docno": 0, "rank": 1, "file": 2}
+
+
+@functools.cache
+def judgments(path: str) -> tuple[Any, Any, dict[str, dict[str, int]]]:
+    """The judgments of both readers, and by hand the row of each document of each topic."""
+    data = Path(path).read_bytes()
+    rows: dict[str, dict[str, int]] = {}
+    for line in data.decode("latin-1").splitlines():
+        topic, _, doc, _ = line.split()
+        rows.setdefault(topic, {})[doc] = 0
+    count = itertools.count()
+    rows = {topic: {doc: next(count) for doc in docs} for topic, docs in rows.items()}
+    ours = c_reader.judge(io.BytesIO(data), path) if c_reader else None
+    return ours, plain.judge(io.BytesIO(data), path), rows
+
+
+def by_hand(data: bytes, rows: dict[str, dict[str, int]], ties: str) -> tuple[bytes, bytes, list[str]]:
+    """Lists and hits by Python's sort; bytes in latin-1 compare like bytes."""
+    topics: dict[str, list[tuple[float, str, float]]] = {}
+    for line in data.decode("latin-1").split("\n"):
+        if columns := line.split():
+            topics.setdefault(columns[0], []).append((float(columns[4]), columns[2], float(columns[3])))
+    index = {topic: i for i, topic in enumerate(rows)}
+    lists, hits = [], []
+    for topic, found in topics.items():
+        if ties != "file":
+            found.sort(key=lambda x: x[1], reverse=True)
+        if ties == "rank":
+            found.sort(key=lambda x: x[2])
+        found.sort(key=lambda x: -x[0])
+        tied, rank = 0, 1
+        for _, same in itertools.groupby(found, key=lambda x: x[0]):
+            group = list(same)
+            tied += len(group) if len(group) > 1 else 0
+            for at, (_, doc, _) in enumerate(group, rank):
+                if topic in rows and doc in rows[topic]:
+                    hits.append((at, rows[topic][doc], rank, len(group)))
+            rank += len(group)
+        if topic in rows:
+            lists.append((index[topic], len(found), tied, 0, len(hits)))
+    extra = [topic for topic in topics if topic not in rows]
+    return np.array(lists, np.int64).tobytes(), np.array(hits, np.int32).tobytes(), extra
+
+
+def compare(run: str, qrels: str, all_ties: bool) -> tuple[str, int, list[str]]:
+    """The run, how many of its documents are judged, and where the readers disagree."""
+    ours, theirs, rows = judgments(qrels)
+    data = lzma.decompress(Path(run).read_bytes())
+    differ: list[str] = []
+    hits = 0
+    for ties in TIES if all_ties else ["docno"]:
+        expected = by_hand(data, rows, ties)
+        hits = len(expected[1]) // 16
+        answers = {"plain": plain.rank(theirs, io.BytesIO(data), TIES[ties], 0, run)}
+        if c_reader:
+            answers["whole"] = c_reader.rank(ours, io.BytesIO(data), TIES[ties], 0, run)
+            streamed = c_reader.rank_stream(ours, io.BytesIO(data), -1, False, TIES[ties], 0, run)
+            if streamed is not None:
+                answers["stream"] = streamed
+        differ += [f"{reader} ties={ties}" for reader, answer in answers.items() if answer[:3] != expected]
+        differ += [f"{reader} tag" for reader, answer in answers.items() if answer[3] != answers["plain"][3]]
+    return run, hits, differ
+
+
+def test_all_runs(data: Path) -> None:
+    runs = sorted(str(path) for path in (data / "trec8" / "runs").glob("input.*.xz"))
+    if not runs:
+        pytest.skip("real data: no trec8 runs in AMBLE_DATA")
+    qrels = str(data / "trec8" / "qrels.txt")
+    assert len(runs) == 129
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        answers = list(pool.map(compare, runs, itertools.repeat(qrels), (i % 16 == 0 for i in range(129)), chunksize=4))
+    assert {run: differ for run, _, differ in answers if differ} == {}
+    assert sum(hits for _, hits, _ in answers) > 1_000_000
