@@ -323,7 +323,7 @@ class Worker:
                 (None, (all_ours[which], origin, ties, best, name), (theirs, origin, ties, best, name)),
                 (None, (None, origin, ties, best, name), (None, origin, ties, best, name)),
             ]
-        things = [name, *things_in(origin)]
+        things = things_in(origin)
         for function, ours, other in calls:
             expected = outcome(function or plain.rank, *other)
             before = [sys.getrefcount(thing) for thing in things]
@@ -383,11 +383,12 @@ def make(seed: int, number: int) -> tuple[Random, str, Any]:
 
 
 def things_in(table: Any) -> list[Any]:
-    """Return some of the objects of a table, and itself."""
+    """Return some of the objects of a table, and itself; none that Python shares (small integers, short strings)."""
     if isinstance(table, dict):
-        return [table, *table, *(docs for docs in table.values() if isinstance(docs, dict))]
-    topics, docs, values = table
-    return [topics, docs, values, *topics[-1:], *docs[-1:], *values[-1:]]
+        things = [table, *table, *table.values()]
+    else:
+        things = [*table, *(column[-1] for column in table if column)]
+    return [x for x in things if isinstance(x, list | dict) or (isinstance(x, str) and len(x) > 1)]
 
 
 def has_split_topic(data: bytes) -> bool:

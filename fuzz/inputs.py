@@ -6,6 +6,7 @@ Everything is made from a `random.Random`, so an input is known by the seed and 
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
@@ -365,6 +366,9 @@ def table(rng: Random) -> Any:
             }
             if rng.random() < 0.01:
                 docs = rng.choice([None, [1], "x", Unspeakable()])
+            elif docs and rng.random() < 0.05:
+                docs = OrderedDict(docs)
+                docs.move_to_end(next(iter(docs)))
             out[_name(rng, TOPICS, odd_names)] = docs
         return out
     topics: list[Any] = []

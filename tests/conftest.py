@@ -47,7 +47,10 @@ def amble_cli() -> Callable[..., subprocess.CompletedProcess[str]]:
             timeout=300,
         )
         return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
+            done.args,
+            done.returncode,
+            done.stdout.decode("utf-8", "surrogateescape"),
+            done.stderr.decode("utf-8", "replace"),
         )
 
     return call

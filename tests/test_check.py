@@ -20,10 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import amble
-import amble.check.lines
-import amble.check.runs
 from amble import _reader_py, cli
-from amble.check import SEVERITY, Findings, Report, check, check_qrels, check_run
+from amble.check import SEVERITY, Findings, Report, check, check_qrels, check_run, lines, runs
 from amble.commands import check as command
 
 Write = Callable[[str, str | bytes], str]
@@ -185,7 +183,7 @@ def test_the_top_ten_is_cut_by_docno_where_scores_are_equal(write: Write) -> Non
 
 
 def test_a_byte_order_mark_is_one_only_at_the_start(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(amble.check.lines, "_BLOCK", 8)
+    monkeypatch.setattr(lines, "_BLOCK", 8)
     report = check_run(write("a.run", "\ufeff1 Q0 a 1 4 t\n\ufeff1 Q0 b 2 3 t\n"))
     assert (report.topics, lines_of(report, "bom"), lines_of(report, "not-ascii")) == (2, [1], [2])
 
@@ -310,8 +308,8 @@ content = st.lists(st.one_of(record, record, judgment, free), max_size=8).map(b"
 
 @pytest.mark.parametrize("block", [1, 40, 1 << 17])
 def test_errors_are_the_readers(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(amble.check.lines, "_BLOCK", block)
-    monkeypatch.setattr(amble.check.runs, "_BATCH", 1 + block // 20)
+    monkeypatch.setattr(lines, "_BLOCK", block)
+    monkeypatch.setattr(runs, "_BATCH", 1 + block // 20)
 
     @settings(max_examples=250, deadline=None)
     @given(content, st.sampled_from([b"", b"\n", b"\r\n"]), st.sampled_from([b"", b"\xef\xbb\xbf"]))
@@ -373,7 +371,7 @@ rankings = st.lists(
 @given(rankings, st.integers(1, 70))
 def test_counts_are_those_of_the_audit(rows: list[tuple[str, str, int, int]], batch: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(amble.check.runs, "_BATCH", batch)
+        patch.setattr(runs, "_BATCH", batch)
         run, qrels = Path(folder, "a.run"), Path(folder, "q")
         run.write_text("".join(f"{t} Q0 {d} {r} {s} t\n" for t, d, r, s in rows))
         qrels.write_text("".join(f"{t} 0 d{i} {i % 2}\n" for t in "1234" for i in range(8)))

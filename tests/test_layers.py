@@ -17,6 +17,7 @@ ORDER = [
     "files",
     "frames",
     "read",
+    "audit",
     "align",
     "law",
     "table",

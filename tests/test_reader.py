@@ -9,6 +9,7 @@ import random
 import struct
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -583,6 +584,15 @@ def test_join_of_a_dictionary(reader: Any) -> None:
     rows = [(topic, doc, score) for topic, docs in run.items() for doc, score in docs.items()]
     columns = tuple(map(list, zip(*rows, strict=True)))
     assert ranked(reader, QRELS, columns) == ranked(reader, QRELS, run)
+
+
+def test_an_ordered_dictionary_has_its_own_order(reader: Any) -> None:
+    docs = OrderedDict.fromkeys("abc", 1)
+    docs.move_to_end("a")
+    topics = OrderedDict({"1": docs, "2": {"x": 1}})
+    topics.move_to_end("1")
+    assert order(reader, topics, FILE) == {"2": ["x"], "1": ["b", "c", "a"]}
+    assert list(order(reader, topics, FILE)) == list(judged(reader, topics)) == ["2", "1"]
 
 
 def test_duplicates_best_in_columns(reader: Any) -> None:

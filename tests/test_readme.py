@@ -4,8 +4,8 @@ Every block marked ``python`` or ``console`` is run, page by page, from top to b
 has been; a block of any other kind (``sh``, ``text``) is not.
 
 * ``python``: a doctest; one namespace a page.
-* ``console``: a line after ``$`` goes to the shell, the lines below it are what a terminal shows, both streams, exactly.
-  Where nothing is shown, nothing is compared. The exit code must be 0, or 2 where the first line shown is an error.
+* ``console``: a line after ``$`` goes to the shell; the lines below it are what a terminal shows, of both streams, or
+  there are none, and nothing is compared. The exit code must be 0, or 2 where the first line shown is an error.
 
 ``...`` stands for anything.
 """

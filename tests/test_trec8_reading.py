@@ -93,6 +93,6 @@ def test_all_runs(data: Path) -> None:
     qrels = str(data / "trec8" / "qrels.txt")
     assert len(runs) == 129
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        answers = list(pool.map(compare, runs, itertools.repeat(qrels), (i % 16 == 0 for i in range(129)), chunksize=4))
+        answers = list(pool.map(compare, runs, itertools.repeat(qrels), (i % 32 == 0 for i in range(129)), chunksize=4))
     assert {run: differ for run, _, differ in answers if differ} == {}
     assert sum(hits for _, hits, _ in answers) > 1_000_000

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from amble.align import Audit, Rankings, align
+    from amble.align import Rankings, align
+    from amble.audit import Audit
+    from amble.check import check
     from amble.curves import pr_curve
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError
     from amble.evaluate import Scores, evaluate
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "AlignError": "errors",
     "AmbleError": "errors",
-    "Audit": "align",
+    "Audit": "audit",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -39,6 +41,7 @@ _ROOMS = {
     "Scores": "evaluate",
     "Table": "table",
     "align": "align",
+    "check": "check",
     "evaluate": "evaluate",
     "measure": "measures",
     "parse": "measures",
@@ -66,6 +69,7 @@ __all__ = [
     "Table",
     "__version__",
     "align",
+    "check",
     "evaluate",
     "measure",
     "parse",

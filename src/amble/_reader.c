@@ -107,6 +107,14 @@ static int number_of(PyObject *x, const char *what, const Place *at, double *out
     return FINE;
 }
 
+/* a copy as a plain dictionary; one of another type (OrderedDict) may have an order of its own */
+static PyObject *copy_of_dict(PyObject *dict) {
+    if (PyDict_CheckExact(dict)) return PyDict_Copy(dict);
+    PyObject *copy = PyDict_New();
+    if (copy && PyDict_Update(copy, dict)) { Py_DECREF(copy); return NULL; }
+    return copy;
+}
+
 /* Tables are copied before they are read (their references only): a number's __float__ or another thread may change
  * them meanwhile. A dictionary becomes a list of pairs (topic, copy of its documents). */
 static PyObject *copy_of_table(PyObject *table) {
@@ -119,11 +127,12 @@ static PyObject *copy_of_table(PyObject *table) {
         }
         return copy;
     }
-    PyObject *pairs = PyDict_Items(table);
+    PyObject *topics = copy_of_dict(table), *pairs = topics ? PyDict_Items(topics) : NULL;
+    Py_XDECREF(topics);
     for (Py_ssize_t i = 0; pairs && i < PyList_Size(pairs); i++) {
         PyObject *pair = PyList_GetItem(pairs, i), *docs = PyTuple_GetItem(pair, 1);
         if (!PyDict_Check(docs)) continue;
-        PyObject *copy = PyDict_Copy(docs);
+        PyObject *copy = copy_of_dict(docs);
         pair = copy ? PyTuple_Pack(2, PyTuple_GetItem(pair, 0), copy) : NULL;
         Py_XDECREF(copy);
         if (!pair) { Py_DECREF(pairs); return NULL; }

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 from amble.measures import classic, counting  # declare the built-in measures
-from amble.measures.declare import REGISTRY, Measure, binary, graded, measure, parse, satisfying
+from amble.measures.asking import Measure
+from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
+from amble.measures.gainmaps import binary, graded, satisfying
 from amble.measures.gains import Gains, Lists
+from amble.measures.naming import parse
 from amble.users.forward import Behaviour, Forward, Geometric
 
 __all__ = [

@@ -6,8 +6,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.measures.declare import binary, graded, measure, satisfying
+from amble.measures.declare import measure
 from amble.measures.domains import Above, Between, Optional, Switch, Whole
+from amble.measures.gainmaps import binary, graded, satisfying
 from amble.measures.gains import Gains
 from amble.users.forward import Forward, Geometric
 

@@ -6,8 +6,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.measures.declare import graded, measure
+from amble.measures.declare import measure
 from amble.measures.domains import Above, AtLeast, Between, Numbers, Optional, Whole
+from amble.measures.gainmaps import graded
 from amble.measures.gains import Gains, scan
 
 Array = NDArray[np.float64]

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
 
-__all__ = ["Above", "AtLeast", "Between", "Domain", "GainTable", "Numbers", "OneOf", "Optional", "Switch", "Whole"]
+__all__ = [
+    "Above",
+    "AtLeast",
+    "Between",
+    "Domain",
+    "GainTable",
+    "Numbers",
+    "OneOf",
+    "Optional",
+    "Parameter",
+    "Switch",
+    "Whole",
+]
 
 
 class Domain:
@@ -188,3 +200,12 @@ def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
         return domain.check(value)
     except (ValueError, TypeError, OverflowError):
         raise MeasureError(f"{measure}: {name}={value!r:.60} is not allowed, expected {domain.text}") from None
+
+
+class Parameter(NamedTuple):
+    """One parameter of a measure."""
+
+    name: str
+    default: Any
+    domain: Domain
+    story: str

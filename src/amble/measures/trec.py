@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amble.measures.declare import Measure
+from amble.measures.asking import Measure
 
 __all__ = ["LEFT_OUT", "all_trec", "trec_name"]
 

@@ -1,0 +1,236 @@
+"""A measure with its parameters, and what it can be asked: scores, its user, the law of her score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import MeasureError
+from amble.law import Law
+from amble.measures import scoring
+from amble.measures.declare import Declaration
+from amble.measures.gains import Gains, Lists
+from amble.measures.grammar import show_value
+from amble.users.forward import Behaviour, Forward, Geometric
+
+__all__ = ["Measure"]
+
+Array = NDArray[np.float64]
+
+
+class Measure:
+    """A measure with its parameters: ``str`` writes it, `value` scores one list, `scores` scores many.
+
+    Examples
+    --------
+    >>> import amble
+    >>> m = amble.parse("AP(rel=1)@100")
+    >>> str(m)
+    'AP@100'
+    >>> m.value([1, 0, 1], relevant=2)  # (1/1 + 2/3) / 2
+    0.8333333333333333
+    """
+
+    def __init__(self, declaration: Declaration, values: dict[str, Any], cut: int | None) -> None:
+        self.declaration = declaration
+        self.values = values
+        self.cut = cut
+
+    @property
+    def name(self) -> str:
+        """The name without parameters."""
+        return self.declaration.name
+
+    def __str__(self) -> str:
+        d = self.declaration
+        shown = [
+            f"{key}={show_value(value)}"
+            for key, value in self.values.items()
+            if value != d.parameters[key].default and key != d.at
+        ]
+        at = self.values.get(d.at) if d.at else self.cut
+        if d.at and at == d.parameters[d.at].default:
+            at = None
+        return d.name + (f"({','.join(shown)})" if shown else "") + ("" if at is None else f"@{show_value(at)}")
+
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    # ---- many lists
+
+    def scores(self, lists: Lists) -> Array:
+        """The score of every list."""
+        d = self.declaration
+        gains = lists.gains(d.gain.make(self.values))
+        arguments = {key: self.values[key] for key in self._own()}
+        if lists.ties is not None:
+            return self._expected(gains, arguments)
+        if d.question is None:
+            return np.asarray(d.function(gains, **arguments), np.float64)
+        if not d.seen:
+            user = d.function(**arguments)
+            if self._is_static(user):
+                return scoring.score_static(user, d.question, gains, self.cut, d.norm)
+        function, names = self._function(arguments)
+        if d.stops == "gain":
+            return scoring.score_sparse(function, names, d.question, gains, self.cut)
+        return scoring.score_dense(function, names, d.question, gains, self.cut, d.norm)
+
+    def _own(self) -> Iterable[str]:
+        """The parameters that the function itself takes."""
+        code = self.declaration.function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return [name for name in names if name in self.values and name not in self.declaration.seen]
+
+    def _is_static(self, user: Forward) -> bool:
+        return self.declaration.question in ("order2", "total")
+
+    def _function(self, arguments: dict[str, Any]) -> tuple[Callable[..., Forward], tuple[str, ...]]:
+        """The user as a function of what she sees."""
+        d = self.declaration
+        if d.seen:
+            return (lambda **seen: d.function(**seen, **arguments)), d.seen
+        user: Forward = d.function(**arguments)
+
+        def fixed(rank: Array) -> Forward:
+            wide = max(rank.size, user.depth or 0)
+            b = user.over(wide)
+            c = b.continuation[: rank.size]
+            return Forward(continuation=c, beyond=user.beyond if user.depth is None else "stop")
+
+        return fixed, ("rank",)
+
+    def _expected(self, gains: Gains, arguments: dict[str, Any]) -> Array:
+        """The mean over all orders of the tied."""
+        d = self.declaration
+        if d.question is not None and not d.seen:
+            user = d.function(**arguments)
+            if self._is_static(user):
+                return scoring.score_static(user, d.question, gains, self.cut, d.norm)
+        if d.tied is not None:
+            return d.tied(gains, self.cut, **arguments)
+        raise MeasureError(
+            f"{self}: no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG and every user who "
+            f"does not look at the grades have one)"
+        )
+
+    # ---- one list
+
+    def _one(self, grades: ArrayLike, context: dict[str, Any]) -> Gains:
+        unknown = set(context) - {"relevant", "ideal", "max_grade"}
+        if unknown:
+            raise MeasureError(
+                f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade"
+            )
+        rel = float(self.values.get("rel", 1))
+        lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
+        return lists.gains(self.declaration.gain.make(self.values))
+
+    def value(self, grades: ArrayLike, **context: Any) -> float:
+        """Score one list.
+
+        Parameters
+        ----------
+        grades : array_like
+            Grades by rank; NaN where nobody judged.
+        relevant : int, optional
+            How many relevant documents the topic has; without it, as many as the list.
+        ideal : array_like, optional
+            The grades of all the topic's judged documents.
+        max_grade : float, optional
+            The largest grade there is.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("P@10").value([1, 0, 1])
+        0.2
+        >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
+        0.479625
+        """
+        return float(self.scores(self._one(grades, context).lists)[0])
+
+    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour:
+        """What the user does on a list: C, V, L, W, expected depth, residual.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("RR").user([0, 1, 1]).last
+        array([0., 1., 0.])
+        >>> round(amble.parse("RBP(p=0.8)").user([1, 0, 1]).expected_depth, 6)
+        5.0
+        """
+        return self._walk(grades, context)[0]
+
+    def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
+        d = self.declaration
+        if d.question is None:
+            raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
+        gains = self._one(grades, context)
+        arguments = {key: self.values[key] for key in self._own()}
+        if d.seen:
+            function, names = self._function(arguments)
+            return *scoring.behaviour_on(function, names, gains, 0), gains
+        user: Forward = d.function(**arguments)
+        behaviour = user.over(int(gains.lists.length[0]))
+        gain = np.zeros(behaviour.visits.size)
+        gain[gains.position - 1] = gains.gain
+        return behaviour, gain, gains
+
+    def walk(self, grades: ArrayLike, **context: Any) -> tuple[Behaviour, Array, float]:
+        """What the user does on a list, the gains she meets at each rank, and what her score is divided by."""
+        behaviour, gain, gains = self._walk(grades, context)
+        norm = self.declaration.norm
+        if norm is None:
+            return behaviour, gain, 1.0
+        return behaviour, gain, float(gains.relevant[0]) if norm == "relevant" else self._ideal(gains)
+
+    def law(self, grades: ArrayLike, **context: Any) -> Law:
+        """The law of the score over users: of t / h at the rank h where each stops.
+
+        Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the law
+        of 1 / h, with an atom at 0 for those who find nothing.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("AP").law([1, 0, 1], relevant=3)
+        Law(3 atoms, mean 0.555556, exact)
+        """
+        behaviour, gain, scale = self.walk(grades, **context)
+        question = self.declaration.question
+        rank = np.arange(1, gain.size + 1, dtype=np.float64)
+        if self.cut is not None:
+            gain = np.where(rank <= self.cut, gain, 0.0)
+        t = np.cumsum(gain)
+        values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[str(question)]
+        if self.cut is not None and question in ("order1", "satisfied"):
+            values = np.where(rank <= self.cut, values, 0.0)
+        probs, left = behaviour.last, behaviour.beyond
+        if left > 0 and isinstance(behaviour.after, Geometric):  # she reads on, and gains nothing more
+            stops = behaviour.after.stops(left)
+            beyond = gain.size + np.arange(1, stops.size + 1)
+            values = np.concatenate((values, t[-1] / beyond if question != "total" else np.full(stops.size, t[-1])))
+            probs = np.concatenate((probs, stops))
+            left = max(0.0, 1.0 - float(probs.sum()))
+        if left > 0:  # she leaves with nothing
+            values, probs = np.append(values, 0.0), np.append(probs, left)
+        return Law(values / scale if scale > 0 else np.zeros(values.size), probs)
+
+    def _ideal(self, gains: Gains) -> float:
+        gain, _ = gains.ideal
+        arguments = {key: self.values[key] for key in self._own()}
+        visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
+        if self.cut is not None:
+            visits, gain = visits[: self.cut], gain[: self.cut]
+        return float(visits @ gain)

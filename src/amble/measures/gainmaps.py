@@ -1,0 +1,66 @@
+"""How grades become gains: families of maps, each with the parameters it brings to a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.measures.domains import AtLeast, GainTable, Optional, Parameter
+from amble.measures.gains import GainMap
+
+__all__ = ["GainKind", "binary", "graded", "satisfying"]
+
+Array = NDArray[np.float64]
+
+
+class GainKind(NamedTuple):
+    """A family of maps from grades to gains, with the parameters it brings."""
+
+    parameters: tuple[Parameter, ...]
+    make: Callable[[dict[str, Any]], GainMap]
+
+
+def _binary(values: dict[str, Any]) -> GainMap:
+    rel = values["rel"]
+    return GainMap(("binary", rel), lambda grades, _: np.where(grades >= rel, 1.0, 0.0))
+
+
+def _graded(values: dict[str, Any]) -> GainMap:
+    kind = values["gains"]
+    if kind == "linear":
+        return GainMap(("linear",), lambda grades, _: np.maximum(grades, 0.0))
+    if kind == "exp":
+        return GainMap(("exp",), lambda grades, _: np.where(grades > 0, np.exp2(np.maximum(grades, 0.0)) - 1.0, 0.0))
+    table = GainTable.read(kind)
+
+    def gain(grades: Array, _: float) -> Array:
+        out = np.maximum(grades, 0.0)
+        for grade, its in table.items():
+            out[grades == grade] = its
+        return out
+
+    return GainMap(("table", kind), gain)
+
+
+def _satisfying(values: dict[str, Any]) -> GainMap:
+    most = values["max_grade"]
+
+    def chance(grades: Array, largest: float) -> Array:
+        m = largest if most is None else most
+        if most is not None and largest > most:
+            raise MeasureError(f"max_grade={most:g}: a grade of {largest:g} exceeds it")
+        return np.asarray((np.exp2(np.maximum(grades, 0.0)) - 1.0) / np.exp2(m))
+
+    return GainMap(("satisfying", most), chance)
+
+
+binary = GainKind((Parameter("rel", 1, AtLeast(0), "the least grade that is relevant"),), _binary)
+graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
+satisfying = GainKind(
+    (Parameter("max_grade", None, Optional(AtLeast(0)), "the largest grade there is; None: of all the judgments"),),
+    _satisfying,
+)
