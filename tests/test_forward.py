@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.users.forward import Forward, Geometric
+from amble.users.forward import Forward
+from amble.users.tails import Geometric, InverseSquare, trigamma
 
 
 def test_by_hand() -> None:
@@ -35,11 +36,35 @@ def test_each_gives_the_others(chances: list[float]) -> None:
 
 def test_endless() -> None:
     # 1 + p + p^2 + ... = 1 / (1 - p); beyond rank k she gives p^k of her attention
-    user = Forward(continuation=0.9, beyond=Geometric(0.9)).over(4)
+    user = Forward(continuation=0.9, beyond="endless").over(4)
     assert user.expected_depth == pytest.approx(10, abs=1e-12)
     for k in (0, 1, 4, 7, 100):
         assert user.residual(k) == pytest.approx(0.9**k, abs=1e-12)
-    assert user.last.sum() + Geometric(0.9).stops(user.beyond).sum() == pytest.approx(1, abs=1e-12)
+    ranks, stops = Geometric(0.9).stops(user.beyond, 4)
+    assert ranks[0] == 5
+    assert user.last.sum() + stops.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_trigamma() -> None:
+    from scipy.special import polygamma
+
+    x = np.concatenate((np.linspace(0.01, 12, 500), np.geomspace(12, 1e6, 50)))
+    np.testing.assert_allclose(trigamma(x), polygamma(1, x), rtol=2e-15)
+
+
+@pytest.mark.parametrize("shift", [-0.5, 0.0, 1.0, 7.3])
+def test_inverse_square(shift: float) -> None:
+    # V(i) = ((1 + s) / (i + s))^2, so sum V = (1 + s)^2 trigamma(1 + s): here as a long sum and an integral
+    user = Forward(shift=shift, beyond="endless").over(3)
+    i = np.arange(1, 2_000_001)
+    brute = ((1 + shift) / (i + shift)) ** 2
+    rest = (1 + shift) ** 2 / (i[-1] + shift + 0.5)
+    assert user.expected_depth == pytest.approx(brute.sum() + rest, rel=1e-12)
+    assert user.residual(50) == pytest.approx((brute[50:].sum() + rest) / (brute.sum() + rest), rel=1e-11)
+    ranks, stops = InverseSquare(shift).stops(user.beyond, 3)
+    assert user.last.sum() + stops.sum() == pytest.approx(1, abs=1e-12)
+    exact = (brute[3:-1] - brute[4:]) @ (1 / i[3:-1])
+    assert stops @ (1 / ranks) == pytest.approx(exact, abs=1e-12)
 
 
 def test_depth() -> None:

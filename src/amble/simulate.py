@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from amble.errors import MeasureError
 from amble.law import Law
 from amble.measures import Measure, parse
-from amble.users.forward import Geometric
 
 __all__ = ["simulate"]
 
@@ -55,15 +54,15 @@ def simulate(measure: str | Measure, grades: ArrayLike, users: int = 100_000, se
     score = np.zeros(users)
     walking = np.arange(users)
     rank, gained, n = 0, 0.0, gain.size
-    endless = isinstance(behaviour.after, Geometric)
+    tail = behaviour.tail
     while walking.size:
         rank += 1
-        if rank > n and not endless:  # she has come to the end and found nothing to stop for
+        if rank > n and tail is None:  # she has come to the end and found nothing to stop for
             break
         cut = m.cut is not None and rank > m.cut
         if rank <= n and not cut:
             gained += float(gain[rank - 1])
-        go_on = behaviour.continuation[rank - 1] if rank <= n else behaviour.after.p  # type: ignore[union-attr]
+        go_on = tail.continuation(rank) if rank > n and tail is not None else float(behaviour.continuation[rank - 1])
         stays = rng.random(walking.size) < go_on
         value = {"total": gained, "satisfied": 1.0 / rank}.get(question, gained / rank)
         if cut and question in ("order1", "satisfied"):

@@ -12,7 +12,7 @@ from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, 
 from amble.measures.gainmaps import binary, graded, satisfying
 from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
-from amble.users.forward import Behaviour, Forward, Geometric
+from amble.users.forward import Behaviour, Forward
 
 __all__ = [
     "REGISTRY",
@@ -23,7 +23,6 @@ __all__ = [
     "Forward",
     "GainTable",
     "Gains",
-    "Geometric",
     "Lists",
     "Measure",
     "Numbers",

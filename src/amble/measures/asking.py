@@ -14,7 +14,7 @@ from amble.measures import scoring
 from amble.measures.declare import Declaration
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
-from amble.users.forward import Behaviour, Forward, Geometric
+from amble.users.forward import Behaviour, Forward
 
 __all__ = ["Measure"]
 
@@ -83,6 +83,8 @@ class Measure:
         function, names = self._function(arguments)
         if d.stops == "gain":
             return scoring.score_sparse(function, names, d.question, gains, self.cut)
+        if d.stops == "piecewise" and d.question in ("order2", "total") and d.norm is None:
+            return scoring.score_piecewise(function, names, d.question, gains, self.cut)
         return scoring.score_dense(function, names, d.question, gains, self.cut, d.norm)
 
     def _own(self) -> Iterable[str]:
@@ -217,9 +219,8 @@ class Measure:
         if self.cut is not None and question in ("order1", "satisfied"):
             values = np.where(rank <= self.cut, values, 0.0)
         probs, left = behaviour.last, behaviour.beyond
-        if left > 0 and isinstance(behaviour.after, Geometric):  # she reads on, and gains nothing more
-            stops = behaviour.after.stops(left)
-            beyond = gain.size + np.arange(1, stops.size + 1)
+        if left > 0 and behaviour.tail is not None:  # she reads on, and gains nothing more
+            beyond, stops = behaviour.tail.stops(left, gain.size)
             values = np.concatenate((values, t[-1] / beyond if question != "total" else np.full(stops.size, t[-1])))
             probs = np.concatenate((probs, stops))
             left = max(0.0, 1.0 - float(probs.sum()))

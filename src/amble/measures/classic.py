@@ -10,7 +10,7 @@ from amble.measures.declare import measure
 from amble.measures.domains import Above, Between, Optional, Switch, Whole
 from amble.measures.gainmaps import binary, graded, satisfying
 from amble.measures.gains import Gains
-from amble.users.forward import Forward, Geometric
+from amble.users.forward import Forward
 
 Array = NDArray[np.float64]
 
@@ -210,4 +210,4 @@ def rank_biased_precision(
     finite: Annotated[bool, Switch(), "she stops at the end of the list, at the latest"] = False,
 ) -> Forward:
     """She goes on with probability p, whatever she has seen."""
-    return Forward(continuation=p, beyond="stop" if finite else Geometric(p))
+    return Forward(continuation=p, beyond="stop" if finite else "endless")

@@ -130,8 +130,9 @@ def measure(
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``) or ``satisfying`` (``max_grade``).
     norm : {"ideal", "relevant"}, optional
         What the score is divided by: the ideal list's, or the number of relevant documents.
-    stops : "gain", optional
-        The user stops only where she gains something, so nothing need be computed between.
+    stops : {"gain", "piecewise"}, optional
+        The user stops only where she gains something, or (``shift``) changes her mind only there, so that nothing need
+        be computed between.
     aggregate : {"mean", "geometric", "sum"}
         How topics become one number.
     at : str

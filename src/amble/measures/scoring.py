@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.measures.gains import Gains, scan
-from amble.users.forward import Behaviour, Forward, Geometric
+from amble.users.forward import Behaviour, Forward, inverse_square
+from amble.users.tails import Geometric, InverseSquare, Tail, trigamma
 
 __all__ = ["QUESTIONS", "behaviour_on", "score_dense", "score_sparse", "score_static"]
 
@@ -112,6 +113,51 @@ def score_sparse(
     return total
 
 
+def score_piecewise(
+    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, cut: int | None
+) -> Array:
+    """Score a user of the ``shift`` family whose shift changes only where she gains something.
+
+    From a gain at rank a to the next one at b the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
+    between are V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    """
+    lists = gains.lists
+    n = lists.n
+    # a piece starts at rank 1 of each list and at each of its gains
+    at = gains.offsets[:-1] + np.arange(n)
+    size = gains.gain.size + n
+    hit = np.ones(size, bool)
+    hit[at] = False
+    rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
+    rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
+    owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
+    points = {"rank": rank, "gain": gain, "seen": seen, "relevant": gains.relevant[owner]}
+    user = function(**_context(gains, names, points))
+    if user.kind != "shift":
+        raise MeasureError(f"a user in pieces is declared by her shift, found {user.kind}")
+    shift = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
+    last = np.append(at[1:], size) - 1  # the last piece of each list
+    until = np.append(rank[1:], 0.0)
+    until[last] = np.maximum(lists.length, 1) + 1.0
+    x, y = np.maximum(rank + shift, 0.0), until + shift
+    empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
+    positive = (x > 0) & ~empty
+    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** 2, np.where(empty, 1.0, 0.0))
+    reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
+    before = np.concatenate(([1.0], reach[:-1]))
+    before[at] = 1.0
+    counted = hit if cut is None else hit & (rank <= cut)
+    total = np.asarray(np.bincount(owner, np.where(counted, before * gain, 0.0), n), np.float64)
+    if question == "total":
+        return total
+    safe = np.where(positive, x, 1.0)
+    far = trigamma(np.where(positive, y, 1.0))
+    if user.beyond == "endless":
+        far[last] = 0.0
+    visits = np.where(positive, safe**2 * (trigamma(safe) - far), np.where(empty, 0.0, 1.0))
+    return np.asarray(total / np.bincount(owner, before * visits, n), np.float64)
+
+
 def behaviour_on(
     function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, i: int
 ) -> tuple[Behaviour, Array]:
@@ -186,16 +232,18 @@ def _dense_block(
         last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
         visits = 1.0 - np.cumsum(last, axis=1) + last
         c = np.divide(visits - last, visits, out=np.zeros(gain.shape), where=visits > 0)
-    elif user.kind == "continuation":
-        c = value
+    elif user.kind in ("continuation", "shift"):
+        c = value if user.kind == "continuation" else inverse_square(rank, value)
         visits = np.cumprod(np.concatenate((np.ones((block.size, 1)), c[:, :-1]), axis=1), axis=1)
     else:
         visits = value / value[:, :1]
         after = np.concatenate((visits[:, 1:], np.zeros((block.size, 1))), axis=1)
         c = np.divide(after, visits, out=np.zeros(gain.shape), where=visits > 0)
-    tail = np.zeros(block.size)
-    if isinstance(user.beyond, Geometric):
-        tail = visits[:, -1] * c[:, -1] / (1 - user.beyond.p)
+    more = np.zeros(block.size)
+    if user.beyond == "endless":
+        geometric = user.kind == "continuation"
+        tail: Tail = Geometric(float(value.flat[-1])) if geometric else InverseSquare(value[:, -1])
+        more = np.asarray(tail.visits(visits[:, -1] * c[:, -1], n))
     else:
         inside = rank <= length[:, None]
         visits = np.where(inside, visits, 0.0)
@@ -205,9 +253,9 @@ def _dense_block(
     if question == "total":
         return np.asarray((visits * counted).sum(axis=1))
     if question == "order2":
-        depth = visits.sum(axis=1) + tail
+        depth = visits.sum(axis=1) + more
         return np.asarray((visits * counted).sum(axis=1) / np.where(depth > 0, depth, 1.0))
-    if isinstance(user.beyond, Geometric):
+    if user.beyond == "endless":
         raise MeasureError(
             "order 1 of a user who reads on for ever after looking at the grades has no closed form here"
         )

@@ -5,10 +5,12 @@ Write only one of these, and the others follow (ranks from 1):
 * C(i), the chance of going on after rank i (``continuation``);
 * V(i) = C(1) ... C(i-1), the chance of reaching rank i (``visits``);
 * L(i) = V(i) (1 - C(i)), the chance that i is the last rank seen (``last``);
-* W(i) = V(i) / sum V, the share of her attention that rank i gets (``weights``).
+* W(i) = V(i) / sum V, the share of her attention that rank i gets (``weights``);
+* s(i), where C(i) = ((i + s) / (i + s + 1))^2 (``shift``): the family of INSQ and INST.
 
 Expected depth is sum V = 1 / W(1). What happens beyond the list is said by ``beyond``: she stops at its end, she
-leaves with nothing, or she reads on for ever (a tail with a closed form, never cut).
+leaves with nothing, or she reads on for ever (then C is one number, or she is of the ``shift`` family, and the tail has
+a closed form, never cut).
 """
 
 from __future__ import annotations
@@ -20,62 +22,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
+from amble.users.tails import Geometric, InverseSquare, Tail
 
-__all__ = ["Behaviour", "Forward", "Geometric"]
+__all__ = ["Behaviour", "Forward"]
 
 Array = NDArray[np.float64]
 Rule = float | Array | Callable[[Array], Array]
 
 _TOLERANCE = 1e-9
-_NEGLIGIBLE = 1e-18
 
 
-class Geometric:
-    """The tail of a user who goes on with one probability for ever.
-
-    Examples
-    --------
-    >>> from amble.users.forward import Geometric
-    >>> Geometric(0.8).visits(1.0)  # 1 + .8 + .64 + ... = 1 / (1 - .8)
-    5.000000000000001
-    """
-
-    def __init__(self, p: float) -> None:
-        self.p = p
-
-    def visits(self, reach: float, after: int = 0) -> float:
-        """The expected number of visits beyond the list, but for the first ``after`` ranks, if ``reach`` get there."""
-        return float(reach * self.p**after / (1 - self.p))
-
-    def stops(self, reach: float) -> Array:
-        """The chance of stopping at each rank beyond the list, until what is left is negligible."""
-        n = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.p))) if self.p > 0 else 1
-        out: Array = reach * (1 - self.p) * self.p ** np.arange(n, dtype=np.float64)
-        return out
-
-
-Beyond = Literal["stop", "nothing"] | Geometric
+Beyond = Literal["stop", "nothing", "endless"]
 
 
 class Forward:
-    """A user who walks down, declared by one of C, V, L or W.
+    """A user who walks down, declared by one of C, V, L, W or s.
 
     Parameters
     ----------
-    continuation, visits, last, weights : float, array or function of the ranks
+    continuation, visits, last, weights, shift : float, array or function of the ranks
         Exactly one of them.
     mass : float, optional
         With ``last``: what it is to be divided by (AP stops at a relevant document with probability 1 / R: last is 1
         there, the mass R; kept apart, the division comes last and is exact).
     depth : int, optional
         She never looks beyond this rank.
-    beyond : "stop", "nothing" or a tail
-        At the end of the list she stops there, leaves with nothing, or reads on.
+    beyond : {"stop", "nothing", "endless"}
+        At the end of the list she stops there, leaves with nothing, or reads on for ever.
 
     Examples
     --------
-    >>> from amble.users.forward import Forward, Geometric
-    >>> user = Forward(continuation=0.8, beyond=Geometric(0.8)).over(3)
+    >>> from amble.users.forward import Forward
+    >>> user = Forward(continuation=0.8, beyond="endless").over(3)
     >>> user.weights.round(3), round(user.expected_depth, 9)
     (array([0.2  , 0.16 , 0.128]), 5.0)
     """
@@ -87,11 +65,18 @@ class Forward:
         visits: Rule | None = None,
         last: Rule | None = None,
         weights: Rule | None = None,
+        shift: Rule | None = None,
         mass: Any = None,
         depth: int | None = None,
         beyond: Beyond = "stop",
     ) -> None:
-        rules = {"continuation": continuation, "visits": visits, "last": last, "weights": weights}
+        rules = {
+            "continuation": continuation,
+            "visits": visits,
+            "last": last,
+            "weights": weights,
+            "shift": shift,
+        }
         given = [(kind, rule) for kind, rule in rules.items() if rule is not None]
         if len(given) != 1:
             raise MeasureError(f"a forward user is declared by one of {', '.join(rules)}; found {len(given)} of them")
@@ -100,6 +85,8 @@ class Forward:
         self.mass = mass
         self.depth = depth
         self.beyond = beyond
+        if beyond == "endless" and self.kind not in ("shift", "continuation"):
+            raise MeasureError(f"a user declared by {self.kind} has no closed form for reading on for ever")
 
     def values(self, ranks: Array) -> Array:
         """The declared quantity at the given ranks."""
@@ -115,9 +102,18 @@ class Forward:
         n = max(n, 1)
         if self.depth is not None:
             n = max(n, self.depth)
-        x = np.array(self.values(np.arange(1, n + 1, dtype=np.float64)))
-        if self.kind == "continuation":
-            visits: Array = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
+        rank = np.arange(1, n + 1, dtype=np.float64)
+        x = np.array(self.values(rank))
+        tail: Tail | None = None
+        if self.kind == "shift":
+            tail = InverseSquare(float(x[-1])) if self.beyond == "endless" else None
+            x = inverse_square(rank, x)
+        elif self.beyond == "endless":
+            if np.ptp(x) > 0:
+                raise MeasureError("reading on for ever needs one chance of going on, the same at all ranks")
+            tail = Geometric(float(x[-1]))
+        if self.kind in ("continuation", "shift"):
+            visits = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
             visits = 1.0 - np.concatenate(([0.0], np.cumsum(x[:-1])))
             visits[np.abs(visits) < _TOLERANCE * 1e-4] = 0.0
@@ -129,7 +125,7 @@ class Forward:
         with np.errstate(divide="ignore", invalid="ignore"):
             c = np.where(visits[:-1] > 0, nxt / visits[:-1], 0.0)
         end = 0.0
-        if self.kind == "continuation":
+        if self.kind in ("continuation", "shift"):
             end = float(x[-1])
         elif self.kind == "last":
             end = 1.0 - x[-1] / visits[-1] if visits[-1] > 0 else 0.0
@@ -141,9 +137,15 @@ class Forward:
             end = 0.0
         c = np.concatenate((c, [end]))
         if (c < -_TOLERANCE).any() or (c > 1 + _TOLERANCE).any():
-            rank = int(np.flatnonzero((c < -_TOLERANCE) | (c > 1 + _TOLERANCE))[0]) + 1
-            raise MeasureError(f"the chance of going on after rank {rank} is {c[rank - 1]:.6g}, expected 0 to 1")
-        return Behaviour(np.clip(c, 0.0, 1.0), visits, self.beyond)
+            first = int(np.flatnonzero((c < -_TOLERANCE) | (c > 1 + _TOLERANCE))[0])
+            raise MeasureError(f"the chance of going on after rank {first + 1} is {c[first]:.6g}, expected 0 to 1")
+        return Behaviour(np.clip(c, 0.0, 1.0), visits, tail)
+
+
+def inverse_square(rank: Array, shift: Array) -> Array:
+    """The chance of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
+    x = np.maximum(rank + shift, 0.0)
+    return np.asarray((x / (x + 1.0)) ** 2)
 
 
 class Behaviour:
@@ -159,12 +161,12 @@ class Behaviour:
         The chance that none of these ranks is her last one.
     """
 
-    def __init__(self, continuation: Array, visits: Array, after: Beyond) -> None:
+    def __init__(self, continuation: Array, visits: Array, tail: Tail | None = None) -> None:
         self.continuation = continuation
         self.visits = visits
-        self.after = after
+        self.tail = tail
         self.beyond = float(visits[-1] * continuation[-1])
-        self.tail_visits = after.visits(self.beyond) if isinstance(after, Geometric) else 0.0
+        self.tail_visits = 0.0 if tail is None else float(tail.visits(self.beyond, visits.size))
 
     @property
     def halting(self) -> Array:
@@ -189,13 +191,13 @@ class Behaviour:
     def residual(self, k: int) -> float:
         """The share of her attention that goes beyond rank k.
 
-        >>> from amble.users.forward import Forward, Geometric
-        >>> round(Forward(continuation=0.8, beyond=Geometric(0.8)).over(3).residual(10), 12)  # .8 ** 10
+        >>> from amble.users.forward import Forward
+        >>> round(Forward(continuation=0.8, beyond="endless").over(3).residual(10), 12)  # .8 ** 10
         0.1073741824
         """
         n = self.visits.size
         if k <= n:
             return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
-        if isinstance(self.after, Geometric):
-            return self.after.visits(self.beyond, k - n) / self.expected_depth
-        return 0.0
+        if self.tail is None:
+            return 0.0
+        return float(self.tail.visits(self.beyond, n, k - n)) / self.expected_depth
