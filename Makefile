@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py src/amble/_reader.c $(wildcard src/amble/_c/*.h)
 
-.PHONY: demo test check lint pure nocompiler docs bench fuzz clean
+.PHONY: demo test check help lint pure docs bench fuzz clean
 .DEFAULT_GOAL := help
 
 help:
@@ -38,7 +38,7 @@ demo: $(VENV)/.installed
 test: check pure
 
 check: $(VENV)/.test lint
-	$(BIN)/python -m mkdocs build --strict -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.test
@@ -51,7 +51,7 @@ pure: $(VENV)/.test
 	AMBLE_PURE=1 $(BIN)/python -m pytest
 
 docs: $(VENV)/.test
-	$(BIN)/python -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 WORKLOAD ?= .bench
 bench: $(VENV)/.bench

@@ -130,6 +130,8 @@ class Worker:
         """Compare; both are outcomes."""
         self.compared += 1
         if found != expected:
+            while isinstance(found, tuple) and isinstance(expected, tuple) and len(found) == len(expected):
+                found, expected = next(pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1])
             raise DifferenceError(f"{what}:\n  C     {found!r:.1500}\n  plain {expected!r:.1500}")
 
     def refuse(self, build: Any, call: Callable[[], Any], expected: Any, what: str) -> None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from amble.align import Rankings, align
 from amble.errors import AlignError, MeasureError
-from amble.measures import Lists, Measure, parse
+from amble.law import Law
+from amble.measures import Behaviour, Lists, Measure, parse
 from amble.measures.grammar import split_measures
 from amble.table import Table
 
@@ -83,6 +84,33 @@ class Scores:
 
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
+
+    def _context(self, run: str, topic: str) -> tuple[Array, dict[str, Any]]:
+        qrels = self.rankings.qrels
+        t = qrels.topics.index(topic) if topic in qrels.topics else -1
+        if t < 0:
+            raise KeyError(topic)
+        judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
+        return self.rankings.grades(run, topic), {"ideal": judged, "max_grade": max(float(qrels.grades.max()), 1.0)}
+
+    def law(self, run: str, topic: str, measure: str | Measure) -> Law:
+        """The law of a score over users: of one run, topic and measure.
+
+        Examples
+        --------
+        >>> import amble
+        >>> qrels = {"401": {"a": 1, "b": 1}}
+        >>> scores = amble.evaluate(qrels, {"x": {"401": {"a": 3.0, "c": 2.0}}}, "AP")
+        >>> scores.law("x", "401", "AP")  # half of AP's users want b, which is not there
+        Law(2 atoms, mean 0.5, exact)
+        """
+        grades, context = self._context(run, topic)
+        return parse(measure).law(grades, **context)
+
+    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour:
+        """What the user of a measure does on the list of a run and topic."""
+        grades, context = self._context(run, topic)
+        return parse(measure).user(grades, **context)
 
     def means(self) -> Array:
         """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""

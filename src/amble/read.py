@@ -108,7 +108,7 @@ class Qrels:
         }
 
     def __repr__(self) -> str:
-        return f"Qrels({self.name!r}: {len(self.topics)} topics, {len(self)} judgments)"
+        return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
 
 
 class Ranked(NamedTuple):
@@ -326,7 +326,7 @@ def read_qrels(source: Any, *, name: str = "") -> Qrels:
     --------
     >>> import amble
     >>> amble.read_qrels([("401", "a", 1), ("401", "b", 0)])
-    Qrels('qrels': 1 topics, 2 judgments)
+    Qrels('qrels': 1 topic, 2 judgments)
     """
     if isinstance(source, Qrels):
         return source

@@ -33,17 +33,18 @@ def run(args: argparse.Namespace) -> int:
     scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
     qrels, audit = scores.rankings.qrels, scores.rankings.audit
     print(f"{made.qrels}: {len(qrels)} judgments of {len(qrels.topics)} topics; {len(made.runs)} runs beside it\n")
-    print(scores.mean().text(bold=sys.stdout.isatty()), "\n")
+    print(scores.mean().text(bold=sys.stdout.isatty()) + "\n")
     rows = audit.rows()
-    print(Table(list(rows[0]), [list(row.values()) for row in rows]), "\n")
+    print(f"{Table(list(rows[0]), [list(row.values()) for row in rows])}\n")
     print(f"{audit}\n(read by the {'C' if compiled() else 'plain Python'} reader)\n")
-    law = scores.parsed[0].law(scores.rankings.grades("hybrid", qrels.topics[0]))
+    law = scores.law("hybrid", qrels.topics[0], "AP")
     print(
         f"Not only a number: of the users that AP has in mind, on topic {qrels.topics[0]} of 'hybrid', a quarter see a "
         f"precision of at most {law.quantile(0.25):.2f}, half at most {law.quantile(0.5):.2f}.\n"
     )
+    here = "python -m amble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
     print("Next:")
-    print(f"  amble eval {made.qrels} {args.folder}/*.run -m AP nDCG@10 -q --format tsv")
-    print(f"  amble check {args.folder}/*.run --qrels {made.qrels}")
-    print("  amble list RBP")
+    print(f"  {here} eval {made.qrels} {args.folder}/*.run -m AP nDCG@10 -q --format tsv")
+    print(f"  {here} check {args.folder}/*.run --qrels {made.qrels}")
+    print(f"  {here} list RBP")
     return 0

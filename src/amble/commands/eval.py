@@ -19,6 +19,7 @@ from typing import Any
 from amble.errors import AmbleError, MeasureError
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
+_TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
 _OFFICIAL = (
     "NumQ NumRet NumRel NumRelRet AP GMAP Rprec bpref RR "
     + " ".join(f"IPrec@{i / 10}" for i in range(11))
@@ -72,12 +73,7 @@ def prepare(argv: list[str]) -> list[str]:
 
 
 def _looks_like_measure(word: str) -> bool:
-    from amble.measures import REGISTRY
-
-    name = re.match(r"[A-Za-z_][A-Za-z_0-9]*", word)
-    if not name or os.path.exists(word):
-        return False
-    return name[0] in REGISTRY or word == "all_trec" or "(" in word or "@" in word
+    return bool(re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)) and not os.path.exists(word)
 
 
 def load_plugin(path: str) -> None:
@@ -99,7 +95,8 @@ def _wanted(args: argparse.Namespace) -> list[Any]:
     from amble.measures.grammar import split_measures
     from amble.measures.trec import all_trec
 
-    words = args.measure or [_OFFICIAL if args.trec else _DEFAULT]
+    usual = _OFFICIAL if args.trec else _TIED if args.ties == "expected" else _DEFAULT
+    words = args.measure or [usual]
     names: list[str] = []
     for word in (part for text in words for part in split_measures(text)):
         names += [ours for _, ours in all_trec()] if word == "all_trec" else [word]
@@ -117,6 +114,9 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
     if args.rel is not None and args.rel < 0:
         raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
+    how = args.format or ("trec" if args.trec else "table")
+    if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
+        raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
     for path in args.plugin:
         load_plugin(path)
     measures = _wanted(args)
@@ -129,7 +129,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from amble.evaluate import evaluate
 
-    how = args.format or ("trec" if args.trec else "table")
     scores = evaluate(
         args.qrels,
         list(args.runs),
@@ -161,7 +160,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     if trec:
         from amble.measures.trec import trec_name
 
-        names = [trec_name(m) for m in scores.parsed]
+        names = [trec_name(m, args.rel) for m in scores.parsed]
     if how == "tsv":
         text: str = scores.tsv(topics=args.by_topic, digits=args.digits, names=names)
         return text
@@ -184,7 +183,7 @@ def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> s
     from amble.measures.trec import all_trec, trec_name
 
     asked_all = any("all_trec" in text.split() for text in args.measure or ())
-    names = [trec for trec, _ in all_trec()] if asked_all else [trec_name(m) for m in measures]
+    names = [trec for trec, _ in all_trec()] if asked_all else [trec_name(m, args.rel) for m in measures]
     places = [scores.measures.index(str(m)) for m in measures]
     z = "Z" if args.zscores else ""
     order = sorted(range(len(scores.topics)), key=lambda t: os.fsencode(scores.topics[t]))

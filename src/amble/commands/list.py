@@ -25,6 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("measures", nargs="*", metavar="MEASURE", help="these in full (default: all, a line each)")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
+    parser.add_argument("--bib", action="store_true", help="the BibTeX of their references")
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
 
 
@@ -38,7 +39,11 @@ def run(args: argparse.Namespace) -> int:
         for path in args.plugin:
             load_plugin(path)
     chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
-    if args.format == "json":
+    if args.bib:
+        from amble.references import bibliography
+
+        text = bibliography(d.cite for d in chosen)
+    elif args.format == "json":
         import json
 
         text = json.dumps([_facts(d) for d in chosen], indent=1, ensure_ascii=False)
@@ -100,10 +105,8 @@ def _lines(chosen: list[Any]) -> str:
 def _full(d: Any) -> str:
     from amble.measures.grammar import show_value
 
-    out = [
-        d.name,
-        f"  {d.story}",
-        f"  formula      {d.formula}",
+    out = [d.name, f"  {d.story}"] + [f"  formula      {d.formula}"] * bool(d.formula)
+    out += [
         f"  question     {_question(d)}",
         f"  @            {_at(d)}",
     ]
@@ -128,7 +131,8 @@ def markdown(chosen: list[Any]) -> str:
     for family in dict.fromkeys(d.family for d in chosen):
         out += ["", f"## {_FAMILIES.get(family, family)}"]
         for d in (d for d in chosen if d.family == family):
-            out += ["", f"### {d.name}", "", d.story, "", f"- Formula: {d.formula}", f"- Question: {_question(d)}"]
+            out += ["", f"### {d.name}", "", d.story, ""]
+            out += [f"- Formula: {d.formula}"] * bool(d.formula) + [f"- Question: {_question(d)}"]
             out += [f"- {_at(d)}; over topics: {d.aggregate}"]
             out += [f"- `{p.name}={show_value(p.default)}`: {p.story} ({p.domain.text})" for p in d.parameters.values()]
             out += [f"- Reference: `{d.cite}`"] if d.cite else []

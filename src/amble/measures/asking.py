@@ -69,6 +69,16 @@ class Measure:
 
     def scores(self, lists: Lists) -> Array:
         """The score of every list."""
+        try:
+            return self._scores(lists)
+        except MeasureError as error:
+            raise self._named(error) from None
+
+    def _named(self, error: MeasureError) -> MeasureError:
+        """An error that says whose it is."""
+        return error if self.name in str(error) else MeasureError(f"{self}: {error}")
+
+    def _scores(self, lists: Lists) -> Array:
         d = self.declaration
         gains = lists.gains(d.gain.make(self.values))
         arguments = {key: self.values[key] for key in self._own()}
@@ -172,7 +182,10 @@ class Measure:
         >>> round(amble.parse("RBP(p=0.8)").user([1, 0, 1]).expected_depth, 6)
         5.0
         """
-        return self._walk(grades, context)[0]
+        try:
+            return self._walk(grades, context)[0]
+        except MeasureError as error:
+            raise self._named(error) from None
 
     def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
         d = self.declaration

@@ -2,8 +2,8 @@
 
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
 question asked, the map of grades to gains, the reference. The function returns the user (`Forward`). Arguments named
-``rank``, ``gain``, ``seen`` and ``relevant`` are what she sees on her way; a function that takes ``gains`` instead is
-no user, but computes scores of all lists itself.
+``rank``, ``gain``, ``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what she sees
+on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself.
 
 From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the law of her score,
 and the page in the documentation.
@@ -26,7 +26,7 @@ from amble.measures.grammar import parse_call
 __all__ = ["REGISTRY", "Declaration", "measure"]
 
 Array = NDArray[np.float64]
-SEEN = ("rank", "gain", "seen", "relevant")
+SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
 
 class Declaration(NamedTuple):
@@ -124,13 +124,13 @@ def measure(
     ----------
     name : str
         What people write.
-    question : {"order1", "order2", "total", "satisfied"}, optional
+    question : {"order1", "order2", "total", "satisfied"}, default None
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``) or ``satisfying`` (``max_grade``).
-    norm : {"ideal", "relevant"}, optional
+    norm : {"ideal", "relevant"}, default None
         What the score is divided by: the ideal list's, or the number of relevant documents.
-    stops : {"gain", "piecewise"}, optional
+    stops : {"gain", "piecewise"}, default None
         The user stops only where she gains something, or (``shift``) changes her mind only there, so that nothing need
         be computed between.
     aggregate : {"mean", "geometric", "sum"}

@@ -96,6 +96,7 @@ class Lists:
         # ranks and lengths as shown, with the unjudged in their places, whatever the measures are to see
         self.shown_position, self.shown_length = shown or (position, length)
         self.ties, self.depth = ties, depth
+        self.costs: Any = None  # what each document costs to look at; None: 1
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None

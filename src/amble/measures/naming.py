@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 from amble.errors import MeasureError
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY
-from amble.measures.domains import Whole, checked
+from amble.measures.domains import Domain, Optional, Whole, checked
 from amble.measures.grammar import Value, parse_call
 
 __all__ = ["parse"]
@@ -32,6 +33,14 @@ def _suggest(word: str, words: Iterable[str]) -> str:
     lower = {name.lower(): name for name in names}
     close = [lower[word.lower()]] if word.lower() in lower else difflib.get_close_matches(word, names, 3, 0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _after_at(name: str, domain: Domain, value: Value) -> Any:
+    try:
+        return domain.check(value)
+    except ValueError:
+        text = domain.domain.text if isinstance(domain, Optional) else domain.text
+        raise MeasureError(f"{name}@{value} is not allowed, expected {text} after '@'") from None
 
 
 def parse(text: str | Measure) -> Measure:
@@ -81,9 +90,9 @@ def parse(text: str | Measure) -> Measure:
         if d.at:
             if d.at in call.arguments:
                 raise MeasureError(f"{text!r}: {d.at} is given twice, in parentheses and after '@'")
-            values[d.at] = checked(d.name, f"@, {d.at}", d.parameters[d.at].domain, call.at)
+            values[d.at] = _after_at(d.name, d.parameters[d.at].domain, call.at)
         elif d.question is None:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
-            cut = checked(d.name, "@, the rank", Whole(1), call.at)
+            cut = _after_at(d.name, Whole(1), call.at)
     return Measure(d, values, cut)

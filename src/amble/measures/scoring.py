@@ -29,7 +29,9 @@ QUESTIONS = {
     "total": "the expected gain, E[t]",
     "satisfied": "how soon she was satisfied, E[1 / h; satisfied]",
 }
-_CELLS = 1 << 20  # of a dense block
+_LISTS = 512  # followed side by side
+_NOBODY = 1e-18  # a share of users that is nobody
+_FURTHEST = 1 << 20  # the rank beyond which nobody is followed
 
 
 def _ideal_total(gains: Gains, weights: Array) -> Array:
@@ -51,6 +53,13 @@ def score_static(user: Forward, question: str, gains: Gains, cut: int | None, no
     if lists.ties is not None:
         n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
     behaviour = user.over(n)
+    if question in ("order2", "depth"):
+        if user.depth is None and user.beyond == "stop":  # she stops at the end of each list
+            depth = np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
+        else:
+            depth = np.full(lists.n, behaviour.expected_depth)
+        if question == "depth":
+            return depth
     weights = behaviour.visits.copy()
     if cut is not None:
         weights[cut:] = 0.0
@@ -62,10 +71,6 @@ def score_static(user: Forward, question: str, gains: Gains, cut: int | None, no
         first, size = (x[gains.kept] for x in lists.ties)
         total = gains.sum(gains.gain * (area[first - 1 + size] - area[first - 1]) / size)
     if question == "order2":
-        if user.depth is None and user.beyond == "stop":  # she stops at the end of each list
-            depth = np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1]
-        else:
-            depth = np.float64(behaviour.expected_depth)
         total = total / depth
     return _divided(total, gains, norm, weights)
 
@@ -77,7 +82,15 @@ def _divided(total: Array, gains: Gains, norm: str | None, weights: Array) -> Ar
     return np.divide(total, by, out=np.zeros(total.size), where=by > 0)
 
 
-def _context(gains: Gains, names: tuple[str, ...], points: dict[str, Any]) -> dict[str, Any]:
+def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
+    """What she sees at each gainful document."""
+    points = {
+        "rank": np.asarray(gains.position, np.float64),
+        "gain": gains.gain,
+        "seen": gains.seen,
+        "spent": np.asarray(gains.position, np.float64),
+        "relevant": gains.relevant[gains.list],
+    }
     return {name: points[name] for name in names}
 
 
@@ -85,24 +98,17 @@ def score_sparse(
     function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, cut: int | None
 ) -> Array:
     """Score a user who stops only where she gains something."""
-    points = {
-        "rank": np.asarray(gains.position, np.float64),
-        "gain": gains.gain,
-        "seen": gains.seen,
-        "relevant": gains.relevant[gains.list],
-    }
-    user = function(**_context(gains, names, points))
+    user = function(**_at_hits(gains, names))
+    if question in ("order2", "total", "depth"):
+        return _score_surviving(user, question, gains, cut)
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
         last = value
     elif user.kind == "continuation":
-        reach = scan(np.multiply.accumulate, value, gains.offsets)
-        first = gains.ordinal == 1
-        last = np.where(first, 1.0, np.concatenate(([1.0], reach[:-1]))) * (1.0 - value)
+        last = _before(value, gains) * (1.0 - value)
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
-    rank = points["rank"]
-    answer = last * gains.seen / rank if question == "order1" else last / rank
+    answer = last * gains.seen / gains.position if question == "order1" else last / gains.position
     if cut is not None:
         answer = np.where(gains.position <= cut, answer, 0.0)
     total = gains.sum(answer)
@@ -113,13 +119,53 @@ def score_sparse(
     return total
 
 
+def _before(chances: Array, gains: Gains) -> Array:
+    """The product of the chances at the hits before each one."""
+    product = scan(np.multiply.accumulate, chances, gains.offsets)
+    return np.where(gains.ordinal == 1, 1.0, np.concatenate(([1.0], product[:-1])))
+
+
+def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None) -> Array:
+    """Score a user who walks as one who does not look at the grades, but may stop at each gain as well."""
+    lists = gains.lists
+    if user.survival is None:
+        raise MeasureError("a user who stops at gains says with what chance she survives them")
+    survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
+    behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
+        max(int(lists.length.max(initial=0)), 1)
+    )
+    area = np.concatenate(([0.0], np.cumsum(behaviour.visits)))
+    before = _before(survival, gains)
+    here = area[gains.position] - area[gains.position - 1]
+    total = gains.sum(
+        np.where(gains.position <= cut, before * here * gains.gain, 0.0) if cut else before * here * gains.gain
+    )
+    if question == "total":
+        return total
+    # ranks after a hit, up to and with the next one; the first of all from rank 1
+    if user.depth is None and user.beyond == "stop":
+        end = area[lists.length]
+    else:
+        end = np.full(lists.n, behaviour.expected_depth)
+    following = end[gains.list]
+    inner = np.flatnonzero(gains.list[1:] == gains.list[:-1])
+    following[inner] = area[gains.position[inner + 1]]
+    depth = gains.sum(before * survival * (following - area[gains.position]))
+    first = gains.ordinal == 1
+    lead = end.copy()
+    lead[gains.list[first]] = area[gains.position[first]]
+    depth = depth + lead
+    return depth if question == "depth" else total / np.where(depth > 0, depth, 1.0)
+
+
 def score_piecewise(
     function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, cut: int | None
 ) -> Array:
-    """Score a user of the ``shift`` family whose shift changes only where she gains something.
+    """Score a user who changes her mind only where she gains something.
 
-    From a gain at rank a to the next one at b the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
-    between are V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    Between a gain at rank a and the next one at b she goes on with one chance c, so that V(b) = V(a) c^(b - a), or with
+    one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits between are
+    V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
     """
     lists = gains.lists
     n = lists.n
@@ -131,18 +177,18 @@ def score_piecewise(
     rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
     rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
     owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
-    points = {"rank": rank, "gain": gain, "seen": seen, "relevant": gains.relevant[owner]}
-    user = function(**_context(gains, names, points))
-    if user.kind != "shift":
-        raise MeasureError(f"a user in pieces is declared by her shift, found {user.kind}")
-    shift = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
+    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank, "relevant": gains.relevant[owner]}
+    user = function(**{name: points[name] for name in names})
+    value = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
     last = np.append(at[1:], size) - 1  # the last piece of each list
     until = np.append(rank[1:], 0.0)
     until[last] = np.maximum(lists.length, 1) + 1.0
-    x, y = np.maximum(rank + shift, 0.0), until + shift
-    empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
-    positive = (x > 0) & ~empty
-    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** 2, np.where(empty, 1.0, 0.0))
+    pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_chance}
+    if user.kind not in pieces:
+        raise MeasureError(f"a user in pieces is declared by her shift or her continuation, found {user.kind}")
+    endless = np.zeros(size, bool)
+    endless[last] = user.beyond == "endless"
+    ratio, visits = pieces[user.kind](rank, until, value, endless)
     reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
     before = np.concatenate(([1.0], reach[:-1]))
     before[at] = 1.0
@@ -150,12 +196,30 @@ def score_piecewise(
     total = np.asarray(np.bincount(owner, np.where(counted, before * gain, 0.0), n), np.float64)
     if question == "total":
         return total
+    depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
+    return depth if question == "depth" else total / depth
+
+
+def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+    x, y = np.maximum(rank + shift, 0.0), until + shift
+    empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
+    positive = (x > 0) & ~empty
+    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** 2, np.where(empty, 1.0, 0.0))
     safe = np.where(positive, x, 1.0)
-    far = trigamma(np.where(positive, y, 1.0))
-    if user.beyond == "endless":
-        far[last] = 0.0
+    far = np.where(endless, 0.0, trigamma(np.where(positive, y, 1.0)))
     visits = np.where(positive, safe**2 * (trigamma(safe) - far), np.where(empty, 0.0, 1.0))
-    return np.asarray(total / np.bincount(owner, before * visits, n), np.float64)
+    return ratio, visits
+
+
+def _pieces_of_chance(rank: Array, until: Array, chance: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+    m = until - rank
+    ratio = chance**m
+    sure = chance >= 1.0
+    rest = np.where(sure, 1.0, 1.0 - chance)
+    visits = np.where(sure, m, (1.0 - np.where(endless, 0.0, ratio)) / rest)
+    if (sure & endless).any():
+        raise MeasureError("a user who never stops has no expected depth")
+    return ratio, visits
 
 
 def behaviour_on(
@@ -163,23 +227,43 @@ def behaviour_on(
 ) -> tuple[Behaviour, Array]:
     """Follow the user down list i: what she does at each rank, and the gains she meets."""
     n = max(int(gains.lists.length[i]), 1)
-    gain = np.zeros(n)
     hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
-    gain[gains.position[hits] - 1] = gains.gain[hits]
-    points = {
-        "rank": np.arange(1, n + 1, dtype=np.float64),
-        "gain": gain,
-        "seen": np.cumsum(gain),
-        "relevant": np.float64(gains.relevant[i]),
-    }
-    user = function(**_context(gains, names, points))
+
+    def met(m: int) -> tuple[Forward, Array]:
+        gain = np.zeros(m)
+        gain[gains.position[hits] - 1] = gains.gain[hits]
+        rank = np.arange(1, m + 1, dtype=np.float64)
+        relevant = np.float64(gains.relevant[i])
+        points = {"rank": rank, "gain": gain, "seen": np.cumsum(gain), "spent": rank, "relevant": relevant}
+        return function(**{name: points[name] for name in names}), gain
+
+    user, gain = met(n)
+    if user.depth is not None and user.depth > n:
+        user, gain = met(user.depth)
     if user.mass is not None:
         mass = float(np.max(user.mass))
         user = Forward(last=np.asarray(user.rule) / mass if mass > 0 else np.zeros(n), beyond=user.beyond)
-    behaviour = user.over(n)
+    if user.beyond == "endless" and user.kind == "continuation" and np.ptp(np.broadcast_to(user.rule, gain.shape)) > 0:
+        return _followed(met, gain.size)
+    behaviour = user.over(gain.size)
     padded = np.zeros(behaviour.visits.size)
-    padded[:n] = gain
+    padded[: gain.size] = gain
     return behaviour, padded
+
+
+def _followed(met: Callable[[int], tuple[Forward, Array]], n: int) -> tuple[Behaviour, Array]:
+    """Follow a user beyond the list until nobody is left."""
+    m = n
+    while True:
+        user, gain = met(m)
+        c = np.array(np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape))
+        if user.survival is not None:
+            c = c * np.broadcast_to(user.survival, gain.shape)
+        visits = np.cumprod(np.concatenate(([1.0], c[:-1])), dtype=np.float64)
+        if visits[-1] * c[-1] < _NOBODY or m >= _FURTHEST:
+            c[-1] = 0.0
+            return Behaviour(c, visits), gain
+        m = min(2 * m + 64, _FURTHEST)
 
 
 def score_dense(
@@ -194,73 +278,121 @@ def score_dense(
     lists = gains.lists
     out = np.zeros(lists.n)
     order = np.argsort(lists.length, kind="stable")
-    at = 0
-    while at < lists.n:
-        stop = at + 1
-        while stop < lists.n and int(lists.length[order[stop]]) * (stop + 1 - at) <= _CELLS:
-            stop += 1
-        block = order[at:stop]
-        out[block] = _dense_block(function, names, question, gains, cut, block)
-        at = stop
+    for at in range(0, lists.n, _LISTS):
+        block = order[at : at + _LISTS]
+        out[block] = _Block(gains, block, cut).walk(function, names, question)
     if norm == "ideal":
         raise MeasureError("a user who looks at the grades has no ideal list to be compared with")
     return _divided(out, gains, norm, out)
 
 
-def _dense_block(
-    function: Callable[..., Forward],
-    names: tuple[str, ...],
-    question: str,
-    gains: Gains,
-    cut: int | None,
-    block: NDArray[Any],
-) -> Array:
-    length = gains.lists.length[block]
-    n = max(int(length.max(initial=0)), 1)
-    gain = np.zeros((block.size, n))
-    place = np.full(gains.lists.n, -1)
-    place[block] = np.arange(block.size)
-    mine = place[gains.list] >= 0
-    gain[place[gains.list[mine]], gains.position[mine] - 1] = gains.gain[mine]
-    rank = np.arange(1, n + 1, dtype=np.float64)
-    seen = np.cumsum(gain, axis=1)
-    user = function(
-        **_context(gains, names, {"rank": rank, "gain": gain, "seen": seen, "relevant": gains.relevant[block][:, None]})
-    )
-    value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
-    if user.kind == "last":
-        last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
-        visits = 1.0 - np.cumsum(last, axis=1) + last
-        c = np.divide(visits - last, visits, out=np.zeros(gain.shape), where=visits > 0)
-    elif user.kind in ("continuation", "shift"):
-        c = value if user.kind == "continuation" else inverse_square(rank, value)
-        visits = np.cumprod(np.concatenate((np.ones((block.size, 1)), c[:, :-1]), axis=1), axis=1)
-    else:
-        visits = value / value[:, :1]
-        after = np.concatenate((visits[:, 1:], np.zeros((block.size, 1))), axis=1)
-        c = np.divide(after, visits, out=np.zeros(gain.shape), where=visits > 0)
-    more = np.zeros(block.size)
-    if user.beyond == "endless":
-        geometric = user.kind == "continuation"
-        tail: Tail = Geometric(float(value.flat[-1])) if geometric else InverseSquare(value[:, -1])
-        more = np.asarray(tail.visits(visits[:, -1] * c[:, -1], n))
-    else:
-        inside = rank <= length[:, None]
-        visits = np.where(inside, visits, 0.0)
-        if user.beyond == "stop":
-            c = np.where(rank < length[:, None], c, 0.0)
-    counted = gain if cut is None else np.where(rank <= cut, gain, 0.0)
-    if question == "total":
-        return np.asarray((visits * counted).sum(axis=1))
-    if question == "order2":
-        depth = visits.sum(axis=1) + more
-        return np.asarray((visits * counted).sum(axis=1) / np.where(depth > 0, depth, 1.0))
-    if user.beyond == "endless":
-        raise MeasureError(
-            "order 1 of a user who reads on for ever after looking at the grades has no closed form here"
-        )
-    last = visits * (1.0 - c)
-    if cut is not None:
-        last = np.where(rank <= cut, last, 0.0)
-    answer = last * seen / rank if question == "order1" else last / rank
-    return np.asarray(answer.sum(axis=1))
+class _Block:
+    """Some lists, followed side by side, a stretch of ranks at a time, until nobody is left."""
+
+    def __init__(self, gains: Gains, block: NDArray[Any], cut: int | None) -> None:
+        self.gains, self.block, self.cut = gains, block, cut
+        self.length = np.asarray(gains.lists.length[block], np.int64)
+        place = np.full(gains.lists.n, -1)
+        place[block] = np.arange(block.size)
+        mine = np.flatnonzero(place[gains.list] >= 0)
+        by_rank = mine[np.argsort(gains.position[mine], kind="stable")]
+        self.where = place[gains.list[by_rank]]
+        self.position = gains.position[by_rank]
+        self.gain = gains.gain[by_rank]
+        self.relevant = gains.relevant[block][:, None]
+
+    def stretch(self, start: int, stop: int) -> Array:
+        """The gains at ranks start + 1 to stop."""
+        out = np.zeros((self.block.size, stop - start))
+        a, b = np.searchsorted(self.position, (start, stop), side="right")
+        out[self.where[a:b], self.position[a:b] - start - 1] = self.gain[a:b]
+        return out
+
+    def walk(self, function: Callable[..., Forward], names: tuple[str, ...], question: str) -> Array:
+        """Follow everybody and answer the question."""
+        size = self.block.size
+        costs = self.gains.lists.costs
+        seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
+        answer, depth = np.zeros(size), np.zeros(size)
+        longest = max(int(self.length.max(initial=0)), 1)
+        start, width, first = 0, 64, None
+        while True:
+            rank = np.arange(start + 1, start + width + 1, dtype=np.float64)
+            gain = self.stretch(start, start + width)
+            cost = np.ones((1, width)) if costs is None else costs.stretch(self.block, start, start + width)
+            total_seen = seen[:, None] + np.cumsum(gain, axis=1)
+            total_spent = spent[:, None] + np.cumsum(np.broadcast_to(cost, gain.shape), axis=1)
+            points = {
+                "rank": rank,
+                "gain": gain,
+                "seen": total_seen,
+                "spent": total_spent,
+                "cost": cost,
+                "relevant": self.relevant,
+            }
+            user = function(**{name: points[name] for name in names})
+            value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
+            if user.kind in ("visits", "weights"):
+                first = value[:, :1] if first is None else first
+                visits = value / first
+                c = np.ones(gain.shape)  # only V is asked of her
+            else:
+                c, visits = self._chances(user, value, rank, reach)
+            inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
+            last_rank = np.full(size, user.depth) if user.depth is not None else self.length
+            if user.beyond != "endless" and user.depth is None:
+                inside = rank <= self.length[:, None]
+            visits = np.where(inside, visits, 0.0)
+            if user.beyond == "stop":
+                c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
+            counted = gain if self.cut is None else np.where(rank <= self.cut, gain, 0.0)
+            depth += visits.sum(axis=1)
+            if question in ("order2", "total"):
+                answer += (visits * counted).sum(axis=1)
+            elif question == "cost":
+                answer += (visits * cost).sum(axis=1)
+            elif question != "depth":
+                if user.kind in ("visits", "weights"):
+                    raise MeasureError("a user who looks at the grades is asked for her rate by C or L, not by V or W")
+                stops = visits * (1.0 - c)
+                if self.cut is not None:
+                    stops = np.where(rank <= self.cut, stops, 0.0)
+                answer += ((stops * total_seen if question == "order1" else stops) / rank).sum(axis=1)
+            seen, spent = total_seen[:, -1], total_spent[:, -1]
+            reach = visits[:, -1] * c[:, -1]
+            start += width
+            width = min(2 * width, 512)
+            end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
+            if (end is not None and start >= end) or reach.max(initial=0) < _NOBODY or start > _FURTHEST:
+                break
+            tail = self._tail(user, value) if start >= longest and user.depth is None else None
+            if tail is not None and question in ("order2", "total", "depth"):
+                depth += np.asarray(tail.visits(reach, start))
+                break
+        if question == "depth":
+            return depth
+        return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
+
+    @staticmethod
+    def _chances(user: Forward, value: Array, rank: Array, reach: Array) -> tuple[Array, Array]:
+        """C and V over a stretch that ``reach`` get to."""
+        if user.kind == "last":
+            last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
+            visits = reach[:, None] - np.cumsum(last, axis=1) + last
+            visits = np.where(visits > 1e-15, visits, 0.0)
+            return np.divide(visits - last, visits, out=np.zeros(last.shape), where=visits > 0), visits
+        c = inverse_square(rank, value) if user.kind == "shift" else value
+        if user.survival is not None:
+            c = c * user.survival
+        first = np.ones((c.shape[0], 1))
+        return c, reach[:, None] * np.cumprod(np.concatenate((first, c[:, :-1]), axis=1), axis=1)
+
+    @staticmethod
+    def _tail(user: Forward, value: Array) -> Tail | None:
+        """The closed form of reading on for ever, where there is one."""
+        if user.beyond != "endless" or user.survival is not None:
+            return None
+        if user.kind == "shift":
+            return InverseSquare(value[:, -1])
+        chance = float(value.flat[0])
+        return Geometric(chance) if np.ptp(value) == 0 else None

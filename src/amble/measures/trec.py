@@ -85,19 +85,23 @@ def all_trec() -> list[tuple[str, str]]:
     ]
 
 
-def trec_name(measure: Measure) -> str:
+def trec_name(measure: Measure, level: float | None = None) -> str:
     """Return trec_eval's name for a measure, or amble's where trec_eval has none.
+
+    In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``.
 
     >>> import amble
     >>> [trec_name(amble.parse(m)) for m in ("nDCG@10", "AP", "IPrec@0.1", "ERR@20")]
     ['ndcg_cut_10', 'map', 'iprec_at_recall_0.10', 'ERR@20']
     """
     d, text = measure.declaration, str(measure)
-    changed = {key for key, value in measure.values.items() if value != d.parameters[key].default} - {"rel"}
+    changed = {key for key, value in measure.values.items() if value != d.parameters[key].default}
+    if level is not None and measure.values.get("rel") == level:
+        changed -= {"rel"}
     cut = measure.values["k"] if d.at == "k" else measure.cut
-    if d.name == "IPrec":
+    if d.name == "IPrec" and changed <= {"recall"}:
         return f"iprec_at_recall_{measure.values['recall']:.2f}"
-    if d.name == "Rprec" and changed:
+    if d.name == "Rprec" and changed == {"mult"}:
         return f"Rprec_mult_{measure.values['mult']:.2f}"
     if cut is not None and d.name in _AT and changed <= {"k"}:
         return f"{_AT[d.name]}_{cut}"

@@ -42,6 +42,8 @@ class Forward:
     ----------
     continuation, visits, last, weights, shift : float, array or function of the ranks
         Exactly one of them.
+    survival : array, optional
+        With what chance she survives the gain at each rank: C is what was declared, times this.
     mass : float, optional
         With ``last``: what it is to be divided by (AP stops at a relevant document with probability 1 / R: last is 1
         there, the mass R; kept apart, the division comes last and is exact).
@@ -66,6 +68,7 @@ class Forward:
         last: Rule | None = None,
         weights: Rule | None = None,
         shift: Rule | None = None,
+        survival: Any = None,
         mass: Any = None,
         depth: int | None = None,
         beyond: Beyond = "stop",
@@ -82,6 +85,7 @@ class Forward:
             raise MeasureError(f"a forward user is declared by one of {', '.join(rules)}; found {len(given)} of them")
         self.kind: str = given[0][0]
         self.rule: Any = given[0][1]
+        self.survival = survival
         self.mass = mass
         self.depth = depth
         self.beyond = beyond
@@ -112,7 +116,14 @@ class Forward:
             if np.ptp(x) > 0:
                 raise MeasureError("reading on for ever needs one chance of going on, the same at all ranks")
             tail = Geometric(float(x[-1]))
-        if self.kind in ("continuation", "shift"):
+        if self.survival is not None:
+            if self.kind in ("visits", "weights"):
+                x = np.append(x[1:] / x[:-1], 0.0)
+            elif self.kind == "last":
+                raise MeasureError("a user declared by last has no survival beside it")
+            x = x * np.broadcast_to(np.asarray(self.survival, np.float64), x.shape)
+            tail = None
+        if self.kind in ("continuation", "shift") or self.survival is not None:
             visits = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
             visits = 1.0 - np.concatenate(([0.0], np.cumsum(x[:-1])))
@@ -125,7 +136,7 @@ class Forward:
         with np.errstate(divide="ignore", invalid="ignore"):
             c = np.where(visits[:-1] > 0, nxt / visits[:-1], 0.0)
         end = 0.0
-        if self.kind in ("continuation", "shift"):
+        if self.kind in ("continuation", "shift") or self.survival is not None:
             end = float(x[-1])
         elif self.kind == "last":
             end = 1.0 - x[-1] / visits[-1] if visits[-1] > 0 else 0.0
