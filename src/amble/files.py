@@ -139,16 +139,16 @@ def open_source(path: str) -> Iterator[tuple[Any, bool]]:
     The source is a file descriptor for a plain regular file, otherwise an object with ``readinto``. What goes wrong
     while it is read (broken compression, an unreadable disk) becomes a ReadError that names the file and the line.
     """
+    kind, again = "", False
     with _open(path) as file:
-        kind = _format_of(file.peek(8)[:8], path)  # type: ignore[attr-defined]
-        again = path != "-" and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        if again and not kind:
-            os.lseek(file.fileno(), 0, os.SEEK_SET)
-            yield file.fileno(), True
-            return
-        source = _decompressor(kind, file, path) if kind else file
         try:
-            yield source, again
+            kind = _format_of(file.peek(8)[:8], path)  # type: ignore[attr-defined]
+            again = path != "-" and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            if again and not kind:
+                os.lseek(file.fileno(), 0, os.SEEK_SET)
+                yield file.fileno(), True
+            else:
+                yield _decompressor(kind, file, path) if kind else file, again
         except Exception as error:
             if isinstance(error, ReadError) or not _is_broken(error):
                 raise

@@ -7,6 +7,30 @@ from collections.abc import Iterable
 __all__ = ["REFERENCES", "bibliography"]
 
 REFERENCES = {
+    "azzopardi2018": """@inproceedings{azzopardi2018,
+  author = {Leif Azzopardi and Paul Thomas and Nick Craswell},
+  title = {Measuring the Utility of Search Engine Result Pages: An Information Foraging Based Measure},
+  booktitle = {Proceedings of SIGIR},
+  pages = {605--614},
+  year = {2018},
+  doi = {10.1145/3209978.3210027}
+}""",
+    "azzopardi2021": """@inproceedings{azzopardi2021,
+  author = {Leif Azzopardi and Joel Mackenzie and Alistair Moffat},
+  title = {{ERR} is not {C/W/L}: Exploring the Relationship Between Expected Reciprocal Rank and Other Metrics},
+  booktitle = {Proceedings of ICTIR},
+  pages = {231--237},
+  year = {2021},
+  doi = {10.1145/3471158.3472239}
+}""",
+    "bailey2015": """@inproceedings{bailey2015,
+  author = {Peter Bailey and Alistair Moffat and Falk Scholer and Paul Thomas},
+  title = {User Variability and {IR} System Evaluation},
+  booktitle = {Proceedings of SIGIR},
+  pages = {625--634},
+  year = {2015},
+  doi = {10.1145/2766462.2767728}
+}""",
     "buckley2004": """@inproceedings{buckley2004,
   author = {Chris Buckley and Ellen M. Voorhees},
   title = {Retrieval Evaluation with Incomplete Information},
@@ -97,6 +121,14 @@ REFERENCES = {
   year = {2008},
   doi = {10.1145/1416950.1416952}
 }""",
+    "moffat2012": """@inproceedings{moffat2012,
+  author = {Alistair Moffat and Falk Scholer and Paul Thomas},
+  title = {Models and Metrics: {IR} Evaluation as a User Process},
+  booktitle = {Proceedings of ADCS},
+  pages = {47--54},
+  year = {2012},
+  doi = {10.1145/2407085.2407092}
+}""",
     "robertson2006": """@inproceedings{robertson2006,
   author = {Stephen Robertson},
   title = {On {GMAP}: and Other Transformations},
@@ -110,6 +142,22 @@ REFERENCES = {
   title = {New Performance Metrics Based on Multigrade Relevance: Their Application to Question Answering},
   booktitle = {Proceedings of NTCIR-4},
   year = {2004}
+}""",
+    "sakai2013": """@inproceedings{sakai2013,
+  author = {Tetsuya Sakai and Zhicheng Dou},
+  title = {Summaries, Ranked Retrieval and Sessions: A Unified Framework for Information Access Evaluation},
+  booktitle = {Proceedings of SIGIR},
+  pages = {473--482},
+  year = {2013},
+  doi = {10.1145/2484028.2484031}
+}""",
+    "smucker2012": """@inproceedings{smucker2012,
+  author = {Mark D. Smucker and Charles L. A. Clarke},
+  title = {Time-Based Calibration of Effectiveness Measures},
+  booktitle = {Proceedings of SIGIR},
+  pages = {95--104},
+  year = {2012},
+  doi = {10.1145/2348283.2348300}
 }""",
     "trec_eval": """@misc{trec_eval,
   author = {Chris Buckley and Ellen M. Voorhees and Ian Soboroff},
@@ -139,6 +187,14 @@ REFERENCES = {
   pages = {102--111},
   year = {2006},
   doi = {10.1145/1183614.1183633}
+}""",
+    "zhang2017": """@inproceedings{zhang2017,
+  author = {Fan Zhang and Yiqun Liu and Xin Li and Min Zhang and Yinghui Xu and Shaoping Ma},
+  title = {Evaluating Web Search with a Bejeweled Player Model},
+  booktitle = {Proceedings of SIGIR},
+  pages = {425--434},
+  year = {2017},
+  doi = {10.1145/3077136.3080841}
 }""",
 }
 

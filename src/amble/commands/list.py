@@ -12,6 +12,7 @@ from typing import Any
 
 _FAMILIES = {
     "classic": "Users who walk down and stop",
+    "cwl": "Users of the C/W/L framework",
     "counts": "Counts",
     "sets": "The list as a set",
     "curve": "The precision-recall curve",

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting  # declare the built-in measures
+from amble.measures import classic, counting, cwl  # declare the built-in measures
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
-from amble.measures.gainmaps import binary, graded, satisfying
+from amble.measures.gainmaps import binary, graded, satisfying, scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
 from amble.users.forward import Behaviour, Forward
@@ -33,8 +33,10 @@ __all__ = [
     "binary",
     "classic",
     "counting",
+    "cwl",
     "graded",
     "measure",
     "parse",
     "satisfying",
+    "scaled",
 ]

@@ -12,6 +12,7 @@ from amble.errors import MeasureError
 from amble.law import Law
 from amble.measures import scoring
 from amble.measures.declare import Declaration
+from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.users.forward import Behaviour, Forward
@@ -86,10 +87,10 @@ class Measure:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
-        if not d.seen:
-            user = d.function(**arguments)
-            if self._is_static(user):
-                return scoring.score_static(user, d.question, gains, self.cut, d.norm)
+        if d.question in ("order2", "total"):
+            static = scoring.static_user(d.function, d.seen, arguments, lists.costs)
+            if static is not None:
+                return scoring.score_static(static, d.question, gains, self.cut, d.norm)
         function, names = self._function(arguments)
         if d.stops == "gain":
             return scoring.score_sparse(function, names, d.question, gains, self.cut)
@@ -103,9 +104,6 @@ class Measure:
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return [name for name in names if name in self.values and name not in self.declaration.seen]
 
-    def _is_static(self, user: Forward) -> bool:
-        return self.declaration.question in ("order2", "total")
-
     def _function(self, arguments: dict[str, Any]) -> tuple[Callable[..., Forward], tuple[str, ...]]:
         """The user as a function of what she sees."""
         d = self.declaration
@@ -113,21 +111,22 @@ class Measure:
             return (lambda **seen: d.function(**seen, **arguments)), d.seen
         user: Forward = d.function(**arguments)
 
+        if user.kind == "continuation" and np.ndim(user.rule) == 0 and user.depth is None:
+            return (lambda: user), ()
+
         def fixed(rank: Array) -> Forward:
-            wide = max(rank.size, user.depth or 0)
-            b = user.over(wide)
-            c = b.continuation[: rank.size]
-            return Forward(continuation=c, beyond=user.beyond if user.depth is None else "stop")
+            c = user.over(int(rank[-1]) + 1).continuation  # one more, so that the last of these is not an end
+            return Forward(continuation=c[rank.astype(np.int64) - 1], depth=user.depth, beyond=user.beyond)
 
         return fixed, ("rank",)
 
     def _expected(self, gains: Gains, arguments: dict[str, Any]) -> Array:
         """The mean over all orders of the tied."""
         d = self.declaration
-        if d.question is not None and not d.seen:
-            user = d.function(**arguments)
-            if self._is_static(user):
-                return scoring.score_static(user, d.question, gains, self.cut, d.norm)
+        if d.question in ("order2", "total"):
+            static = scoring.static_user(d.function, d.seen, arguments, gains.lists.costs)
+            if static is not None:
+                return scoring.score_static(static, d.question, gains, self.cut, d.norm)
         if d.tied is not None:
             return d.tied(gains, self.cut, **arguments)
         raise MeasureError(
@@ -144,6 +143,10 @@ class Measure:
                 f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade"
             )
         rel = float(self.values.get("rel", 1))
+        if self.declaration.gain is scaled and self.values["max_grade"] is None and context.get("max_grade") is None:
+            top = np.nanmax(np.array(grades, np.float64), initial=0.0)
+            if top > 1:
+                raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
         return lists.gains(self.declaration.gain.make(self.values))
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures.domains import AtLeast, GainTable, Optional, Parameter
+from amble.measures.domains import Above, AtLeast, GainTable, Optional, Parameter
 from amble.measures.gains import GainMap
 
-__all__ = ["GainKind", "binary", "graded", "satisfying"]
+__all__ = ["GainKind", "binary", "graded", "satisfying", "scaled"]
 
 Array = NDArray[np.float64]
 
@@ -58,8 +58,28 @@ def _satisfying(values: dict[str, Any]) -> GainMap:
     return GainMap(("satisfying", most), chance)
 
 
+def _scaled(values: dict[str, Any]) -> GainMap:
+    most = values["max_grade"]
+
+    def share(grades: Array, largest: float) -> Array:
+        m = largest if most is None else most
+        if grades.size and float(grades.max()) > m:
+            raise MeasureError(f"max_grade={m:g}: a grade of {float(grades.max()):g} exceeds it")
+        return np.asarray(np.maximum(grades, 0.0) / m) if m > 0 else np.zeros(grades.shape)
+
+    return GainMap(("scaled", most), share)
+
+
 binary = GainKind((Parameter("rel", 1, AtLeast(0), "the least grade that is relevant"),), _binary)
 graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
+scaled = GainKind(
+    (
+        Parameter(
+            "max_grade", None, Optional(Above(0)), "the grade whose gain is 1; None: the largest of the judgments"
+        ),
+    ),
+    _scaled,
+)
 satisfying = GainKind(
     (Parameter("max_grade", None, Optional(AtLeast(0)), "the largest grade there is; None: of all the judgments"),),
     _satisfying,

@@ -44,7 +44,47 @@ def _ideal_total(gains: Gains, weights: Array) -> Array:
     return np.asarray(np.bincount(topic, contributions, sizes.size), np.float64)
 
 
-def score_static(user: Forward, question: str, gains: Gains, cut: int | None, norm: str | None) -> Array:
+class Static:
+    """A user who does not look at the grades: what she does on a list of any length."""
+
+    def __init__(self, over: Callable[[int], Behaviour], *, ends: bool) -> None:
+        self.over = over
+        self.ends = ends  # with the list, whatever its length
+
+    @classmethod
+    def of(cls, user: Forward) -> Static:
+        """A user declared without looking at anything."""
+        return cls(user.over, ends=user.depth is None and user.beyond == "stop")
+
+
+def static_user(
+    function: Callable[..., Any], names: tuple[str, ...], arguments: dict[str, Any], costs: Any
+) -> Static | None:
+    """The user, if she does not look at the grades (nor at costs that differ); else None."""
+    if not names:
+        return Static.of(function(**arguments))
+    if set(names) <= {"rank", "spent", "cost"} and costs is None:
+
+        def met(m: int) -> tuple[Forward, Array]:
+            rank = np.arange(1, m + 1, dtype=np.float64)
+            points = {"rank": rank, "spent": rank, "cost": np.float64(1.0)}
+            return function(**{name: points[name] for name in names}, **arguments), np.zeros(m)
+
+        user, _ = met(1)
+        if np.ndim(user.rule) == 0 and not callable(user.rule):
+            return Static.of(user)
+        if user.beyond == "endless":
+            return Static(lambda n: _followed(met, n)[0], ends=False)
+        return Static(lambda n: met(n)[0].over(n), ends=user.depth is None)
+    if "seen" in names and set(names) <= {"seen", "rank"}:  # she may have been told not to look
+        with np.errstate(invalid="ignore"):
+            blind = function(**{name: np.float64(np.nan) for name in names}, **arguments)
+        if np.ndim(blind.rule) == 0 and not callable(blind.rule) and np.isfinite(blind.rule) and blind.survival is None:
+            return Static.of(blind)
+    return None
+
+
+def score_static(user: Static, question: str, gains: Gains, cut: int | None, norm: str | None) -> Array:
     """Score all lists with one vector of weights."""
     lists = gains.lists
     n = max(int(lists.length.max(initial=0)), 1)
@@ -54,7 +94,7 @@ def score_static(user: Forward, question: str, gains: Gains, cut: int | None, no
         n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
     behaviour = user.over(n)
     if question in ("order2", "depth"):
-        if user.depth is None and user.beyond == "stop":  # she stops at the end of each list
+        if user.ends:  # she stops at the end of each list
             depth = np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
         else:
             depth = np.full(lists.n, behaviour.expected_depth)
@@ -234,7 +274,8 @@ def behaviour_on(
         gain[gains.position[hits] - 1] = gains.gain[hits]
         rank = np.arange(1, m + 1, dtype=np.float64)
         relevant = np.float64(gains.relevant[i])
-        points = {"rank": rank, "gain": gain, "seen": np.cumsum(gain), "spent": rank, "relevant": relevant}
+        seen, cost = np.cumsum(gain), np.float64(1.0)
+        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, "relevant": relevant}
         return function(**{name: points[name] for name in names}), gain
 
     user, gain = met(n)
@@ -243,7 +284,7 @@ def behaviour_on(
     if user.mass is not None:
         mass = float(np.max(user.mass))
         user = Forward(last=np.asarray(user.rule) / mass if mass > 0 else np.zeros(n), beyond=user.beyond)
-    if user.beyond == "endless" and user.kind == "continuation" and np.ptp(np.broadcast_to(user.rule, gain.shape)) > 0:
+    if user.beyond == "endless" and user.kind == "continuation" and np.ndim(user.rule) > 0:
         return _followed(met, gain.size)
     behaviour = user.over(gain.size)
     padded = np.zeros(behaviour.visits.size)
@@ -390,9 +431,8 @@ class _Block:
     @staticmethod
     def _tail(user: Forward, value: Array) -> Tail | None:
         """The closed form of reading on for ever, where there is one."""
-        if user.beyond != "endless" or user.survival is not None:
+        if user.beyond != "endless":
             return None
         if user.kind == "shift":
             return InverseSquare(value[:, -1])
-        chance = float(value.flat[0])
-        return Geometric(chance) if np.ptp(value) == 0 else None
+        return Geometric(float(user.rule)) if np.ndim(user.rule) == 0 else None

@@ -113,7 +113,7 @@ class Forward:
             tail = InverseSquare(float(x[-1])) if self.beyond == "endless" else None
             x = inverse_square(rank, x)
         elif self.beyond == "endless":
-            if np.ptp(x) > 0:
+            if np.ndim(self.rule) > 0 or callable(self.rule):
                 raise MeasureError("reading on for ever needs one chance of going on, the same at all ranks")
             tail = Geometric(float(x[-1]))
         if self.survival is not None:
@@ -122,7 +122,6 @@ class Forward:
             elif self.kind == "last":
                 raise MeasureError("a user declared by last has no survival beside it")
             x = x * np.broadcast_to(np.asarray(self.survival, np.float64), x.shape)
-            tail = None
         if self.kind in ("continuation", "shift") or self.survival is not None:
             visits = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
