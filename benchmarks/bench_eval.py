@@ -393,7 +393,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("# Files to scores by topic\n")
     print(f"{race.machine(*PACKAGES)}.\n")
     print(f"Measures: {' '.join(OURS)}.\n")
-    print(f"Cells: min / median (min as a multiple of that of {REFERENCE}).")
+    print(f"Cells: min / median (min as a multiple of that of {REFERENCE}).\n")
+    print(
+        "pytrec_eval, and ir_measures, which calls it, compare the scores of documents as float32: where these differ "
+        "only as doubles, the documents are tied for them, and their order and so the measures may be others."
+    )
     failed = False
     for shape in (each for each in args.only if each != "import"):
         work = workload.load(data, shape, scale)
@@ -416,10 +420,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         table = imports(rounds("import"))
         print(f"\n## Imports; {rounds('import')} round{'s' * (rounds('import') > 1)}, min / median; {watch}\n")
         print(table)
-    print(
-        "\npytrec_eval and ir_measures, which calls it, compare the scores of documents as float32: "
-        "documents whose scores differ only as doubles are tied for them, and stand in another order.",
-    )
     return 1 if failed else 0
 
 

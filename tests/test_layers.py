@@ -27,6 +27,7 @@ ORDER = [
     "simulate",
     "evaluate",
     "curves",
+    "cwl",
     "standardise",
     "compare",
     "meta",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from amble.audit import Audit
     from amble.check import check
     from amble.curves import pr_curve
+    from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError
     from amble.evaluate import Scores, evaluate
     from amble.law import Law
@@ -42,6 +43,7 @@ _ROOMS = {
     "Table": "table",
     "align": "align",
     "check": "check",
+    "cwl": "cwl",
     "evaluate": "evaluate",
     "measure": "measures",
     "parse": "measures",
@@ -70,6 +72,7 @@ __all__ = [
     "__version__",
     "align",
     "check",
+    "cwl",
     "evaluate",
     "measure",
     "parse",

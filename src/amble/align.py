@@ -74,6 +74,8 @@ class Rankings:
     ties, missing, unjudged, duplicates : str
     depth : int or None
     audit : Audit
+    sources : Runs
+        Where the lists came from.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class Rankings:
         hits: _Hits,
         options: dict[str, Any],
         audit: Audit,
+        sources: Runs,
     ) -> None:
+        self.sources = sources
         self.qrels = qrels
         self.runs = runs
         self.labels = labels
@@ -311,7 +315,7 @@ def align(
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
         per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
-    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit)
+    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
 
 
 _NOTHING = Ranked(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int32), [], "")

@@ -242,7 +242,8 @@ class Scores:
         return pl.DataFrame(self._columns())
 
 
-def _measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """Read one or several measures, each once."""
     if isinstance(measures, str):
         measures = split_measures(measures)
     if isinstance(measures, Measure):
@@ -287,13 +288,13 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
             raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
         rankings, measures = what
     elif len(what) == 3:
-        parsed_first = _measures(what[2])  # a typing error should not cost the time of reading
+        parsed_first = parse_measures(what[2])  # a typing error should not cost the time of reading
         rankings, measures = align(what[0], what[1], **options), parsed_first
     else:
         raise AlignError("expected evaluate(rankings, measures) or evaluate(qrels, runs, measures)")
     if undefined not in ("zero", "skip"):
         raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
-    parsed = _measures(measures)
+    parsed = parse_measures(measures)
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):

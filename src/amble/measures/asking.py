@@ -15,6 +15,7 @@ from amble.measures.declare import Declaration
 from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
+from amble.measures.populations import Population
 from amble.users.forward import Behaviour, Forward
 
 __all__ = ["Measure"]
@@ -79,7 +80,32 @@ class Measure:
         """An error that says whose it is."""
         return error if self.name in str(error) else MeasureError(f"{self}: {error}")
 
+    def members(self) -> list[tuple[float, Measure]]:
+        """The users of a population, with their weights; only this one where no parameter is a population."""
+        mixed = [key for key, value in self.values.items() if isinstance(value, Population)]
+        if not mixed:
+            return [(1.0, self)]
+        points, weights = self.values[mixed[0]].nodes()
+        out = []
+        for x, w in zip(points.tolist(), weights.tolist(), strict=True):
+            one = Measure(self.declaration, self.values | {mixed[0]: x}, self.cut)
+            out += [(w * v, inner) for v, inner in one.members()]
+        return out
+
+    @property
+    def is_population(self) -> bool:
+        """Whether a parameter differs from user to user."""
+        return any(isinstance(value, Population) for value in self.values.values())
+
+    def ask(self, question: str, lists: Lists) -> Array:
+        """Ask the user another question than her own: "total", "depth" (documents looked at), "inside", "cost"."""
+        d = self.declaration
+        other = Measure(d._replace(question=question, norm=None, tied=None), self.values, self.cut)
+        return other._scores(lists)
+
     def _scores(self, lists: Lists) -> Array:
+        if self.is_population:
+            return np.asarray(sum(w * one._scores(lists) for w, one in self.members()))
         d = self.declaration
         gains = lists.gains(d.gain.make(self.values))
         arguments = {key: self.values[key] for key in self._own()}
@@ -87,14 +113,14 @@ class Measure:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
-        if d.question in ("order2", "total"):
+        if d.question in ("order2", "total", "depth", "inside"):
             static = scoring.static_user(d.function, d.seen, arguments, lists.costs)
             if static is not None:
                 return scoring.score_static(static, d.question, gains, self.cut, d.norm)
         function, names = self._function(arguments)
-        if d.stops == "gain":
+        if d.stops == "gain" and (lists.costs is None or d.question in ("order1", "satisfied")):
             return scoring.score_sparse(function, names, d.question, gains, self.cut)
-        if d.stops == "piecewise" and d.question in ("order2", "total") and d.norm is None:
+        if d.stops == "piecewise" and d.question in ("order2", "total", "depth", "inside") and lists.costs is None:
             return scoring.score_piecewise(function, names, d.question, gains, self.cut)
         return scoring.score_dense(function, names, d.question, gains, self.cut, d.norm)
 
@@ -174,6 +200,22 @@ class Measure:
         """
         return float(self.scores(self._one(grades, context).lists)[0])
 
+    def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
+        """The least and the greatest score that judging the unjudged documents (NaN) could give.
+
+        Examples
+        --------
+        >>> import amble
+        >>> from math import nan
+        >>> amble.parse("P@3").interval([1, nan, 0])
+        (0.3333333333333333, 0.6666666666666666)
+        >>> amble.parse("AP").interval([1, nan, 0], relevant=1)
+        (1.0, 1.0)
+        """
+        from amble.measures.residual import interval
+
+        return interval(self, grades, **context)
+
     def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour:
         """What the user does on a list: C, V, L, W, expected depth, residual.
 
@@ -194,6 +236,8 @@ class Measure:
         d = self.declaration
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
+        if self.is_population:
+            raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
         gains = self._one(grades, context)
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
@@ -225,6 +269,11 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
+        if self.is_population:
+            laws = [(w, one.law(grades, **context)) for w, one in self.members()]
+            return Law(
+                np.concatenate([law.values for _, law in laws]), np.concatenate([w * law.probs for w, law in laws])
+            )
         behaviour, gain, scale = self.walk(grades, **context)
         question = self.declaration.question
         rank = np.arange(1, gain.size + 1, dtype=np.float64)

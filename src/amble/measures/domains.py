@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
+from amble.measures.populations import Population
 
 __all__ = [
     "Above",
@@ -197,6 +198,10 @@ class Optional(Domain):
 def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
     """Return the value in its domain, or say what is allowed."""
     try:
+        if isinstance(value, Population):  # everybody in it must be allowed
+            for x in value.nodes()[0].tolist():
+                domain.check(x)
+            return value
         return domain.check(value)
     except (ValueError, TypeError, OverflowError):
         raise MeasureError(f"{measure}: {name}={value!r:.60} is not allowed, expected {domain.text}") from None

@@ -4,7 +4,8 @@
 
     measure = name [ "(" [ argument { "," argument } ] ")" ] [ "@" number ]
     argument = name "=" value
-    value   = number | string | "True" | "False" | "None"
+    value   = number | string | "True" | "False" | "None" | population
+    population = name "(" number "," number ")"
 
 Nothing is ever executed: this is a parser of its own, not Python's.
 """
@@ -15,10 +16,11 @@ import re
 from typing import NamedTuple
 
 from amble.errors import MeasureError
+from amble.measures.populations import DISTRIBUTIONS, Population
 
 __all__ = ["Call", "Value", "parse_call", "show_value", "split_measures"]
 
-Value = float | int | str | bool | None
+Value = float | int | str | bool | Population | None
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -96,7 +98,21 @@ def parse_call(text: str) -> Call:
             if kind == "name" and word in _WORDS:
                 i += 1
                 return _WORDS[word]
-        return take("number", what="a number, a quoted string, True, False or None")
+            if kind == "name" and word in DISTRIBUTIONS:
+                return population()
+        return take("number", what="a number, a quoted string, True, False, None or a distribution")
+
+    def population() -> Population:
+        nonlocal i
+        kind = take("name")
+        take("sign", "(", "'(' and the parameters of the distribution")
+        numbers = []
+        while not peek(")"):
+            numbers.append(float(_number(take("number", what="a number"))))
+            if not peek(")"):
+                take("sign", ",", "',' or ')'")
+        i += 1
+        return Population(kind, tuple(numbers))
 
     name = take("name", what="the name of a measure")
     if name == "P" and [t[1] for t in tokens[1:3]] == ["@", "H"]:  # P@H(...), as its authors write it

@@ -93,12 +93,12 @@ def score_static(user: Static, question: str, gains: Gains, cut: int | None, nor
     if lists.ties is not None:
         n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
     behaviour = user.over(n)
-    if question in ("order2", "depth"):
-        if user.ends:  # she stops at the end of each list
+    if question in ("order2", "depth", "inside"):
+        if user.ends or question == "inside":  # she stops at the end of each list
             depth = np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
         else:
             depth = np.full(lists.n, behaviour.expected_depth)
-        if question == "depth":
+        if question != "order2":
             return depth
     weights = behaviour.visits.copy()
     if cut is not None:
@@ -139,7 +139,7 @@ def score_sparse(
 ) -> Array:
     """Score a user who stops only where she gains something."""
     user = function(**_at_hits(gains, names))
-    if question in ("order2", "total", "depth"):
+    if question in ("order2", "total", "depth", "inside"):
         return _score_surviving(user, question, gains, cut)
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
@@ -183,7 +183,7 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     if question == "total":
         return total
     # ranks after a hit, up to and with the next one; the first of all from rank 1
-    if user.depth is None and user.beyond == "stop":
+    if question == "inside" or (user.depth is None and user.beyond == "stop"):
         end = area[lists.length]
     else:
         end = np.full(lists.n, behaviour.expected_depth)
@@ -195,7 +195,7 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     lead = end.copy()
     lead[gains.list[first]] = area[gains.position[first]]
     depth = depth + lead
-    return depth if question == "depth" else total / np.where(depth > 0, depth, 1.0)
+    return depth if question in ("depth", "inside") else total / np.where(depth > 0, depth, 1.0)
 
 
 def score_piecewise(
@@ -227,7 +227,7 @@ def score_piecewise(
     if user.kind not in pieces:
         raise MeasureError(f"a user in pieces is declared by her shift or her continuation, found {user.kind}")
     endless = np.zeros(size, bool)
-    endless[last] = user.beyond == "endless"
+    endless[last] = user.beyond == "endless" and question != "inside"
     ratio, visits = pieces[user.kind](rank, until, value, endless)
     reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
     before = np.concatenate(([1.0], reach[:-1]))
@@ -237,7 +237,7 @@ def score_piecewise(
     if question == "total":
         return total
     depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
-    return depth if question == "depth" else total / depth
+    return depth if question in ("depth", "inside") else total / depth
 
 
 def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -372,6 +372,9 @@ class _Block:
                 "relevant": self.relevant,
             }
             user = function(**{name: points[name] for name in names})
+            if user.kind in ("visits", "weights") and callable(user.rule):  # as chances of going on
+                chances = np.asarray(user.rule(rank + 1.0) / user.rule(rank))
+                user = Forward(continuation=chances, survival=user.survival, depth=user.depth, beyond=user.beyond)
             value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
             if user.kind in ("visits", "weights"):
                 first = value[:, :1] if first is None else first
@@ -387,12 +390,16 @@ class _Block:
             if user.beyond == "stop":
                 c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
             counted = gain if self.cut is None else np.where(rank <= self.cut, gain, 0.0)
-            depth += visits.sum(axis=1)
+            if question == "inside":
+                visits_inside = np.where(rank <= self.length[:, None], visits, 0.0)
+                depth += visits_inside.sum(axis=1)
+            else:
+                depth += visits.sum(axis=1)
             if question in ("order2", "total"):
                 answer += (visits * counted).sum(axis=1)
             elif question == "cost":
                 answer += (visits * cost).sum(axis=1)
-            elif question != "depth":
+            elif question not in ("depth", "inside"):
                 if user.kind in ("visits", "weights"):
                     raise MeasureError("a user who looks at the grades is asked for her rate by C or L, not by V or W")
                 stops = visits * (1.0 - c)
@@ -404,13 +411,18 @@ class _Block:
             start += width
             width = min(2 * width, 512)
             end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
+            if question == "inside":
+                end = longest
             if (end is not None and start >= end) or reach.max(initial=0) < _NOBODY or start > _FURTHEST:
                 break
             tail = self._tail(user, value) if start >= longest and user.depth is None else None
-            if tail is not None and question in ("order2", "total", "depth"):
-                depth += np.asarray(tail.visits(reach, start))
+            if tail is not None and question in ("order2", "total", "depth", "cost"):
+                more = np.asarray(tail.visits(reach, start))
+                depth += more
+                if question == "cost":
+                    answer += more * (1.0 if costs is None else costs.beyond)
                 break
-        if question == "depth":
+        if question in ("depth", "inside"):
             return depth
         return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
 

@@ -1,0 +1,105 @@
+"""What documents cost to look at: one unit each unless said otherwise, by grade, or by document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.align import Rankings
+from amble.errors import ReadError
+from amble.files import open_source
+from amble.measures.gains import Lists
+
+__all__ = ["Costs", "read_costs"]
+
+Array = NDArray[np.float64]
+
+
+class Costs:
+    """The cost of each document of each list; beyond the lists, a constant.
+
+    Parameters
+    ----------
+    values : ndarray
+        List after list, rank after rank.
+    offsets : ndarray
+        Where each list's start.
+    beyond : float
+        What a document beyond the list costs.
+    """
+
+    def __init__(self, values: Array, offsets: NDArray[np.int64], beyond: float = 1.0) -> None:
+        if values.size and (not np.isfinite(values).all() or (values <= 0).any()):
+            raise ReadError("costs: expected finite numbers above 0")
+        self.values, self.offsets, self.beyond = values, offsets, beyond
+
+    def stretch(self, block: NDArray[Any], start: int, stop: int) -> Array:
+        """The costs of ranks start + 1 to stop of some lists."""
+        rank = np.arange(start, stop)
+        length = self.offsets[block + 1] - self.offsets[block]
+        at = self.offsets[block][:, None] + np.minimum(rank, np.maximum(length[:, None] - 1, 0))
+        known = self.values[np.minimum(at, max(self.values.size - 1, 0))] if self.values.size else np.zeros(at.shape)
+        return np.where(rank < length[:, None], known, self.beyond)
+
+    def upto(self, lists: NDArray[Any], rank: NDArray[Any]) -> Array:
+        """What reading down to a rank costs."""
+        total = np.concatenate(([0.0], np.cumsum(self.values)))
+        return np.asarray(total[self.offsets[lists] + rank] - total[self.offsets[lists]])
+
+    @classmethod
+    def by_grade(cls, lists: Lists, table: Mapping[float, float], default: float = 1.0) -> Costs:
+        """A cost a grade; other grades and unjudged documents cost the default."""
+        offsets = np.concatenate(([0], np.cumsum(lists.length)))
+        values = np.full(int(offsets[-1]), float(default))
+        at = offsets[lists.list] + lists.position - 1
+        for grade, cost in table.items():
+            values[at[lists.grade == grade]] = cost
+        return cls(values, offsets, default)
+
+    @classmethod
+    def by_document(cls, rankings: Rankings, costs: Mapping[str, float], default: float = 1.0) -> Costs:
+        """A cost a document; documents that the table lacks cost the default. Reads the runs again, with their ids."""
+        offsets = np.concatenate(([0], np.cumsum(rankings.length)))
+        values = np.full(int(offsets[-1]), float(default))
+        rule = "docno" if rankings.ties == "expected" else rankings.ties
+        for r, run in enumerate(rankings.sources):
+            documents = run.documents(rule, rankings.duplicates)
+            for i in np.flatnonzero(rankings.run == r).tolist():
+                topic = rankings.topics[int(rankings.topic[i])]
+                if topic in documents.topics:
+                    listed = documents[topic][: int(rankings.length[i])]
+                    values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, default) for doc, _ in listed]
+        return cls(values, offsets, default)
+
+
+def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Read a table of ``document cost`` lines."""
+    from amble import _reader_py
+
+    name = os.fspath(path)
+    with open_source(name) as (source, _):
+        data = _reader_py._bytes_of(source)
+    out: dict[str, float] = {}
+    for line, text in enumerate(data.split(b"\n"), 1):
+        columns = text.split()
+        if not columns or columns[0].startswith(b"#"):
+            continue
+        if len(columns) != 2:
+            raise ReadError(f"{name}:{line}: found {len(columns)} columns, expected 2: document cost")
+        try:
+            cost = _reader_py._number(columns[1], "cost")
+        except ValueError as error:
+            raise ReadError(f"{name}:{line}: {error}") from None
+        if cost <= 0:
+            raise ReadError(f"{name}:{line}: cost {columns[1].decode()!r} is not above 0")
+        doc = columns[0].decode("utf-8", "surrogateescape")
+        if doc in out:
+            raise ReadError(f"{name}:{line}: document {doc!r} has a cost already")
+        out[doc] = cost
+    if not out:
+        raise ReadError(f"{name}: empty, expected lines: document cost")
+    return out

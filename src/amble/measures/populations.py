@@ -1,0 +1,83 @@
+"""Populations of users: a parameter that differs from user to user, ``RBP(p=Beta(8,2))``.
+
+The value of a population is the mean over its users of each user's value; its law is the mixture of their laws. The
+mean is taken by Gaussian quadrature with the distribution's own weight.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from amble.errors import MeasureError
+
+__all__ = ["DISTRIBUTIONS", "Population"]
+
+_NODES = 128
+
+DISTRIBUTIONS = {
+    "Beta": "Beta(a,b), a, b > 0: between 0 and 1",
+    "Uniform": "Uniform(low,high)",
+    "Gamma": "Gamma(shape,scale), both > 0: above 0",
+}
+
+
+class Population:
+    """A distribution of a parameter over users.
+
+    Examples
+    --------
+    >>> population = Population("Beta", (8.0, 2.0))
+    >>> values, weights = population.nodes()
+    >>> round(float(values @ weights), 12)  # 8 / (8 + 2)
+    0.8
+    """
+
+    def __init__(self, kind: str, arguments: tuple[float, ...]) -> None:
+        if kind not in DISTRIBUTIONS:
+            raise MeasureError(f"no distribution is called {kind}, expected {'; '.join(DISTRIBUTIONS.values())}")
+        right = len(arguments) == 2
+        if right and kind == "Uniform":
+            right = arguments[0] < arguments[1]
+        elif right:
+            right = min(arguments) > 0
+        if not right:
+            raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}")
+        self.kind = kind
+        self.arguments = arguments
+
+    def __str__(self) -> str:
+        shown = (str(int(x)) if float(x).is_integer() else repr(float(x)) for x in self.arguments)
+        return f"{self.kind}({','.join(shown)})"
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Population) and (self.kind, self.arguments) == (other.kind, other.arguments)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.arguments))
+
+    def nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the parameter and their weights, which sum to 1."""
+        return _nodes(self.kind, self.arguments)
+
+
+@lru_cache(maxsize=32)
+def _nodes(kind: str, arguments: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    a, b = (float(x) for x in arguments)
+    if kind == "Uniform":
+        x, w = np.polynomial.legendre.leggauss(_NODES)
+        x = a + (b - a) * (x + 1) / 2
+    elif kind == "Beta":
+        from scipy.special import roots_jacobi
+
+        x, w = roots_jacobi(_NODES, b - 1, a - 1)
+        x = (x + 1) / 2
+    else:
+        from scipy.special import roots_genlaguerre
+
+        x, w = roots_genlaguerre(_NODES, a - 1)
+        x = b * x
+    return np.asarray(x), np.asarray(w / w.sum())

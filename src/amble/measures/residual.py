@@ -1,0 +1,119 @@
+"""How far a score could move if the unjudged documents were judged: the least and the greatest it could be.
+
+A score with unjudged documents is one of many. For most users the ends are "none of them gains anything" and "all of
+them gain the most" (and, for users who read on for ever, so does everything beyond the list). Measures that divide by
+the recall base or by an ideal list may be least or greatest in between; so one list is tried with its k highest and
+with its k lowest unjudged documents relevant, for every k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import MeasureError
+from amble.measures.asking import Measure
+from amble.measures.gains import Lists
+
+__all__ = ["bounds", "interval", "residuals"]
+
+Array = NDArray[np.float64]
+
+_CHUNK = 64
+
+
+def bounds(measure: Measure) -> bool:
+    """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
+    d = measure.declaration
+    static = d.question in ("order2", "total") and d.norm is None and not set(d.seen) & {"gain", "seen"}
+    return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success", "Judged")
+
+
+def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
+    """The least and the greatest score over the ways to judge the unjudged documents of one list."""
+    given = np.array(grades, np.float64, ndmin=1)
+    unknown = np.flatnonzero(np.isnan(given))
+    known = given[~np.isnan(given)]
+    most = context.get("max_grade") or max([1.0, float(measure.values.get("rel", 1)), *known.tolist()])
+    inner = dict(context)
+    if measure.values.get("max_grade", 0) is None:
+        inner["max_grade"] = most
+    seen: list[float] = []
+    for k in range(unknown.size + 1):
+        for chosen in {tuple(unknown[:k].tolist()), tuple(unknown[unknown.size - k :].tolist())}:
+            filled = np.where(np.isnan(given), 0.0, given)
+            filled[list(chosen)] = most
+            here = dict(inner)
+            if here.get("relevant") is not None:
+                here["relevant"] = here["relevant"] + k
+            if here.get("ideal") is not None:
+                rest = [0.0] * (unknown.size - k)
+                here["ideal"] = [*np.asarray(here["ideal"], np.float64).tolist(), *[most] * k, *rest]
+            value = measure.value(filled, **here)
+            seen.append(value)
+            if k == unknown.size:
+                seen.append(value + _beyond(measure, filled, here))
+    return min(seen), max(seen)
+
+
+def _beyond(measure: Measure, filled: Array, context: dict[str, Any]) -> float:
+    """What an endless user could still gain beyond the list."""
+    d = measure.declaration
+    if d.question != "order2" or measure.cut is not None:
+        return 0.0
+    behaviour = measure.user(filled, **context)
+    n = max(filled.size, 1)
+    return (
+        behaviour.residual(n)
+        if behaviour.visits.size <= n or behaviour.tail is not None
+        else (float(behaviour.visits[n:].sum()) / behaviour.expected_depth)
+    )
+
+
+def residuals(measure: Measure, lists: Lists) -> Array:
+    """For every list, the score if all its unjudged documents gained the most, less the score as it is."""
+    if lists.ties is not None:
+        raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
+    base = measure.scores(lists)
+    out = np.zeros(lists.n)
+    most = max(lists.max_grade, 1.0, float(measure.values.get("rel", 1)))
+    for start in range(0, lists.n, _CHUNK):
+        chunk = np.arange(start, min(start + _CHUNK, lists.n))
+        filled = _filled(lists, chunk, most)
+        best = measure.scores(filled)
+        if measure.declaration.question == "order2" and measure.cut is None:
+            depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
+            best = best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0)
+        out[chunk] = best - base[chunk]
+    return out
+
+
+def _filled(lists: Lists, chunk: NDArray[np.int64], most: float) -> Lists:
+    """Some lists, each with a topic of its own in which the unjudged documents it shows have the best grade."""
+    grades, rows, positions, row, offsets = [], [0], [], [], [0]
+    for i in chunk.tolist():
+        t = int(lists.topic[i])
+        own = lists.grades[lists.rows[t] : lists.rows[t + 1]]
+        hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
+        n = int(lists.length[i])
+        at = np.full(n + 1, -1)
+        at[lists.position[hits]] = lists.row[hits] - lists.rows[t]
+        unknown = np.flatnonzero(at[1:] < 0) + 1
+        at[unknown] = own.size + np.arange(unknown.size)
+        grades += [own, np.full(unknown.size, most)]
+        positions.append(np.arange(1, n + 1))
+        row.append(at[1:] + rows[-1])
+        rows.append(rows[-1] + own.size + unknown.size)
+        offsets.append(offsets[-1] + n)
+    return Lists(
+        grades=np.concatenate(grades),
+        rows=np.array(rows),
+        topic=np.arange(chunk.size),
+        length=np.asarray(lists.length)[chunk],
+        offsets=np.array(offsets),
+        position=np.concatenate(positions),
+        row=np.concatenate(row),
+        max_grade=most,
+    )
