@@ -211,7 +211,7 @@ def ratios(laps: Mapping[str, Sequence[race.Lap]]) -> str:
             least, middle = (race.number(how(theirs) / how(ours)) for how in (min, median))
             cells.append(f"{least}× ({middle}×)")
         lines.append(f"| {peer} / amble | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) if len(lines) > 2 else "no peer to take ratios of"
 
 
 def read_lines(path: Path, labels: Mapping[str, str]) -> Scores:

@@ -351,40 +351,36 @@ def test_blind_to_names_and_rows(
     np.testing.assert_allclose(other.values, scores.values, atol=1e-13)
 
 
-def test_dense_sparse_and_static_agree() -> None:
-    """The three speeds give one answer: AP, RR, ERR and RBP followed rank by rank."""
-    from amble.measures import scoring
+SPEEDS = [
+    "AP", "AP@7", "RR", "ERR", "ERR@3", "RBP(p=0.6)", "RBP(p=0.6,finite=True)@9", "P@100", "P", "DCG", "R@5",
+    "INST(T=2)", "INSQ(T=3,adaptive=True)", "INSQ(T=3)", "NERR8@70", "NERR9@90", "NERR10", "NERR11(T=2)",
+    "BPM(T=3,k=80)", "IFTGoal(T=3,b=0.5,R=0.5)", "TBG(h=20)", "U(L=100)", "SDCG@120", "GRBP@70",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPEEDS)
+def test_dense_sparse_and_static_agree(text: str) -> None:
+    """The three speeds give one answer; lists are long enough for several stretches of ranks."""
+    from amble.measures.dense import score_dense
     from amble.measures.gains import Lists
 
     rng = np.random.default_rng(3)
-    qrels = {str(t): {f"d{i}": int(rng.integers(0, 4)) for i in range(40)} for t in range(5)}
+    qrels = {str(t): {f"d{i}": int(rng.integers(0, 4)) for i in range(80)} for t in range(4)}
     runs = {
         f"r{r}": {
-            str(t): {f"d{i}": float(rng.random()) for i in rng.permutation(60)[: rng.integers(1, 60)]} for t in range(5)
+            str(t): {f"d{i}": float(rng.random()) for i in rng.permutation(300)[: rng.integers(1, 300)]}
+            for t in range(4)
         }
-        for r in range(7)
+        for r in range(5)
     }
     lists = Lists.of_rankings(amble.align(qrels, runs))
-    for text in (
-        "AP",
-        "AP@7",
-        "RR",
-        "ERR",
-        "ERR@3",
-        "RBP(p=0.6)",
-        "RBP(p=0.6,finite=True)@9",
-        "P@10",
-        "P",
-        "DCG",
-        "R@5",
-    ):
-        m = amble.parse(text)
-        gains = lists.gains(m.declaration.gain.make(m.values))
-        arguments = {key: m.values[key] for key in m._own()}
-        function, names = m._function(arguments)
-        dense = scoring.score_dense(function, names, m.declaration.question, gains, m.cut, m.declaration.norm)
-        if text == "P@10":  # lists shorter than ten end before her depth does
-            long = lists.length >= 10
-            np.testing.assert_allclose(dense[long], m.scores(lists)[long], atol=1e-12)
-        else:
-            np.testing.assert_allclose(dense, m.scores(lists), atol=1e-12, err_msg=text)
+    m = amble.parse(text)
+    gains = lists.gains(m.declaration.gain.make(m.values))
+    arguments = {key: m.values[key] for key in m._own()}
+    function, names = m._function(arguments)
+    dense = score_dense(function, names, str(m.declaration.question), gains, m.cut, m.declaration.norm)
+    np.testing.assert_allclose(dense, m.scores(lists), atol=1e-11)
+    if m.declaration.question == "order2":
+        for question in ("depth", "total", "inside"):
+            walked = score_dense(function, names, question, gains, m.cut, None)
+            np.testing.assert_allclose(walked, m.ask(question, lists), rtol=1e-10, err_msg=question)

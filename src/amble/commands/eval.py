@@ -49,6 +49,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
+    add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
+    add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
+    add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
     add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
@@ -127,12 +130,16 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         _write(bibliography(keys), args.output)
         return 0
+    if args.costs and not args.cwl:
+        raise AmbleError("--costs goes with --cwl")
+    if args.cwl and (args.zscores or args.residual or how == "trec"):
+        raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
     from amble.evaluate import evaluate
 
     scores = evaluate(
         args.qrels,
         list(args.runs),
-        measures,
+        ["NumQ"] if args.cwl else measures,
         undefined=args.undefined,
         depth=args.depth,
         missing=args.missing or ("skip" if args.trec else "zero"),
@@ -145,15 +152,58 @@ def run(args: argparse.Namespace) -> int:
         from amble.standardise import read_zscores, standardised
 
         scores = standardised(scores, read_zscores(args.zscores))
-    text = _render(scores, measures, how, args)
+    text = _cwl(scores, how, args) if args.cwl else _render(scores, measures, how, args)
     _write(text, args.output)
     if not args.quiet:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     return 0
 
 
+def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
+    from amble.cwl import cwl
+
+    table = cwl(scores.rankings, _wanted(args), costs=args.costs, topics=args.by_topic, digits=args.digits)
+    table.facts = _facts(scores, args) if how == "json" else {}
+    return table.render(how)
+
+
+def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
+    """Scores and how much each could rise; measures whose residual is no bound are marked."""
+    import numpy as np
+
+    from amble.evaluate import aggregate
+    from amble.measures import Lists
+    from amble.measures.residual import bounds, residuals
+    from amble.table import Table
+
+    rankings = scores.rankings
+    lists = Lists.of_rankings(rankings)
+    rows: list[list[Any]] = []
+    extra = np.full(scores.values.shape, np.nan)
+    for j, m in enumerate(scores.parsed):
+        extra[rankings.run, rankings.topic, j] = residuals(m, lists)
+    means, more = scores.means(), aggregate("mean", np.moveaxis(extra, 1, 2))
+    for i, run in enumerate(scores.runs):
+        if args.by_topic:
+            for t, topic in enumerate(scores.topics):
+                for j, m in enumerate(scores.parsed):
+                    if scores.values[i, t, j] == scores.values[i, t, j]:
+                        rows.append([run, topic, str(m), *_pair(scores.values[i, t, j], extra[i, t, j], bounds(m))])
+        for j, m in enumerate(scores.parsed):
+            rows.append([run, "all", str(m), *_pair(means[i, j], more[i, j], bounds(m))])
+    return Table(["run", "topic", "measure", "value", "residual", "bound"], rows, digits=args.digits)
+
+
+def _pair(value: float, residual: float, bound: bool) -> list[Any]:
+    return [float(value), float(residual), "yes" if bound else "no"]
+
+
 def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace) -> str:
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
+    if args.residual:
+        table = _residual_table(scores, args)
+        table.facts = _facts(scores, args) if how == "json" else {}
+        return str(table.render("table" if how == "trec" else how))
     if how == "trec":
         return _trec_lines(scores, measures, args)
     names = None

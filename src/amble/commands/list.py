@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _question(d: Any) -> str:
-    from amble.measures.scoring import QUESTIONS
+    from amble.measures.questions import QUESTIONS
 
     if d.question is None:
         return "no user: computed from the whole list"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
 from amble.law import Law
-from amble.measures import scoring
+from amble.measures import dense, sparse, static
 from amble.measures.declare import Declaration
 from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
@@ -97,6 +97,13 @@ class Measure:
         """Whether a parameter differs from user to user."""
         return any(isinstance(value, Population) for value in self.values.values())
 
+    @property
+    def is_static(self) -> bool:
+        """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
+        d = self.declaration
+        arguments = {key: self.values[key] for key in self._own()}
+        return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
+
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own: "total", "depth" (documents looked at), "inside", "cost"."""
         d = self.declaration
@@ -114,15 +121,15 @@ class Measure:
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
         if d.question in ("order2", "total", "depth", "inside"):
-            static = scoring.static_user(d.function, d.seen, arguments, lists.costs)
-            if static is not None:
-                return scoring.score_static(static, d.question, gains, self.cut, d.norm)
+            weights = static.static_user(d.function, d.seen, arguments, lists.costs)
+            if weights is not None:
+                return static.score_static(weights, d.question, gains, self.cut, d.norm)
         function, names = self._function(arguments)
         if d.stops == "gain" and (lists.costs is None or d.question in ("order1", "satisfied")):
-            return scoring.score_sparse(function, names, d.question, gains, self.cut)
+            return sparse.score_sparse(function, names, d.question, gains, self.cut)
         if d.stops == "piecewise" and d.question in ("order2", "total", "depth", "inside") and lists.costs is None:
-            return scoring.score_piecewise(function, names, d.question, gains, self.cut)
-        return scoring.score_dense(function, names, d.question, gains, self.cut, d.norm)
+            return sparse.score_piecewise(function, names, d.question, gains, self.cut)
+        return dense.score_dense(function, names, d.question, gains, self.cut, d.norm)
 
     def _own(self) -> Iterable[str]:
         """The parameters that the function itself takes."""
@@ -150,9 +157,9 @@ class Measure:
         """The mean over all orders of the tied."""
         d = self.declaration
         if d.question in ("order2", "total"):
-            static = scoring.static_user(d.function, d.seen, arguments, gains.lists.costs)
-            if static is not None:
-                return scoring.score_static(static, d.question, gains, self.cut, d.norm)
+            weights = static.static_user(d.function, d.seen, arguments, gains.lists.costs)
+            if weights is not None:
+                return static.score_static(weights, d.question, gains, self.cut, d.norm)
         if d.tied is not None:
             return d.tied(gains, self.cut, **arguments)
         raise MeasureError(
@@ -242,7 +249,7 @@ class Measure:
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)
-            return *scoring.behaviour_on(function, names, gains, 0), gains
+            return *dense.behaviour_on(function, names, gains, 0), gains
         user: Forward = d.function(**arguments)
         behaviour = user.over(int(gains.lists.length[0]))
         gain = np.zeros(behaviour.visits.size)

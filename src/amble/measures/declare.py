@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures import scoring
 from amble.measures.domains import Domain, Optional, Parameter
 from amble.measures.gainmaps import GainKind, binary
 from amble.measures.grammar import parse_call
+from amble.measures.questions import QUESTIONS
 
 __all__ = ["REGISTRY", "Declaration", "measure"]
 
@@ -157,8 +157,8 @@ def measure(
     0.6095444685466378
     >>> del amble.measures.REGISTRY["Hasty"]
     """
-    if question is not None and question not in scoring.QUESTIONS:
-        raise MeasureError(f"{name}: question {question!r}, expected one of {', '.join(scoring.QUESTIONS)} or None")
+    if question is not None and question not in QUESTIONS:
+        raise MeasureError(f"{name}: question {question!r}, expected one of {', '.join(QUESTIONS)} or None")
     if aggregate not in ("mean", "geometric", "sum"):
         raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
 

@@ -27,7 +27,7 @@ _CHUNK = 64
 def bounds(measure: Measure) -> bool:
     """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
     d = measure.declaration
-    static = d.question in ("order2", "total") and d.norm is None and not set(d.seen) & {"gain", "seen"}
+    static = d.norm is None and not measure.is_population and measure.is_static
     return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success", "Judged")
 
 

@@ -1,0 +1,103 @@
+"""Show what a measure's user does: where she looks, when she stops, what she gains.
+
+  amble user RBP
+  amble user "INST(T=2)" --gains 1,0,0,1,0,1
+  amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
+
+Without --gains nothing on the list is relevant. Grades may be given with - or nan for an unjudged document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from amble.errors import AmbleError
+
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("measures", nargs="+", metavar="MEASURE", help="measures that are users")
+    parser.add_argument("--gains", metavar="G,G,…", help="the grades of a list, by rank")
+    parser.add_argument("--relevant", type=int, metavar="N", help="how many relevant documents there are")
+    parser.add_argument("--max-grade", type=float, metavar="G", help="the largest grade there is")
+    parser.add_argument("--depth", type=int, metavar="K", help="ranks to show (default: the list, or 10; charts 100)")
+    parser.add_argument("--plot", metavar="FILE", help="chart of W, halting and residual: .svg, .png, .pdf or .html")
+    parser.add_argument("--format", choices=("table", "tsv", "csv", "json", "latex", "html"), default="table")
+    parser.add_argument("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+
+
+def _grades(text: str) -> list[float]:
+    out = []
+    for i, word in enumerate(text.replace(" ", ",").split(","), 1):
+        if word in ("-", "nan", "?"):
+            out.append(math.nan)
+            continue
+        try:
+            out.append(float(word))
+        except ValueError:
+            raise AmbleError(f"--gains: {word!r} at place {i}, expected a number or - for unjudged") from None
+    return out
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it."""
+    from amble.measures import parse
+    from amble.table import Table
+
+    if args.depth is not None and not 1 <= args.depth <= 100_000:
+        raise AmbleError(f"--depth {args.depth}: expected 1 to 100000")
+    if not 0 <= args.digits <= 17:
+        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    if args.plugin:
+        from amble.commands.eval import load_plugin
+
+        for path in args.plugin:
+            load_plugin(path)
+    given = None if args.gains is None else _grades(args.gains)
+    grades = given or []
+    depth = args.depth or (len(grades) or 10)
+    context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
+    measures = [parse(text) for text in args.measures]
+    rows: list[list[Any]] = []
+    notes = []
+    for m in measures:
+        user = m.user(grades + [0.0] * (depth - len(grades)), **context)
+        for i in range(min(depth, user.visits.size)):
+            rows.append(
+                [str(m), i + 1]
+                + [float(x[i]) for x in (user.continuation, user.visits, user.weights, user.last)]
+                + [user.residual(i + 1)]
+            )
+        notes.append(
+            f"{m}: expected depth {user.expected_depth:.{args.digits}f}{_about(m, given, context, args.digits)}"
+        )
+    table = Table(["measure", "rank", "C", "V", "W", "L", "residual"], rows, digits=args.digits)
+    print(table.render(args.format))
+    if args.format == "table":
+        print("\n" + "\n".join(notes))
+    if args.plot:
+        from amble.report.chart import save, user_chart
+
+        far = args.depth or 100
+        users = {str(m): m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}
+        save(user_chart(users, far), args.plot)
+        print(f"\nchart: {args.plot}") if args.format == "table" else None
+    return 0
+
+
+def _about(m: Any, grades: list[float] | None, context: dict[str, Any], digits: int) -> str:
+    """What she gains on the list given."""
+    if grades is None:
+        return ""
+    law = m.law(grades, **context)
+    low, high = m.interval(grades, **context)
+    quartiles = ", ".join(f"{q:.{digits}f}" for q in law.quantile(_QUARTILES).tolist())
+    text = f", score {m.value(grades, **context):.{digits}f}"
+    if any(math.isnan(g) for g in grades) or high > low:
+        text += f" (between {low:.{digits}f} and {high:.{digits}f})"
+    return text + f"; over users: mean {law.mean:.{digits}f}, sd {math.sqrt(law.var):.{digits}f}, quartiles {quartiles}"

@@ -1,0 +1,1 @@
+"""Pictures of users, laws and scores (extra ``report``)."""
