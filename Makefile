@@ -13,7 +13,7 @@ help:
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make bench   amble beside its peers, ratios printed"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
-	@echo "make docs    build the site into site/"
+	@echo "make docs    write the pages of the measures, build the site into site/"
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "amble needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -38,6 +38,7 @@ demo: $(VENV)/.installed
 test: check pure
 
 check: $(VENV)/.test lint
+	$(BIN)/python docs/make_pages.py --charts
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
 	$(BIN)/python -m pytest
 
@@ -51,6 +52,7 @@ pure: $(VENV)/.test
 	AMBLE_PURE=1 $(BIN)/python -m pytest
 
 docs: $(VENV)/.test
+	$(BIN)/python docs/make_pages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 WORKLOAD ?= .bench
@@ -64,6 +66,6 @@ fuzz: $(VENV)/.test
 	$(BIN)/python fuzz/fuzz_reader.py --files $(FUZZ_FILES)
 
 clean:
-	rm -rf $(VENV) build site .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo src/*.egg-info
+	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f src/amble/*.so

@@ -959,3 +959,17 @@ def test_the_two_readers_agree_on_tables(table: Any, ties: int, best: int) -> No
 def test_the_reader_in_use() -> None:
     pure = os.environ.get("AMBLE_PURE", "") not in ("", "0")
     assert read.compiled() == (c_reader is not None and not pure)
+
+
+@pytest.mark.parametrize("ties", [0, 1, 2])
+def test_hits_without_their_groups(ties: int) -> None:
+    """A flag on the rule for ties leaves the groups of equal scores out, and changes nothing else."""
+    text = b"1 Q0 a 3 5 t\n1 Q0 b 2 5 t\n1 Q0 c 1 7 t\n2 Q0 a 1 1 t\n"
+    for module in [plain, *([c_reader] if c_reader else [])]:
+        judgments = module.judge({"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}, "q")
+        lists, hits, extra, tag = module.rank(judgments, io.BytesIO(text), ties, 0, "r")
+        short = module.rank(judgments, io.BytesIO(text), ties + plain.NO_GROUPS, 0, "r")
+        assert short[0] == lists
+        assert short[2:] == (extra, tag)
+        wide = np.frombuffer(hits, np.int32).reshape(-1, 4)
+        assert np.array_equal(np.frombuffer(short[1], np.int32).reshape(-1, 2), wide[:, :2])

@@ -353,7 +353,7 @@ static PyObject *export_ranked(const Run *r, const Judgments *j) {
     if (!extra) return NULL;
     PyObject *tag = text_of(r->tag_n ? r->tag : (const u8 *)"", r->tag_n);
     PyObject *lists = tag ? bytes_of(r->rank.list, r->rank.lists, sizeof(List)) : NULL;
-    PyObject *hits = lists ? bytes_of(r->rank.hit, r->rank.hits, sizeof(Hit)) : NULL;
+    PyObject *hits = lists ? bytes_of(r->rank.hit, r->rank.hits * HIT_WIDTH(&r->rank), sizeof(i32)) : NULL;
     if (hits) return Py_BuildValue("NNNN", lists, hits, extra, tag);
     Py_XDECREF(tag);
     Py_XDECREF(lists);
@@ -426,6 +426,7 @@ static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     e.row = -1;
     if (!PyArg_ParseTuple(args, "OOLpiiU", &capsule, &origin, &stop, &middle, &r.rank.ties, &r.rank.keep_best, &name))
         return NULL;
+    ranker_rule(&r.rank);
     const Judgments *j = PyCapsule_GetPointer(capsule, CAPSULE);
     if (!j || source_of(origin, &s)) return NULL;
     if (stop >= 0) s.left = (u64)stop;
@@ -461,6 +462,7 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     memset(&r, 0, sizeof r);
     e.row = wrong.row = -1;
     if (!PyArg_ParseTuple(args, "OOiiU", &capsule, &origin, &r.rank.ties, &r.rank.keep_best, &name)) return NULL;
+    ranker_rule(&r.rank);
     if (capsule != Py_None && !(j = PyCapsule_GetPointer(capsule, CAPSULE))) return NULL;
     if (is_table(origin)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
     else {

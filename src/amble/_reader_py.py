@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from amble.errors import ReadError
 
 TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
+NO_GROUPS = 4  # added to one of them: hits without their groups of equal scores
 _SHOWN = 60
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BELOW_BLANK = re.compile(rb"[\x00-\x1f]")
@@ -302,6 +303,7 @@ def rank(
     judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str
 ) -> tuple[bytes, bytes, list[str], str] | tuple[list[str], bytes, list[str], bytes, str, int]:
     """Rank a run: its lists and hits where there are judgments, its documents where there are none."""
+    no_groups, ties = bool(ties & NO_GROUPS), ties & ~NO_GROUPS
     topics, tag = _records(origin, ties, keep_best, name)
     ordered = {topic: _order(_best(records, ties), ties) for topic, records in topics.items()}
     if judgments is None:
@@ -326,7 +328,7 @@ def rank(
             for i in range(start, end):
                 row = rows.get(records[i].doc)
                 if row is not None:
-                    hits.extend((i + 1, base + row, start + 1, end - start))
+                    hits.extend((i + 1, base + row) if no_groups else (i + 1, base + row, start + 1, end - start))
         dropped = len(topics[topic]) - len(records)
-        lists.extend((judgments.index[topic], len(records), tied, dropped, len(hits) // 4))
+        lists.extend((judgments.index[topic], len(records), tied, dropped, len(hits) // (2 if no_groups else 4)))
     return lists.tobytes(), hits.tobytes(), extra, tag

@@ -8,7 +8,7 @@ decided on the way is counted in the `Audit`.
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -197,27 +197,57 @@ def _check(options: dict[str, Any]) -> None:
         raise AlignError(f"depth={depth!r}: expected a whole number of at least 1, or None")
 
 
-def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int) -> list[Ranked]:
+def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int, groups: bool) -> list[Ranked]:
     """Read and rank every run; several files, or the parts of a big one, on several threads."""
     if threads < 2:
-        return [run.rank(qrels, ties, duplicates) for run in runs]
-    from concurrent.futures import ThreadPoolExecutor
+        return [run.rank(qrels, ties, duplicates, groups=groups) for run in runs]
 
-    with ThreadPoolExecutor(threads) as pool:
+    def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return _side_by_side(function, list(items), threads)
 
-        def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-            return list(pool.map(function, items))
+    if len(runs) >= threads:
+        return each(lambda run: run.rank(qrels, ties, duplicates, groups=groups), runs)
+    out = []
+    for run in runs:
+        parts = run.parts(threads)
+        if len(parts) > 1:
+            out.append(run.rank_parts(qrels, parts, ties, duplicates, each, groups=groups))
+        else:
+            out.append(run.rank(qrels, ties, duplicates, groups=groups))
+    return out
 
-        if len(runs) >= threads:
-            return each(lambda run: run.rank(qrels, ties, duplicates), runs)
-        out = []
-        for run in runs:
-            parts = run.parts(threads)
-            if len(parts) > 1:
-                out.append(run.rank_parts(qrels, parts, ties, duplicates, each))
-            else:
-                out.append(run.rank(qrels, ties, duplicates))
-        return out
+
+def _side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
+    """Call a function on every item, on several threads; the first item's error is raised first.
+
+    (concurrent.futures would do, but its import takes longer than reading a small run.)
+    """
+    from threading import Thread
+
+    results: list[Any] = [None] * len(items)
+    errors: dict[int, BaseException] = {}
+    todo = deque(range(len(items)))
+
+    def work() -> None:
+        while todo and not errors:
+            try:
+                i = todo.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[i] = function(items[i])
+            except BaseException as error:
+                errors[i] = error
+
+    others = [Thread(target=work) for _ in range(min(threads, len(items)) - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
 def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -293,7 +323,7 @@ def align(
     if not isinstance(runs, Runs):
         runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
     rule = "docno" if ties == "expected" else ties
-    ranked = _rank_all(runs, qrels, rule, duplicates, _threads(threads, runs))
+    ranked = _rank_all(runs, qrels, rule, duplicates, _threads(threads, runs), ties == "expected")
     names = _names(runs, [r.tag for r in ranked])
     audit = Audit(names, qrels, ties)
     labels = tuple(run.label for run in runs)

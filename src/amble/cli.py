@@ -31,6 +31,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Lay out help; the terminal is asked for its width only when help is wanted, since asking takes time."""
+    width = 100
+    if {"-h", "--help"} & set(sys.argv) or len(sys.argv) < 2:
+        import shutil
+
+        width = shutil.get_terminal_size().columns - 2
+    return argparse.RawDescriptionHelpFormatter(prog, width=width)
+
+
 def _parser(command: str | None, module: Any = None) -> _Parser:
     if command is None:
         listing = "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items())
@@ -38,14 +48,12 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
             prog="amble",
             description="Rankings, judged by how people walk them.",
             epilog=f"commands:\n{listing}\n\namble COMMAND --help tells more.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_formatter,
         )
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
         parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
         return parser
-    parser = _Parser(
-        prog=f"amble {command}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = _Parser(prog=f"amble {command}", description=module.__doc__, formatter_class=_formatter)
     module.arguments(parser)
     parser.set_defaults(run=module.run)
     return parser
@@ -81,6 +89,17 @@ def main(argv: list[str] | None = None) -> int:
         print("amble: stopped", file=sys.stderr)
         return 130
     return 2
+
+
+def entry() -> NoReturn:
+    """The installed command: as `main`, but does not take the interpreter apart at the end, which takes longer."""
+    code = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = code or 2
+    os._exit(code)
 
 
 def _keep_odd_bytes() -> None:

@@ -199,13 +199,21 @@ class Scores:
         """The long table as tab-separated text: what `table` gives, written without a detour."""
         whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
         forms = [
-            f"\t{name}\t{'%.0f' if count else f'%.{digits}f'}"
+            f"{name}\t{'%.0f' if count else f'%.{digits}f'}".replace("%", "%%", name.count("%"))
             for name, count in zip(names or self.measures, whole, strict=True)
         ]
         out = ["run\ttopic\tmeasure\tvalue"]
+        lines, of = "", -1
         for i, topic, values in self.rows(topics=topics):
-            head = f"{self.runs[i]}\t{topic}"
-            out.extend([head + form % x for form, x in zip(forms, values, strict=True) if x == x])
+            if any(x != x for x in values):  # left out
+                out.extend(
+                    f"{self.runs[i]}\t{topic}\t{form % x}" for form, x in zip(forms, values, strict=True) if x == x
+                )
+                continue
+            if i != of:  # one run's lines, with a place for the topic
+                run = self.runs[i].replace("%", "%%")
+                lines, of = "\n".join(f"{run}\t\0\t{form}" for form in forms), i
+            out.append(lines.replace("\0", topic.replace("%", "%%")) % tuple(values))
         return "\n".join(out)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:

@@ -8,7 +8,6 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 
 from amble.errors import ReadError
@@ -31,7 +30,7 @@ def stem(path: str) -> str:
     >>> stem("runs/bm25.v2.run.gz")
     'bm25.v2'
     """
-    name = Path(path).name
+    name = os.path.basename(path)
     for _, ending in _MAGIC.values():
         if name.endswith(ending) and name != ending:
             name = name[: -len(ending)]
@@ -99,13 +98,13 @@ def _decompressor(kind: str, file: IO[bytes], path: str) -> Any:
     return io.BufferedReader(_Zstd(file, zstandard.ZstdDecompressor))
 
 
-def _open(path: str) -> IO[bytes]:
+def _open(path: str) -> io.FileIO:
     if path == "-":
         if sys.stdin is None:
             raise ReadError("-: there is no standard input")
-        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+        return io.FileIO(sys.stdin.fileno(), closefd=False)
     try:
-        return open(path, "rb")
+        return open(path, "rb", buffering=0)
     except FileNotFoundError:
         raise ReadError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -114,6 +113,20 @@ def _open(path: str) -> IO[bytes]:
         raise ReadError(f"{path!r}: {error}") from None
     except OSError as error:
         raise ReadError(f"{path}: {error.strerror or error}") from None
+
+
+def _is_regular(file: io.FileIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _peek(file: io.FileIO) -> tuple[bytes, IO[bytes]]:
+    """The first bytes of a file, and the file with them still to be read."""
+    if _is_regular(file):
+        head = file.read(8) or b""
+        file.seek(0)
+        return head, io.BufferedReader(file)
+    buffered = io.BufferedReader(file)
+    return buffered.peek(8)[:8], buffered
 
 
 def _is_broken(error: Exception) -> bool:
@@ -126,7 +139,8 @@ def _is_broken(error: Exception) -> bool:
 def _lines_before(path: str) -> int:
     lines = 0
     with contextlib.suppress(Exception), _open(path) as file:
-        data = _decompressor(_format_of(file.peek(8)[:8], path), file, path)  # type: ignore[attr-defined]
+        head, buffered = _peek(file)
+        data = _decompressor(_format_of(head, path), buffered, path)
         while chunk := data.read1(1 << 16) if hasattr(data, "read1") else data.read(1 << 16):
             lines += chunk.count(b"\n")
     return lines
@@ -142,13 +156,13 @@ def open_source(path: str) -> Iterator[tuple[Any, bool]]:
     kind, again = "", False
     with _open(path) as file:
         try:
-            kind = _format_of(file.peek(8)[:8], path)  # type: ignore[attr-defined]
-            again = path != "-" and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            head, buffered = _peek(file)
+            kind = _format_of(head, path)
+            again = path != "-" and _is_regular(file)
             if again and not kind:
-                os.lseek(file.fileno(), 0, os.SEEK_SET)
                 yield file.fileno(), True
             else:
-                yield _decompressor(kind, file, path) if kind else file, again
+                yield _decompressor(kind, buffered, path) if kind else buffered, again
         except Exception as error:
             if isinstance(error, ReadError) or not _is_broken(error):
                 raise
@@ -162,16 +176,15 @@ def plain_size(path: str) -> int:
     if path == "-":
         return 0
     with _open(path) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or _format_of(file.peek(8)[:8], path):  # type: ignore[attr-defined]
+        if not _is_regular(file) or _format_of(file.read(8) or b"", path):
             return 0
-        return status.st_size
+        return os.fstat(file.fileno()).st_size
 
 
 def topic_changes(path: str, parts: int) -> list[int]:
     """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start."""
     cuts = [0]
-    with _open(path) as file:
+    with io.BufferedReader(_open(path)) as file:
         size = os.fstat(file.fileno()).st_size
         for part in range(1, parts):
             at = size * part // parts

@@ -25,6 +25,7 @@ from amble.frames import as_table
 __all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
+_NO_GROUPS = 4  # added to a rule for ties: the groups of equal scores are not wanted
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
 
 
@@ -116,7 +117,7 @@ class Ranked(NamedTuple):
 
     ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
     with another, duplicates dropped, end of its hits. ``hits`` has a row per judged document in rank order: rank, row
-    of the judgment, first rank and size of its group of equal scores.
+    of the judgment and, where they are wanted, first rank and size of its group of equal scores.
     """
 
     lists: NDArray[np.int64]
@@ -125,12 +126,12 @@ class Ranked(NamedTuple):
     tag: str
 
     @classmethod
-    def of(cls, raw: tuple[bytes, bytes, list[str], str]) -> Ranked:
+    def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
         """Wrap the reader's answer."""
         lists, hits, extra, tag = raw
         return cls(
             np.frombuffer(lists, np.int64).reshape(-1, 5),
-            np.frombuffer(hits, np.int32).reshape(-1, 4),
+            np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
             extra,
             tag,
         )
@@ -188,11 +189,11 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
 
-    def rank(self, qrels: Qrels, ties: str = "docno", duplicates: str = "error") -> Ranked:
+    def rank(self, qrels: Qrels, ties: str = "docno", duplicates: str = "error", *, groups: bool = True) -> Ranked:
         """Rank the run and join it with judgments: what `align` does with every run."""
-        code, best = self._rules(ties, duplicates)
+        code, best = self._rules(ties, duplicates, groups)
         if self.path is None:
-            return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label))
+            return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
         with open_source(self.path) as (source, again):
             raw = None
             if again:
@@ -202,7 +203,7 @@ class Run:
         if raw is None:  # a topic's lines do not stand together
             with open_source(self.path) as (source, _):
                 raw = reader.rank(qrels.judgments, source, code, best, self.path)
-        return self._ranked(raw)
+        return self._ranked(raw, groups)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
         """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
@@ -215,14 +216,21 @@ class Run:
         return [(a, b - a) for a, b in itertools.pairwise(cuts)]
 
     def rank_parts(
-        self, qrels: Qrels, parts: list[tuple[int, int]], ties: str, duplicates: str, each: Callable[..., list[Any]]
+        self,
+        qrels: Qrels,
+        parts: list[tuple[int, int]],
+        ties: str,
+        duplicates: str,
+        each: Callable[..., list[Any]],
+        *,
+        groups: bool = True,
     ) -> Ranked:
         """Rank the pieces of a file, each on a thread of its own.
 
         A piece that cannot be read alone (a wrong line, a topic that comes back in another piece) sends the whole
         file through `rank`, which has the right line numbers and the right answer.
         """
-        code, best = self._rules(ties, duplicates)
+        code, best = self._rules(ties, duplicates, groups)
         path = self.path
         if path is None:
             raise ValueError("only a file has parts")
@@ -235,7 +243,7 @@ class Run:
                     raw = reader.rank_stream(qrels.judgments, file.fileno(), length, start > 0, code, best, path)
                 except ReadError:
                     return None
-            return None if raw is None else Ranked.of(raw)
+            return None if raw is None else Ranked.of(raw, groups)
 
         ranked = each(one, parts)
         pieces = [piece for piece in ranked if piece is not None]
@@ -243,7 +251,7 @@ class Run:
         extra = [topic for piece in pieces for topic in piece.extra]
         whole = len(pieces) == len(parts) and len(set(extra)) == len(extra) and np.unique(topics).size == topics.size
         if not whole:
-            return self.rank(qrels, ties, duplicates)
+            return self.rank(qrels, ties, duplicates, groups=groups)
         shift = np.cumsum([0] + [len(piece.hits) for piece in pieces])
         lists = [piece.lists + np.array([0, 0, 0, 0, by]) for piece, by in zip(pieces, shift, strict=False)]
         tag = next((piece.tag for piece in pieces if piece.tag), "")
@@ -261,13 +269,13 @@ class Run:
         self._refuse_empty(len(documents))
         return documents
 
-    def _rules(self, ties: str, duplicates: str) -> tuple[int, int]:
+    def _rules(self, ties: str, duplicates: str, groups: bool = True) -> tuple[int, int]:
         if self.path is None and ties == "rank":
             raise ReadError(f"{self.label}: data in memory has no rank column to break ties by; expected a file")
-        return _TIES[ties], int(duplicates == "best")
+        return _TIES[ties] + (0 if groups else _NO_GROUPS), int(duplicates == "best")
 
-    def _ranked(self, raw: tuple[bytes, bytes, list[str], str]) -> Ranked:
-        ranked = Ranked.of(raw)
+    def _ranked(self, raw: tuple[bytes, bytes, list[str], str], groups: bool) -> Ranked:
+        ranked = Ranked.of(raw, groups)
         self._refuse_empty(len(ranked.lists) + len(ranked.extra))
         return ranked
 

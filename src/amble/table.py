@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -124,6 +123,8 @@ class Table:
 
     def json(self) -> str:
         """An object with the facts and the rows; numbers in full."""
+        import json
+
         rows = [
             {
                 name: None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -35,7 +35,11 @@ INLINE u64 load8(const u8 *p) {
 INLINE u64 marks_low(u64 w) { return (w - 0x2121212121212121ULL) & ~w & 0x8080808080808080ULL; }
 
 INLINE int is_blank(u8 c) { return c == ' ' || (c >= 9 && c <= 13 && c != '\n'); }
-INLINE const u8 *skip_blanks(const u8 *p) { while (is_blank(*p)) p++; return p; }
+INLINE const u8 *skip_blanks(const u8 *p) {
+    if ((*p == ' ' || *p == '\t') && p[1] > ' ') return p + 1; /* as it nearly always is */
+    while (is_blank(*p)) p++;
+    return p;
+}
 INLINE const u8 *skip_column(const u8 *p) {
     for (;;) {
         u64 m = marks_low(load8(p));

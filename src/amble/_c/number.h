@@ -51,16 +51,36 @@ static double divide_exactly(u64 m, int k) { (void)m; (void)k; return 0; }
 
 INLINE int is_digit(u8 c) { return (u8)(c - '0') < 10; }
 
+/* the digits at p, appended to *m, eight at a time (may wrap: then there are more than 19) */
+INLINE const u8 *take_digits(const u8 *p, u64 *m) {
+    static const u64 TEN[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    for (;;) {
+        u64 w = load8(p) ^ 0x3030303030303030ULL; /* digits are now 0 to 9 */
+        u64 other = ((w + 0x7676767676767676ULL) | w) & 0x8080808080808080ULL;
+        int k = other ? first_marked(other) : 8;
+        if (!k) return p;
+        w <<= 8 * (8 - k); /* the first k, with zeros before them */
+        w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffULL;
+        w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffULL;
+        w = (w * 10000 + (w >> 32)) & 0xffffffffULL;
+        *m = *m * (k == 8 ? 100000000 : TEN[k]) + w;
+        p += k;
+        if (k < 8) return p;
+    }
+}
+
 /* the number in the column at p; *end is past the column when it is one */
 INLINE int parse_number(const u8 *p, const u8 **end, double *out) {
     const u8 *start = p, *from;
     int negative = *p == '-';
     u64 m = 0;
     if (negative || *p == '+') p++;
-    for (from = p; is_digit(*p); p++) m = m * 10 + (u64)(*p - '0'); /* may wrap: then digits > 19 */
+    from = p;
+    while (is_digit(*p)) m = m * 10 + (u64)(*p++ - '0'); /* mostly one or two */
     i64 digits = p - from, e = 0;
     if (*p == '.') {
-        for (from = ++p; is_digit(*p); p++) m = m * 10 + (u64)(*p - '0');
+        from = ++p;
+        p = take_digits(p, &m);
         e = from - p;
         digits -= e;
     }

@@ -6,22 +6,29 @@
 
 #include "judgments.h"
 
-enum { TIES_DOCNO = 0, TIES_RANK, TIES_FILE };
+enum { TIES_DOCNO = 0, TIES_RANK, TIES_FILE, NO_GROUPS = 4 /* added to one of them: hits without their groups */ };
 enum { UNJUDGED = -1, DROPPED = -2 };
 
 typedef struct { const u8 *doc; u64 hash; double score; u32 n; i32 row; } Record;
 typedef struct { double score; u32 i; } Key;
 typedef struct { i64 topic, length, tied, dropped, end; } List; /* end: of its hits */
-typedef struct { i32 rank, row, first, size; } Hit;             /* first, size: the group of equal scores it is in */
+/* a hit is its rank and row and, where wanted, first rank and size of the group of equal scores it is in */
 
 typedef struct {
     int ties, keep_best;
     u64 *seen; size_t seen_cap;
     Key *key, *spare; size_t key_cap, spare_cap;
     List *list; size_t lists, list_cap;
-    Hit *hit; size_t hits, hit_cap;
+    i32 *hit; size_t hits, hit_cap; int no_groups;
     size_t second, first; /* a duplicate, as indices of records */
 } Ranker;
+
+#define HIT_WIDTH(k) ((k)->no_groups ? 2u : 4u)
+
+static void ranker_rule(Ranker *k) { /* take the flag off the rule */
+    k->no_groups = (k->ties & NO_GROUPS) != 0;
+    k->ties &= ~NO_GROUPS;
+}
 
 static void ranker_free(Ranker *k) {
     mem_free(k->seen);
@@ -155,17 +162,19 @@ static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_
     if (rc || topic < 0) return rc; /* nobody judged this topic: its lines are only checked */
     join(&j->topic[topic], r, n);
     if (order(k, r, n, given, &kept, &tied, e)) return e->kind;
-    if (ROOM(k->list, k->list_cap, k->lists + 1, e) || ROOM(k->hit, k->hit_cap, k->hits + kept, e)) return e->kind;
+    if (ROOM(k->list, k->list_cap, k->lists + 1, e) || ROOM(k->hit, k->hit_cap, (k->hits + kept) * HIT_WIDTH(k), e))
+        return e->kind;
     for (size_t i = 0, end; i < kept; i = end) { /* groups of equal scores */
         for (end = i + 1; end < kept && k->key[end].score == k->key[i].score; end++) {}
         for (size_t x = i; x < end; x++) {
             i32 row = r[k->key[x].i].row;
             if (row < 0) continue;
-            Hit *h = &k->hit[k->hits++];
-            h->rank = (i32)(x + 1);
-            h->row = row;
-            h->first = (i32)(i + 1);
-            h->size = (i32)(end - i);
+            i32 *h = &k->hit[k->hits++ * HIT_WIDTH(k)];
+            h[0] = (i32)(x + 1);
+            h[1] = row;
+            if (k->no_groups) continue;
+            h[2] = (i32)(i + 1);
+            h[3] = (i32)(end - i);
         }
     }
     List *l = &k->list[k->lists++];

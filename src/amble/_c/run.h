@@ -114,6 +114,21 @@ static int close_topic(Run *r, const Judgments *j, const u8 *from, u64 line, Err
     return rc;
 }
 
+/* the current topic, in a form that is quick to compare: its first eight bytes and which of them count */
+typedef struct { const u8 *p; size_t n; u64 word, mask; } Now;
+
+static Now topic_now(const Name *topic) {
+    Now now = {topic->p, topic->n, 0, ~0ULL};
+    if (topic->n < 8) now.mask = (1ULL << (8 * topic->n)) - 1;
+    for (size_t i = 0; i < 8 && i < topic->n; i++) now.word |= (u64)topic->p[i] << (8 * i);
+    return now;
+}
+
+INLINE int is_topic(const Now *now, const u8 *p, size_t left) {
+    if (!now->n || left <= now->n || (load8(p) & now->mask) != now->word || !is_blank(p[now->n])) return 0;
+    return now->n <= 8 || !memcmp(p, now->p, now->n);
+}
+
 /* One pass; SPLIT_TOPIC when a topic comes back after another: then the run must be read whole. */
 static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e) {
     Window w = {0};
@@ -121,6 +136,7 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
     u64 line = 0, from_line = 0;
     int rc = FINE, rank_matters = r->rank.ties == TIES_RANK;
     RunLine l = {0};
+    Now now = {0};
     w.started = middle; /* a part from the middle of a file has no byte order mark to skip */
     for (;;) {
         while (p >= w.lim && !rc) { /* the window is used up: keep the current topic and read on */
@@ -144,10 +160,9 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
         p = skip_blanks(p);
         if (*p == '\n') { p++; continue; }
         if (*p == '#') { p = (const u8 *)memchr(p, '\n', (size_t)(w.lim - p) + 1) + 1; continue; }
-        const Name *now = r->topics.n ? &r->topics.name[r->topics.n - 1] : NULL;
-        int same = now && (size_t)(w.lim - p) > now->n && !memcmp(p, now->p, now->n) && is_blank(p[now->n]);
+        int same = is_topic(&now, p, (size_t)(w.lim - p));
         if (same) {
-            p = skip_blanks(p + now->n);
+            p = skip_blanks(p + now.n);
             if (run_columns(start, p, &next, rank_matters, &l) < 0) rc = WRONG;
         } else if (*p <= ' ' || run_columns(start, skip_blanks(hash_column(p, &l.topic)), &next, rank_matters, &l) < 0)
             rc = WRONG;
@@ -162,6 +177,7 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
             from_line = line;
             if (names_find(&r->topics, &l.topic) >= 0) { rc = SPLIT_TOPIC; break; }
             if ((rc = add_topic(r, &l.topic, e))) break;
+            now = topic_now(&r->topics.name[r->topics.n - 1]);
         }
         if ((rc = keep_record(r, &l, e))) break;
         p = next;

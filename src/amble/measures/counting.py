@@ -204,10 +204,18 @@ def area_under_curve(gains: Gains) -> Array:
 # ---- incomplete judgments
 
 
+def _nonrelevant_above(gains: Gains) -> NDArray[np.int64]:
+    """How many judged non-relevant documents stand above each relevant one."""
+    lists = gains.lists
+    if not (lists.grades < 0).any():  # every hit is one or the other
+        return np.asarray(gains.kept - lists.offsets[gains.list] - (gains.ordinal - 1))
+    return lists.before((lists.grades >= 0) & (gains.by_row <= 0), gains.kept, gains.list)
+
+
 def _bpref(gains: Gains) -> Array:
     lists = gains.lists
     nonrelevant = (lists.grades >= 0) & (gains.by_row <= 0)
-    above = lists.before(nonrelevant, gains.kept, gains.list).astype(np.float64)
+    above = _nonrelevant_above(gains).astype(np.float64)
     all_nonrelevant = lists.per_topic(nonrelevant)[lists.topic]
     r = gains.relevant[gains.list]
     bound = np.minimum(all_nonrelevant[gains.list], r)
@@ -231,7 +239,7 @@ def geometric_bpref(gains: Gains) -> Array:
 def inferred_ap(gains: Gains) -> Array:
     """AP inferred where the judgments are a sample: negative grades were in the pool but not in the sample."""
     lists = gains.lists
-    nr = lists.before((lists.grades >= 0) & (gains.by_row <= 0), gains.kept, gains.list)
+    nr = _nonrelevant_above(gains)
     un = lists.before(lists.grades < 0, gains.kept, gains.list)
     rs = gains.ordinal - 1
     j = (gains.position - 1).astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +25,8 @@ _ELSEWHERE = {
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:
+    import difflib  # only when somebody made a slip
+
     names = list(words)
     known = _ELSEWHERE.get(word.lower().rstrip("0123456789").rstrip("_.")) or _ELSEWHERE.get(word.lower())
     if known in names:

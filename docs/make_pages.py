@@ -1,0 +1,245 @@
+"""Make the pages of the measures from their declarations, and the charts of their users.
+
+    python docs/make_pages.py             writes docs/measures/*.md and docs/measures/charts/*.svg
+    python docs/make_pages.py --charts    only the charts
+
+The pages are kept in the repository, and the tests hold them against the declarations. The charts are not: they are
+made anew for each build of the site, always the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import amble
+from amble.commands.list import entry, families, title
+from amble.measures import REGISTRY
+
+FOLDER = Path(__file__).parent / "measures"
+LENGTH = 100  # documents in the lists on which users are drawn
+LISTS = {"nothing relevant": (), "relevant at ranks 1, 3, 6": (1, 3, 6)}
+
+# which users to draw; other measures as they are without parameters
+DRAWN = {
+    "P": ("P@5", "P@10", "P@20"),
+    "R": ("R@5", "R@10", "R@20"),
+    "DCG": ("DCG", "DCG(base=2)", "DCG(base=10)"),
+    "nDCG": ("nDCG", "nDCG(base=2)", "nDCG(base=10)"),
+    "RBP": ("RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)"),
+    "SDCG": ("SDCG@10", "SDCG@20", "SDCG@50"),
+    "GRBP": ("GRBP(p=0.5)", "GRBP(p=0.8)", "GRBP(p=0.95)"),
+    "INSQ": ("INSQ(T=1)", "INSQ(T=5)", "INSQ(T=5,adaptive=True)"),
+    "INST": ("INST(T=1)", "INST(T=5)"),
+    "BPM": ("BPM(T=2,k=10)", "BPM(T=3,k=20)"),
+    "BPMD": ("BPMD(T=2,k=10)", "BPMD(T=3,k=20)"),
+    "TBG": ("TBG(h=5)", "TBG(h=20)", "TBG(h=224)"),
+    "U": ("U(L=10)", "U(L=50)", "U(L=1000)"),
+    "NERR8": ("NERR8(max_grade=2)@10",),
+    "NERR9": ("NERR9(max_grade=2)@10",),
+    "NERR10": ("NERR10(p=0.9,max_grade=2)",),
+    "NERR11": ("NERR11(T=1,max_grade=2)",),
+}
+
+ABOUT = {
+    "classic": """\
+The measures that everybody knows, seen as users: each walks down a list and stops. [Users](../users.md) explains what
+can be asked of them. In this family `P` and `RBP` are rates of a user's expectations, as all of
+[the C/W/L framework](cwl.md) are.""",
+    "cwl": """\
+Users who walk down and are asked for their rate of gain, E[t] / E[h]. A gain is a grade divided by the largest grade of
+all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails, costs and unjudged
+documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+    "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
+    "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",
+    "curve": "What can be read off the curve of precision against recall. None is a user.",
+    "incomplete": "Measures made for judgments that are known not to be complete. None is a user.",
+    "graded": "Measures that tell grades apart and are no users: they are computed from the whole list at once.",
+}
+
+CHARTS = f"""\
+Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the chance 1 − C
+that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts have
+the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant, and
+documents of grade 1 at ranks 1, 3 and 6."""
+
+INDEX = """\
+# Measures
+
+A page a family: the story of each measure's user, what is asked of her, the parameters and what they may be, the
+reference, and for users a chart of what they do.
+
+## How to write one
+
+| | |
+|---|---|
+| `AP` | a name, as `amble list` has it; capitals matter |
+| `nDCG@10` | with @ she looks no further than a rank; for some measures @ sets a parameter, as their pages say |
+| `RBP(p=0.9)` | parameters: numbers, `'text'`, `True`, `False`, `None`; what is not said has its default |
+| `AP(rel=2)@100` | both, in this order |
+| `RBP(p=Beta(8,2))` | a [population](../cwl.md#populations): the parameter differs from user to user |
+
+Several of them stand with blanks or commas between them. The shell needs quotes around parentheses.
+
+```python
+>>> import amble
+>>> amble.parse("RBP(p=0.80, rel=1)")        # these are the defaults
+parse('RBP')
+>>> amble.parse("INSQ(adaptive=True, T=5)")
+parse('INSQ(T=5,adaptive=True)')
+>>> amble.parse("RBP(p=1.5)")
+Traceback (most recent call last):
+...
+amble.errors.MeasureError: RBP: p=1.5 is not allowed, expected a number between 0 and 1, both excluded
+>>> amble.parse("map@10")
+Traceback (most recent call last):
+...
+amble.errors.MeasureError: 'map@10': no measure is called map; did you mean AP?
+```
+
+Parameters that many measures have: `rel` is the least grade that counts as relevant, `gains` says how a grade becomes a
+gain, `max_grade` is the largest grade there is, `k` the rank to look down to. `CONTRIBUTING.md` shows how to declare a
+measure of your own."""
+
+MADE = "<!-- made from the declarations by docs/make_pages.py: change those, not this page -->"
+
+
+def pages() -> dict[str, str]:
+    """The text of every page, by its name."""
+    ours = families([d for d in REGISTRY.values() if d.family != "yours"])
+    out = {f"{family}.md": "\n".join(_page(family, members)) for family, members in ours.items()}
+    out["index.md"] = "\n".join(_index(ours))
+    return out
+
+
+def _page(family: str, members: list[Any]) -> Iterator[str]:
+    yield from (f"# {title(family)}", "", ABOUT[family])
+    if any(d.is_user for d in members):
+        yield from ("", CHARTS)
+    for d in members:
+        yield from ("", *entry(d, 2))
+        if d.is_user:
+            yield from ("", f"![W, 1 − C and the residual of {d.name}, by rank](charts/{d.name}.svg)")
+    yield from ("", MADE, "")
+
+
+def _index(ours: dict[str, list[Any]]) -> Iterator[str]:
+    yield INDEX
+    for family, members in ours.items():
+        where = f"[In full]({family}.md). On the command line: `amble list --family {family}`."
+        yield from ("", f"## {title(family)}", "", where, "", "| measure | formula |", "|---|---|")
+        for d in members:
+            yield f"| [{d.name}]({family}.md#{d.name.lower()}) | {d.formula.replace('|', '&#124;')} |"
+    yield from ("", MADE, "")
+
+
+# ---- charts
+
+
+class Line(NamedTuple):
+    """A user on a list."""
+
+    measure: str
+    list: str
+    user: amble.measures.Behaviour
+
+
+def lines(name: str) -> list[Line]:
+    """The users to draw for a measure: one line each, two for those who look at the grades."""
+    out = []
+    for text in DRAWN.get(name, (name,)):
+        users = {
+            label: amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])
+            for label, ranks in LISTS.items()
+        }
+        none, some = users.values()
+        if all(
+            np.allclose(x[:LENGTH], y[:LENGTH]) for x, y in ((none.visits, some.visits), (none.halting, some.halting))
+        ):
+            out.append(Line(text, "any list", none))
+        else:
+            out += [Line(text, label, user) for label, user in users.items()]
+    return out
+
+
+def chart(name: str) -> dict[str, Any]:
+    """Weight, halting and residual against the rank, in Vega-Lite, on axes that are the same for all measures."""
+    drawn = lines(name)
+    names, lists = (list(dict.fromkeys(one[i] for one in drawn)) for i in (0, 1))
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "symbolType": "stroke", "symbolSize": 300}
+    ticks = {"values": [0, 0.001, 0.01, 0.1, 1], "format": "~g"}
+    encoding = {
+        "x": {
+            "field": "rank",
+            "type": "quantitative",
+            "scale": {"type": "log", "domain": [1, LENGTH]},
+            "axis": {"values": [1, 2, 5, 10, 20, 50, 100]},
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": None,
+            "scale": {"type": "symlog", "constant": 0.001, "domain": [0, 1]},
+            "axis": ticks,
+        },
+        "color": {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend},
+    }
+    dash = {
+        "field": "list",
+        "type": "nominal",
+        "scale": {"domain": lists, "range": [[2, 2] if label == "nothing relevant" else [1, 0] for label in lists]},
+        "legend": {**legend, "values": list(LISTS), "symbolStrokeColor": "#555"} if len(lists) > 1 else None,
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"strokeDash": dash}}
+    dots = {
+        "transform": [{"filter": "datum.rank <= 10"}],
+        "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
+    }
+    panels = [
+        {
+            "title": panel,
+            "width": 250,
+            "height": 180,
+            "transform": [{"filter": f"datum.panel == '{panel}'"}],
+            "encoding": encoding,
+            "layer": [line, dots],
+        }
+        for panel in ("weight W", "halting 1 − C", "residual")
+    ]
+    return {"data": {"values": [row for one in drawn for row in _rows(one)]}, "hconcat": panels}
+
+
+def _rows(line: Line) -> Iterator[dict[str, Any]]:
+    user = line.user
+    for i in range(1, LENGTH + 1):
+        here = i <= user.visits.size
+        facts = {"weight W": user.weights[i - 1] if here else 0.0, "residual": user.residual(i)}
+        if here and user.visits[i - 1] > 1e-12:  # where nobody comes, nobody stops
+            facts["halting 1 − C"] = user.halting[i - 1]
+        for panel, y in facts.items():
+            value = round(float(y), 9)
+            yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": value}
+
+
+def main(words: list[str]) -> None:
+    """Write the pages, unless only the charts are wanted, and the charts."""
+    import vl_convert
+
+    if words not in ([], ["--charts"]):
+        sys.exit("expected nothing, or --charts")
+    charts = FOLDER / "charts"
+    charts.mkdir(parents=True, exist_ok=True)
+    if not words:
+        for name, text in pages().items():
+            (FOLDER / name).write_text(text, encoding="utf-8")
+    for d in REGISTRY.values():
+        if d.is_user:
+            (charts / f"{d.name}.svg").write_text(vl_convert.vegalite_to_svg(chart(d.name)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
