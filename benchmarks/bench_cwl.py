@@ -333,9 +333,7 @@ def cwl_eval(
     return found
 
 
-def cut_off(
-    five: Five, measure: Any, grades: Any, largest: float, spent: float, costs: bool
-) -> tuple[Five, Case]:
+def cut_off(five: Five, measure: Any, grades: Any, largest: float, spent: float, costs: bool) -> tuple[Five, Case]:
     """Take out of amble's values what is beyond rank 1000, as cwl-eval does.
 
     Parameters

@@ -12,13 +12,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import amble
 from amble.commands.list import entry, families, title
 from amble.measures import REGISTRY
+from amble.report.chart import Line, user_spec
 
 FOLDER = Path(__file__).parent / "measures"
 LENGTH = 100  # documents in the lists on which users are drawn
@@ -65,7 +66,7 @@ CHARTS = f"""\
 Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the chance 1 − C
 that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts have
 the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant, and
-documents of grade 1 at ranks 1, 3 and 6."""
+documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""
 
 INDEX = """\
 # Measures
@@ -140,14 +141,6 @@ def _index(ours: dict[str, list[Any]]) -> Iterator[str]:
 # ---- charts
 
 
-class Line(NamedTuple):
-    """A user on a list."""
-
-    measure: str
-    list: str
-    user: amble.measures.Behaviour
-
-
 def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
@@ -167,62 +160,8 @@ def lines(name: str) -> list[Line]:
 
 
 def chart(name: str) -> dict[str, Any]:
-    """Weight, halting and residual against the rank, in Vega-Lite, on axes that are the same for all measures."""
-    drawn = lines(name)
-    names, lists = (list(dict.fromkeys(one[i] for one in drawn)) for i in (0, 1))
-    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "symbolType": "stroke", "symbolSize": 300}
-    ticks = {"values": [0, 0.001, 0.01, 0.1, 1], "format": "~g"}
-    encoding = {
-        "x": {
-            "field": "rank",
-            "type": "quantitative",
-            "scale": {"type": "log", "domain": [1, LENGTH]},
-            "axis": {"values": [1, 2, 5, 10, 20, 50, 100]},
-        },
-        "y": {
-            "field": "value",
-            "type": "quantitative",
-            "title": None,
-            "scale": {"type": "symlog", "constant": 0.001, "domain": [0, 1]},
-            "axis": ticks,
-        },
-        "color": {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend},
-    }
-    dash = {
-        "field": "list",
-        "type": "nominal",
-        "scale": {"domain": lists, "range": [[2, 2] if label == "nothing relevant" else [1, 0] for label in lists]},
-        "legend": {**legend, "values": list(LISTS), "symbolStrokeColor": "#555"} if len(lists) > 1 else None,
-    }
-    line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"strokeDash": dash}}
-    dots = {
-        "transform": [{"filter": "datum.rank <= 10"}],
-        "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
-    }
-    panels = [
-        {
-            "title": panel,
-            "width": 250,
-            "height": 180,
-            "transform": [{"filter": f"datum.panel == '{panel}'"}],
-            "encoding": encoding,
-            "layer": [line, dots],
-        }
-        for panel in ("weight W", "halting 1 − C", "residual")
-    ]
-    return {"data": {"values": [row for one in drawn for row in _rows(one)]}, "hconcat": panels}
-
-
-def _rows(line: Line) -> Iterator[dict[str, Any]]:
-    user = line.user
-    for i in range(1, LENGTH + 1):
-        here = i <= user.visits.size
-        facts = {"weight W": user.weights[i - 1] if here else 0.0, "residual": user.residual(i)}
-        if here and user.visits[i - 1] > 1e-12:  # where nobody comes, nobody stops
-            facts["halting 1 − C"] = user.halting[i - 1]
-        for panel, y in facts.items():
-            value = round(float(y), 9)
-            yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": value}
+    """The chart of a measure's users."""
+    return user_spec(lines(name), LENGTH)
 
 
 def main(words: list[str]) -> None:

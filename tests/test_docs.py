@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
+import json
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,13 +16,15 @@ import amble
 from amble import frames
 from amble.check import SEVERITY
 from amble.cli import COMMANDS
-from amble.commands.list import markdown
+from amble.commands.list import _FAMILIES, title
 from amble.measures import REGISTRY, parse
 from amble.measures.trec import LEFT_OUT, all_trec
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
+USERS = [name for name, d in REGISTRY.items() if d.is_user]
+FAMILIES = [family for family in _FAMILIES if family != "yours"]
 
 
 def text(path: str) -> str:
@@ -31,25 +36,83 @@ def section(page: str, heading: str) -> str:
     return page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
 
 
-def test_measures_page_is_up_to_date() -> None:
-    ours = [declaration for declaration in REGISTRY.values() if declaration.family != "yours"]
-    assert text("docs/measures.md") == markdown(ours) + "\n", "run: amble list --format markdown > docs/measures.md"
+@pytest.fixture(scope="module")
+def make_pages() -> ModuleType:
+    """The script that makes the pages of the measures."""
+    spec = importlib.util.spec_from_file_location("make_pages", DOCS / "make_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pages_of_measures_are_up_to_date(make_pages: ModuleType) -> None:
+    made = make_pages.pages()
+    assert sorted(made) == sorted(page.name for page in (DOCS / "measures").glob("*.md"))
+    assert set(made) == {"index.md", *(f"{family}.md" for family in FAMILIES)}
+    for name, page in made.items():
+        assert text(f"docs/measures/{name}") == page, "run: make docs"
+
+
+def test_every_measure_is_described() -> None:
+    for family in FAMILIES:
+        named = re.findall(r"^## (\w+)$", text(f"docs/measures/{family}.md"), re.MULTILINE)
+        assert named == [name for name, d in REGISTRY.items() if d.family == family]
+
+
+def test_references_are_in_full() -> None:
+    pages = "".join(text(f"docs/measures/{family}.md") for family in FAMILIES)
+    cited = re.findall(r"^- Reference: (.*)$", pages, re.MULTILINE)
+    assert len(cited) == sum(bool(d.cite) for d in REGISTRY.values() if d.family != "yours")
+    # names, year, title, where; no BibTeX left
+    assert [line for line in cited if not re.fullmatch(r"[^{}\\]+ \(\d{4}\)\. [^{}\\]+", line)] == []
+
+
+def test_every_user_has_a_chart(make_pages: ModuleType) -> None:
+    pages = "".join(text(f"docs/measures/{family}.md") for family in FAMILIES)
+    assert re.findall(r"\(charts/(\w+)\.svg\)", pages) == [
+        name for family in FAMILIES for name in USERS if REGISTRY[name].family == family
+    ]
+    assert set(make_pages.DRAWN) <= set(USERS)
+    for name, drawn in make_pages.DRAWN.items():
+        assert [parse(measure).name for measure in drawn] == [name] * len(drawn)
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_charts_show_what_users_do(name: str, make_pages: ModuleType) -> None:
+    chart = make_pages.chart(name)
+    assert json.dumps(chart) == json.dumps(make_pages.chart(name))
+    rows = chart["data"]["values"]
+    assert {row["panel"] for row in rows} == {panel["title"] for panel in chart["hconcat"]}
+    assert all(0 <= row["value"] <= 1 for row in rows)
+    for line in make_pages.lines(name):
+        mine = [row for row in rows if (row["measure"], row["list"]) == (line.measure, line.list)]
+        weights = [row["value"] for row in mine if row["panel"] == "weight W"]
+        residual = [row["value"] for row in mine if row["panel"] == "residual"]
+        assert len(weights) == len(residual) == make_pages.LENGTH
+        assert sum(weights) + residual[-1] == pytest.approx(1, abs=1e-6)
 
 
 def test_every_page_is_in_the_navigation() -> None:
     named = re.findall(r"^ +- .*: (\S+\.md)$", text("mkdocs.yml"), re.MULTILINE)
-    assert sorted(named) == [page.name for page in PAGES]
+    assert sorted(named) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
+    for family in FAMILIES:
+        assert f"- {title(family)}: measures/{family}.md\n" in text("mkdocs.yml")
 
 
 def test_index_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\((\w+\.md)\)", text("docs/index.md")))
-    assert linked == {page.name for page in PAGES} - {"index.md"}
+    linked = set(re.findall(r"\]\(([\w/]+\.md)\)", text("docs/index.md")))
+    assert linked == {page.name for page in DOCS.glob("*.md")} - {"index.md"} | {"measures/index.md"}
+    linked = set(re.findall(r"\]\((\w+\.md)\)", text("docs/measures/index.md")))
+    assert linked == {f"{family}.md" for family in FAMILIES}
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *PAGES], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        if not target.startswith("charts/"):  # made for each build of the site
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_every_public_name_is_described() -> None:
@@ -66,6 +129,11 @@ def test_every_option_is_described(command: str) -> None:
     options = {option for action in parser._actions for option in action.option_strings} - {"-h", "--help"}
     told = section(text("docs/cli.md"), command)
     assert not [option for option in sorted(options) if not re.search(rf"(?<![\w-]){option}(?![\w-])", told)]
+
+
+def test_every_family_is_described() -> None:
+    told = section(text("docs/cli.md"), "list")
+    assert not [family for family in _FAMILIES if f"`{family}`" not in told]
 
 
 def test_every_kind_of_finding_is_described() -> None:

@@ -26,7 +26,7 @@ import pytest
 from amble.collection import make_collection
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 SAME = doctest.OutputChecker()
@@ -75,7 +75,9 @@ def run_console(block: Block, page: Path) -> None:
             pytest.fail(f"{where}\nshown, exit code {code}:\n{shown}\ngot, exit code {done.returncode}:\n{got}")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_collection(tmp_path / "demo")
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ def expectations(measure: Measure, lists: Lists) -> Array:
         why = "divides by more than attention" if d.norm else "has no C/W/L form"
         hint = {"nDCG": "; SDCG and DCG are", "ERR": "; NERR8 to NERR11 are", "R": "; P is"}.get(d.name, "")
         raise MeasureError(f"{measure} {why}, so it is no rate of a user's expectations{hint}")
-    total, depth = measure.ask("total", lists), measure.ask("depth", lists)
+    total, depth = measure.ask("both", lists)
     cost = depth if lists.costs is None else measure.ask("cost", lists)
     safe = np.where(depth > 0, depth, 1.0)
     return np.column_stack((total / safe, total, cost / safe, cost, depth))
@@ -125,16 +125,13 @@ def cwl(
     for j, measure in enumerate(parsed):
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)
     rows: list[list[Any]] = []
+    names = [str(m) for m in parsed]
     means = np.nanmean(values, axis=1)
     for i, run in enumerate(rankings.runs):
         if topics:
-            for t, topic in enumerate(rankings.topics):
-                rows += [
-                    [run, topic, str(m), *values[i, t, j].tolist()]
-                    for j, m in enumerate(parsed)
-                    if not math.isnan(values[i, t, j, 0])
-                ]
-        rows += [[run, "all", str(m), *means[i, j].tolist()] for j, m in enumerate(parsed)]
+            for topic, here in zip(rankings.topics, values[i].tolist(), strict=True):
+                rows += [[run, topic, name, *x] for name, x in zip(names, here, strict=True) if x[0] == x[0]]
+        rows += [[run, "all", name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
     return Table(["run", "topic", "measure", *COLUMNS], rows, digits=digits)
 
 

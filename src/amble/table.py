@@ -108,7 +108,17 @@ class Table:
 
     def tsv(self) -> str:
         """Tab-separated, with a head."""
-        return "\n".join("\t".join(cells) for cells in [list(self.columns), *self._shown()])
+        forms: dict[tuple[type, ...], str] = {}  # rows of the same types are written by the same form
+        out = ["\t".join(self.columns)]
+        for row in self.rows:
+            types = tuple(map(type, row))
+            form = forms.get(types)
+            if form is None:
+                form = "\t".join(f"%.{self.digits}f" if kind is float else "%s" for kind in types)
+                forms[types] = form if type(None) not in types else ""
+            plain = form and all(cell == cell for cell in row)  # no NaN
+            out.append(form % row if plain else "\t".join(map(self.show, row)))
+        return "\n".join(out)
 
     def csv(self) -> str:
         """Comma-separated, with a head; numbers in full."""

@@ -134,6 +134,8 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--costs goes with --cwl")
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
+    if args.residual and (args.zscores or how == "trec"):
+        raise AmbleError("--residual goes without --zscores and without trec_eval's layout")
     from amble.evaluate import evaluate
 
     scores = evaluate(
@@ -162,8 +164,9 @@ def run(args: argparse.Namespace) -> int:
 def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
     from amble.cwl import cwl
 
-    table = cwl(scores.rankings, _wanted(args), costs=args.costs, topics=args.by_topic, digits=args.digits)
-    table.facts = _facts(scores, args) if how == "json" else {}
+    measures = _wanted(args)
+    table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
+    table.facts = _facts(scores, measures, args) if how == "json" else {}
     return table.render(how)
 
 
@@ -202,8 +205,8 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     if args.residual:
         table = _residual_table(scores, args)
-        table.facts = _facts(scores, args) if how == "json" else {}
-        return str(table.render("table" if how == "trec" else how))
+        table.facts = _facts(scores, measures, args) if how == "json" else {}
+        return str(table.render(how))
     if how == "trec":
         return _trec_lines(scores, measures, args)
     names = None
@@ -218,7 +221,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         scores.measures = tuple(names)
     if how in ("csv", "json"):
         table = scores.table(topics=args.by_topic, digits=args.digits)
-        table.facts = _facts(scores, args) if how == "json" else {}
+        table.facts = _facts(scores, measures, args) if how == "json" else {}
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
@@ -255,14 +258,18 @@ def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> s
     return "\n".join(lines)
 
 
-def _facts(scores: Any, args: argparse.Namespace) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
     """Where the numbers come from."""
     import hashlib
 
     from amble import __version__
 
     files = []
-    for path in [args.qrels, *args.runs]:
+    for path in filter(None, [args.qrels, *args.runs, args.costs]):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -273,7 +280,7 @@ def _facts(scores: Any, args: argparse.Namespace) -> dict[str, Any]:
         "amble": __version__,
         "files": files,
         "options": options | {"undefined": args.undefined},
-        "measures": {str(m): m.values | {"@": m.cut} for m in scores.parsed},
+        "measures": {str(m): {key: _plain(x) for key, x in m.values.items()} | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),
         "topics": len(scores.topics),
     }

@@ -21,6 +21,7 @@ from amble.users.forward import Behaviour, Forward
 __all__ = ["Measure"]
 
 Array = NDArray[np.float64]
+_WALKED = ("order2", "total", "depth", "inside", "both")  # asked of where she goes, not of where she stops
 
 
 class Measure:
@@ -105,7 +106,11 @@ class Measure:
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
 
     def ask(self, question: str, lists: Lists) -> Array:
-        """Ask the user another question than her own: "total", "depth" (documents looked at), "inside", "cost"."""
+        """Ask the user another question than her own.
+
+        "total": what she gains; "depth": how many documents she looks at; "both" of them, stacked; "inside": documents
+        of the list; "cost": what she spends.
+        """
         d = self.declaration
         other = Measure(d._replace(question=question, norm=None, tied=None), self.values, self.cut)
         return other._scores(lists)
@@ -120,14 +125,14 @@ class Measure:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
-        if d.question in ("order2", "total", "depth", "inside"):
+        if d.question in _WALKED:
             weights = static.static_user(d.function, d.seen, arguments, lists.costs)
             if weights is not None:
                 return static.score_static(weights, d.question, gains, self.cut, d.norm)
         function, names = self._function(arguments)
         if d.stops == "gain" and (lists.costs is None or d.question in ("order1", "satisfied")):
             return sparse.score_sparse(function, names, d.question, gains, self.cut)
-        if d.stops == "piecewise" and d.question in ("order2", "total", "depth", "inside") and lists.costs is None:
+        if d.stops == "piecewise" and d.question in _WALKED and lists.costs is None:
             return sparse.score_piecewise(function, names, d.question, gains, self.cut)
         return dense.score_dense(function, names, d.question, gains, self.cut, d.norm)
 

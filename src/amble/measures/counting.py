@@ -315,7 +315,7 @@ def _last(gains: Gains, values: Array) -> Array:
 
 @measure("nDCGrel", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG at the relevant ranks")
 def ndcg_at_relevant(gains: Gains) -> Array:
-    """NDCG at the rank of each relevant document, averaged; for those not found, that of the whole list."""
+    """The nDCG at the rank of each relevant document, averaged; for those not found, that of the whole list."""
     dcg, ideal = _dcg_parts(gains)
     topic = gains.lists.topic
     here = _upto_ideal(gains, ideal, gains.position, topic[gains.list])
@@ -326,7 +326,7 @@ def ndcg_at_relevant(gains: Gains) -> Array:
 
 @measure("RnDCG", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG where the ideal's gain changes")
 def ndcg_at_levels(gains: Gains) -> Array:
-    """NDCG at the ranks where the ideal list changes its grade, and at the end of a longer list, averaged."""
+    """The nDCG at the ranks where the ideal list changes its grade, and at the end of a longer list, averaged."""
     lists = gains.lists
     dcg, ideal = _dcg_parts(gains)
     gain, starts = gains.ideal

@@ -127,7 +127,8 @@ def measure(
     question : {"order1", "order2", "total", "satisfied"}, default None
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
-        ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``) or ``satisfying`` (``max_grade``).
+        ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
+        ``satisfying`` (ERR's chance, with ``max_grade``).
     norm : {"ideal", "relevant"}, default None
         What the score is divided by: the ideal list's, or the number of relevant documents.
     stops : {"gain", "piecewise"}, default None

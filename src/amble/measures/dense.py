@@ -60,11 +60,11 @@ def score_dense(
 ) -> Array:
     """Score any forward user, rank by rank, in blocks of lists."""
     lists = gains.lists
-    out = np.zeros(lists.n)
+    out = np.zeros((2, lists.n)) if question == "both" else np.zeros(lists.n)
     order = np.argsort(lists.length, kind="stable")
     for at in range(0, lists.n, _LISTS):
         block = order[at : at + _LISTS]
-        out[block] = _Block(gains, block, cut).walk(function, names, question)
+        out[..., block] = _Block(gains, block, cut).walk(function, names, question)
     if norm == "ideal":
         raise MeasureError("a user who looks at the grades has no ideal list to be compared with")
     return divided(out, gains, norm, out)
@@ -138,7 +138,7 @@ class _Block:
                 depth += visits_inside.sum(axis=1)
             else:
                 depth += visits.sum(axis=1)
-            if question in ("order2", "total"):
+            if question in ("order2", "total", "both"):
                 answer += (visits * counted).sum(axis=1)
             elif question == "cost":
                 answer += (visits * cost).sum(axis=1)
@@ -159,7 +159,7 @@ class _Block:
             if (end is not None and start >= end) or reach.max(initial=0) < NOBODY or start > FURTHEST:
                 break
             tail = self._tail(user, value) if start >= longest and user.depth is None else None
-            if tail is not None and question in ("order2", "total", "depth", "cost"):
+            if tail is not None and question in ("order2", "total", "depth", "cost", "both"):
                 more = np.asarray(tail.visits(reach, start))
                 depth += more
                 if question == "cost":
@@ -167,6 +167,8 @@ class _Block:
                 break
         if question in ("depth", "inside"):
             return depth
+        if question == "both":
+            return np.stack((answer, depth))
         return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
 
     @staticmethod

@@ -28,11 +28,16 @@ def bounds(measure: Measure) -> bool:
     """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
     d = measure.declaration
     static = d.norm is None and not measure.is_population and measure.is_static
-    return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success", "Judged")
+    return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success")
 
 
 def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
     """The least and the greatest score over the ways to judge the unjudged documents of one list."""
+    if measure.declaration.family == "counts":
+        raise MeasureError(f"{measure} counts judgments, so judging more documents gives no interval of it")
+    if measure.is_population:
+        ends = [(w, interval(one, grades, **context)) for w, one in measure.members()]
+        return sum(w * low for w, (low, _) in ends), sum(w * high for w, (_, high) in ends)
     given = np.array(grades, np.float64, ndmin=1)
     unknown = np.flatnonzero(np.isnan(given))
     known = given[~np.isnan(given)]

@@ -39,7 +39,7 @@ def score_sparse(
 ) -> Array:
     """Score a user who stops only where she gains something."""
     user = function(**_at_hits(gains, names))
-    if question in ("order2", "total", "depth", "inside"):
+    if question in ("order2", "total", "depth", "inside", "both"):
         return _score_surviving(user, question, gains, cut)
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
@@ -95,6 +95,8 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     lead = end.copy()
     lead[gains.list[first]] = area[gains.position[first]]
     depth = depth + lead
+    if question == "both":
+        return np.stack((total, depth))
     return depth if question in ("depth", "inside") else total / np.where(depth > 0, depth, 1.0)
 
 
@@ -137,6 +139,8 @@ def score_piecewise(
     if question == "total":
         return total
     depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
+    if question == "both":
+        return np.stack((total, depth))
     return depth if question in ("depth", "inside") else total / depth
 
 
@@ -156,7 +160,9 @@ def _pieces_of_chance(rank: Array, until: Array, chance: Array, endless: NDArray
     ratio = chance**m
     sure = chance >= 1.0
     rest = np.where(sure, 1.0, 1.0 - chance)
-    visits = np.where(sure, m, (1.0 - np.where(endless, 0.0, ratio)) / rest)
+    inner = (chance > 0.5) & ~sure & ~endless  # 1 - c^m without cancellation
+    gone = np.where(inner, -np.expm1(m * np.log(np.where(inner, chance, 0.5))), 1.0 - np.where(endless, 0.0, ratio))
+    visits = np.where(sure, m, gone / rest)
     if (sure & endless).any():
         raise MeasureError("a user who never stops has no expected depth")
     return ratio, visits

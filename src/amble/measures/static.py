@@ -68,12 +68,12 @@ def score_static(user: Static, question: str, gains: Gains, cut: int | None, nor
     if lists.ties is not None:
         n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
     behaviour = user.over(n)
-    if question in ("order2", "depth", "inside"):
+    if question in ("order2", "depth", "inside", "both"):
         if user.ends or question == "inside":  # she stops at the end of each list
             depth = np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
         else:
             depth = np.full(lists.n, behaviour.expected_depth)
-        if question != "order2":
+        if question in ("depth", "inside"):
             return depth
     weights = behaviour.visits.copy()
     if cut is not None:
@@ -85,6 +85,8 @@ def score_static(user: Static, question: str, gains: Gains, cut: int | None, nor
         area = np.concatenate(([0.0], np.cumsum(seen)))
         first, size = (x[gains.kept] for x in lists.ties)
         total = gains.sum(gains.gain * (area[first - 1 + size] - area[first - 1]) / size)
+    if question == "both":
+        return np.stack((total, depth))
     if question == "order2":
         total = total / depth
     return divided(total, gains, norm, weights)

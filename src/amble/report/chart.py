@@ -8,18 +8,16 @@ from __future__ import annotations
 import importlib
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from amble.errors import AmbleError
 from amble.users.forward import Behaviour
 
-__all__ = ["ENDINGS", "save", "user_chart"]
+__all__ = ["ENDINGS", "Line", "save", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
-_WIDTH, _HEIGHT = 260, 200
 
 
 def _altair() -> Any:
@@ -29,8 +27,80 @@ def _altair() -> Any:
         raise AmbleError("charts need the extra: pip install 'amble[report]'") from None
 
 
+class Line(NamedTuple):
+    """A user on a list: one line of a chart."""
+
+    measure: str
+    list: str
+    user: Behaviour
+
+
+def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
+    """Weight, halting and residual of users against the rank, as a Vega-Lite specification.
+
+    Ranks are on a logarithmic axis; so are the values down to 0.001, and linear from there to 0, so that 0 is seen.
+    """
+    drawn = list(lines)
+    names, lists = (list(dict.fromkeys(one[i] for one in drawn)) for i in (0, 1))
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "symbolType": "stroke", "symbolSize": 300}
+    encoding = {
+        "x": {
+            "field": "rank",
+            "type": "quantitative",
+            "scale": {"type": "log", "domain": [1, max(depth, 2)]},
+            "axis": {"values": [k for e in range(6) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= depth]},
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": None,
+            "scale": {"type": "symlog", "constant": 0.001, "domain": [0, 1]},
+            "axis": {"values": [0, 0.001, 0.01, 0.1, 1], "format": "~g"},
+        },
+        "color": {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend},
+    }
+    dash = {
+        "field": "list",
+        "type": "nominal",
+        "scale": {
+            "domain": lists,
+            "range": [[2, 2] if i == 0 and len(lists) > 1 else [1, 0] for i in range(len(lists))],
+        },
+        "legend": {**legend, "values": lists, "symbolStrokeColor": "#555"} if len(lists) > 1 else None,
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"strokeDash": dash}}
+    dots = {
+        "transform": [{"filter": "datum.rank <= 10"}],
+        "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
+    }
+    panels = [
+        {
+            "title": panel,
+            "width": 250,
+            "height": 180,
+            "transform": [{"filter": f"datum.panel == '{panel}'"}],
+            "encoding": encoding,
+            "layer": [line, dots],
+        }
+        for panel in ("weight W", "halting 1 − C", "residual")
+    ]
+    return {"data": {"values": [row for one in drawn for row in _rows(one, depth)]}, "hconcat": panels}
+
+
+def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
+    user = line.user
+    for i in range(1, depth + 1):
+        here = i <= user.visits.size
+        facts = {"weight W": user.weights[i - 1] if here else 0.0, "residual": user.residual(i)}
+        if here and user.visits[i - 1] > 1e-12:  # where nobody comes, nobody stops
+            facts["halting 1 − C"] = user.halting[i - 1]
+        for panel, y in facts.items():
+            value = round(float(y), 9)
+            yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": value}
+
+
 def user_chart(users: dict[str, Behaviour], depth: int = 100) -> Any:
-    """Weight, halting and residual of users against the rank, both axes logarithmic.
+    """Weight, halting and residual of users against the rank.
 
     Parameters
     ----------
@@ -41,36 +111,12 @@ def user_chart(users: dict[str, Behaviour], depth: int = 100) -> Any:
 
     Returns
     -------
-    altair.Chart
+    altair.HConcatChart
         Three panels: the share of attention W, the chance 1 - C of stopping once there, and the share of attention that
         goes beyond the rank.
     """
-    alt = _altair()
-    rows: list[dict[str, Any]] = []
-    for name, user in users.items():
-        n = min(depth, user.visits.size)
-        weights, halting = user.weights, user.halting
-        for i in np.unique(np.round(np.geomspace(1, n, 120)).astype(int)).tolist():
-            for panel, y in (
-                ("weight W", weights[i - 1]),
-                ("halting 1 − C", halting[i - 1]),
-                ("residual", user.residual(i)),
-            ):
-                if y > 1e-12 and user.visits[i - 1] > 0:
-                    rows.append({"measure": name, "rank": i, "panel": panel, "value": float(y)})
-    data = alt.Data(values=rows)
-    panels = [
-        alt.Chart(data, title=panel, width=_WIDTH, height=_HEIGHT)
-        .transform_filter(alt.datum.panel == panel)
-        .mark_line(point={"size": 12}, clip=True)
-        .encode(
-            x=alt.X("rank:Q", scale=alt.Scale(type="log"), title="rank"),
-            y=alt.Y("value:Q", scale=alt.Scale(type="log"), title=None, axis=alt.Axis(format="~g")),
-            color=alt.Color("measure:N", title=None, sort=list(users)),
-        )
-        for panel in ("weight W", "halting 1 − C", "residual")
-    ]
-    return alt.hconcat(*panels)
+    spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
+    return _altair().Chart.from_dict(spec)
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:

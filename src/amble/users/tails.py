@@ -29,15 +29,20 @@ def trigamma(x: ArrayLike) -> Array:
     >>> round(float(trigamma(1.0)) * 6 / 3.141592653589793**2, 14)  # Basel
     1.0
     """
-    z = np.array(x, np.float64)
-    total = np.zeros(z.shape)
-    while (small := z < 10).any():
-        total = total + np.where(small, 1.0 / np.where(small, z, 1.0) ** 2, 0.0)
-        z = np.where(small, z + 1.0, z)
-    series = 1.0 / z + 0.5 / z**2
-    for k, b in enumerate(_BERNOULLI, 1):
-        series = series + b / z ** (2 * k + 1)
-    return np.asarray(total + series)
+    shape = np.shape(x)
+    z = np.array(x, np.float64).ravel()
+    total = np.zeros(z.size)
+    small = np.flatnonzero(z < 10)
+    while small.size:
+        total[small] += 1.0 / z[small] ** 2
+        z[small] += 1.0
+        small = small[z[small] < 10]
+    one = 1.0 / z
+    square = one * one
+    series = np.full(z.size, _BERNOULLI[-1])
+    for b in _BERNOULLI[-2::-1]:
+        series = series * square + b
+    return np.asarray(total + one * (1.0 + one * (0.5 + one * series))).reshape(shape)
 
 
 class Tail:
