@@ -245,3 +245,91 @@ def test_import_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] False"
+
+
+def test_output_to_a_pipe_or_through_a_link(amble_cli: Cli, files: tuple[str, str], tmp_path: Path) -> None:
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    assert amble_cli("eval", *files, "-m", "AP", "-o", str(pipe)).returncode == 0
+    reader.join(timeout=20)
+    assert read[0].startswith("run ")
+    assert pipe.is_fifo()
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    link.symlink_to(real)
+    amble_cli("eval", *files, "-m", "AP", "-o", str(link))
+    assert link.is_symlink()
+    assert real.read_text().startswith("run ")
+
+
+def test_closed_streams(files: tuple[str, str]) -> None:
+    call = f"{sys.executable} -m amble eval {files[0]} {files[1]} -m AP"
+    done = subprocess.run(["bash", "-c", f"{call} >&-"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    done = subprocess.run(["bash", "-c", f"{call} 2>&-"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "run      AP\ntag  0.7500\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("    raise RuntimeError('mine')\n", "Mine: its function failed with RuntimeError: mine"),
+        ("    return 3\n", "Mine: its function failed with"),
+        ("    return Forward(continuation=1 + gain)\n", "Mine: the chance of going on after rank 1 is 2"),
+        ("    return Forward(weights=rank)\n", "Mine: weights must be numbers that do not rise"),
+        ("    return Forward(last=gain * 0 + 0.9)\n", "must be at least 0 and sum to at most 1"),
+    ],
+)
+def test_plugins_that_are_wrong(amble_cli: Cli, write, files: tuple[str, str], body: str, message: str) -> None:
+    plugin = write(
+        "mine.py",
+        "from amble.measures import Forward, measure\n"
+        "@measure('Mine', question='order2')\ndef mine(gain, rank):\n    'Mine.'\n" + body,
+    )
+    done = amble_cli("eval", *files, "--plugin", plugin, "-m", "Mine")
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_plugin_that_leaves(amble_cli: Cli, write, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "--plugin", write("out.py", "import sys\nsys.exit(3)\n"))
+    assert done.returncode == 2
+    assert "out.py: SystemExit: 3" in done.stderr
+
+
+def test_relevance_from_outside(amble_cli: Cli, files: tuple[str, str]) -> None:
+    for bad in ("nan", "inf", "-1"):
+        done = amble_cli("eval", *files, "--rel", bad)
+        assert done.returncode == 2
+        assert "expected a grade of at least 0" in done.stderr
+    done = amble_cli("eval", *files, "--rel", "2", "-m", "AP(rel=1)", "AP", "--format", "tsv", "--quiet")
+    assert [line.split("\t")[2:] for line in done.stdout.splitlines()[1:]] == [
+        ["AP", "0.7500"],
+        ["AP(rel=2)", "0.0000"],
+    ]
+
+
+def test_lines_of_an_old_mac(amble_cli: Cli, write, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", files[0], write("mac.run", RUN.replace("\n", "\r")))
+    assert done.returncode == 2
+    assert "mac.run:1: carriage return inside the line, expected lines that end in LF or CRLF" in done.stderr
+    assert amble_cli("eval", files[0], write("dos.run", RUN.replace("\n", " more\r\n"))).returncode == 0
+
+
+def test_cwl_has_measures_of_its_own(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "--cwl")
+    assert done.returncode == 0, done.stderr
+    assert "INST" in done.stdout
+
+
+def test_json_of_odd_ids(amble_cli: Cli, write) -> None:
+    qrels, run = write("q", b"t\xff 0 a 1\n"), write("r.run", b"t\xff Q0 a 1 1 \xfetag\n")
+    done = amble_cli("eval", qrels, run, "-m", "AP", "--format", "json")
+    assert json.loads(done.stdout)["rows"][0]["run"] == "\udcfetag"

@@ -97,7 +97,12 @@ def brute(name: str, p: dict[str, float], gains: list[float], far: int = 20_000)
         v *= go(i, g, seen)
         if v < 1e-16:
             return total, depth
-    return total, depth + v * (far + 1)  # V falls as 1 / i^2: the rest is about V(i) i
+    shift = 2 * p.get("T", 0) - (
+        sum(gains) if name == "INST" else 0
+    )  # V falls as 1 / (i + s)^2: the rest is V(i) (i + s)
+    if name == "INSQa":
+        shift = 2 * max(0, p["T"] - sum(gains)) + 1
+    return total, depth + v * (far + 0.5 + shift)
 
 
 CASES: list[tuple[str, str, dict[str, float]]] = [
@@ -128,7 +133,7 @@ def test_against_brute_force(gains: list[float], case: tuple[str, str, dict[str,
     m = amble.parse(text)
     assert m.value(gains) == pytest.approx(total / depth, abs=2e-8 if name.startswith("INS") or p.get("T") else 1e-10)
     user = m.user(gains)
-    assert user.expected_depth == pytest.approx(depth, rel=1e-7)
+    assert user.expected_depth == pytest.approx(depth, rel=1e-8)
     # EU is order 2, the mean of the law order 1: each from L alone
     y = np.zeros(user.visits.size)
     y[: len(gains)] = gains
@@ -461,3 +466,29 @@ def test_cwl_and_residual_on_the_command_line(amble_cli: Any, write: Any) -> Non
     )
     done = amble_cli("eval", q, r, "--residual", "-m", "P@2", "AP", "--format", "tsv", "--quiet")
     assert done.stdout.splitlines()[1:] == ["t\tall\tP@2\t0.5000\t0.5000\tyes", "t\tall\tAP\t0.5000\t0.5000\tno"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("BPM(T=Uniform(0.3,2))", "scores jump there"),
+        ("AP(rel=Uniform(0,2))", "scores jump there"),
+        ("RBP(p=Beta(10000,10000))", "too extreme"),
+        ("INSQ(T=Gamma(1000,1))", "too extreme"),
+    ],
+)
+def test_populations_that_cannot_be_integrated(text: str, message: str) -> None:
+    with pytest.raises(amble.MeasureError, match=message):
+        amble.parse(text).value([1, 0])
+
+
+def test_costs_of_a_pipe(tmp_path: Path) -> None:
+    import os
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    threading.Thread(target=lambda: pipe.write_text("1 Q0 a 1 1 t\n")).start()
+    rankings = amble.align({"1": {"a": 1}}, str(pipe))
+    with pytest.raises(amble.ReadError, match="can be read again, not a pipe"):
+        amble.cwl(rankings, "RBP", costs={"a": 2.0})

@@ -138,3 +138,65 @@ def test_condensed_lists() -> None:
     scores = amble.evaluate(qrels, run, ["AP", "Judged@4", "NumRet"], unjudged="condense")
     # without x and y, b stands at rank 2; but Judged always knows
     assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]
+
+
+@pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])
+def test_laws_and_users_are_those_of_the_scores(name: str) -> None:
+    """Also where the largest grade is below 1: one rule for what a gain of 1 is."""
+    from amble.measures import Lists
+    from amble.measures.residual import residuals
+
+    for qrels in ({"1": {"a": 0.5, "b": 0.25, "c": 0}}, {"1": {"a": 3, "b": 1, "c": 0}}):
+        scores = amble.evaluate(qrels, {"x": {"1": {"a": 1.0, "c": 2.0, "b": 0.5, "z": 0.1}}}, name)
+        m, score = scores.parsed[0], scores.values.item()
+        if m.declaration.question == "order2":
+            top = max(qrels["1"].values())
+            binary = "rel" in m.values
+            y = [float(g >= 1) if binary else g / top for g in (0, qrels["1"]["a"], qrels["1"]["b"])]
+            user = scores.user("x", "1", name)
+            assert float(user.weights[:3] @ y[: user.weights.size]) == pytest.approx(score, abs=1e-12)
+        else:
+            assert scores.law("x", "1", name).mean == pytest.approx(score, abs=1e-12)
+        if name not in ("AP", "nDCG"):
+            assert residuals(m, Lists.of_rankings(scores.rankings))[0] >= -1e-12
+
+
+def test_large_grades() -> None:
+    # (2^1100 - 1) / 2^1100 is 1 to the last digit, and must not overflow
+    qrels, run = {"1": {"a": 1100, "b": 1099}}, {"r": {"1": {"b": 2.0, "a": 1.0}}}
+    assert amble.evaluate(qrels, run, "ERR").values.item() == pytest.approx(0.5 + 0.5 * 0.5)
+    with pytest.raises(amble.MeasureError, match="a grade of 1100 is too large to be an exponent"):
+        amble.evaluate(qrels, run, "nDCG(gains='exp')")
+
+
+def test_misuse_is_told_clearly() -> None:
+    rankings = amble.align(QRELS, RUNS)
+    with pytest.raises(amble.MeasureError, match="measures None"):
+        amble.evaluate(rankings, None)
+    with pytest.raises(KeyError, match="expected a run and a measure"):
+        amble.evaluate(rankings, "AP")["x"]
+    with pytest.raises(KeyError):
+        rankings.grades("x", "999")
+    for wrong in (None, "101", [[1, 0]], [math.inf], ["a"]):
+        with pytest.raises(amble.MeasureError, match="expected"):
+            amble.parse("AP").value(wrong)
+    for context in (
+        {"relevant": math.nan},
+        {"relevant": 10**12},
+        {"max_grade": math.nan},
+        {"max_grade": "a"},
+        {"top": 1},
+    ):
+        with pytest.raises(amble.MeasureError, match="expected"):
+            amble.parse("ERR").value([1, 0], **context)
+    with pytest.raises(amble.MeasureError, match="tied documents have no one rank"):
+        amble.evaluate(QRELS, {"x": {"401": {"a": 1.0, "b": 1.0}}}, "AP", ties="expected").law("x", "401", "AP")
+    with pytest.raises(amble.MeasureError, match="is more than 10,000,000"):
+        amble.parse("P@100000000")
+    with pytest.raises(amble.MeasureError, match="still reading after rank"):
+        amble.parse("U(L=10000000)").user([1])
+
+
+def test_a_topic_left_out_is_left_out_everywhere() -> None:
+    scores = amble.evaluate(QRELS, RUNS, ["AP", "NumQ"], undefined="skip")
+    assert scores.means()[:, 1].tolist() == [2, 2]

@@ -80,9 +80,30 @@ def test_depth() -> None:
         ({"continuation": 0.5, "last": 0.5}, "found 2 of them"),
         ({"continuation": 1.5}, "after rank 1 is 1.5, expected 0 to 1"),
         ({"weights": np.array([0.2, 0.8])}, "after rank 1 is 4, expected 0 to 1"),
-        ({"last": np.array([0.8, 0.8, 0.1])}, "after rank 2"),
+        ({"last": np.array([0.8, 0.8, 0.1])}, "does not give a chance"),
     ],
 )
 def test_no_user(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(amble.MeasureError, match=message):
         Forward(**arguments).over(3 if len(arguments) < 2 and "last" in arguments else 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"continuation": 0.5, "beyond": "x"}, "beyond='x'"),
+        ({"continuation": 0.5, "depth": 0}, "depth=0"),
+        ({"continuation": 1.0, "beyond": "endless"}, "never stops"),
+        ({"continuation": np.array([0.5, np.nan, 0.5])}, "does not give a chance|is nan"),
+        ({"weights": np.zeros(3)}, "does not give a chance"),
+        ({"visits": np.array([1.0, 0.5]), "beyond": "endless"}, "no closed form"),
+    ],
+)
+def test_impossible_users(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(amble.MeasureError, match=message), np.errstate(invalid="ignore", divide="ignore"):
+        Forward(**arguments).over(3)
+
+
+def test_residual_of_no_rank() -> None:
+    with pytest.raises(amble.MeasureError, match="residual"):
+        Forward(continuation=0.5).over(3).residual(-1)

@@ -136,6 +136,9 @@ def _lines(
             raise ReadError(
                 f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, expected {layout.most}: {layout.columns}"
             )
+        if n > layout.most and b"\r" in text.strip():
+            found = "carriage return inside the line, expected lines that end in LF or CRLF"
+            raise ReadError(f"{name}:{line}: {found}")
         try:
             rank = _number(columns[3], "rank") if rank_matters else 0.0
             number = _number(columns[layout.number], layout.number_is)

@@ -150,6 +150,8 @@ class Rankings:
 
     def list_of(self, run: str, topic: str) -> int:
         """Return the index of the list of a run and a topic."""
+        if topic not in self.topics:
+            raise KeyError(topic)
         here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
         found = np.flatnonzero(here)
         if not found.size:

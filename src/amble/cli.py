@@ -72,7 +72,8 @@ def main(argv: list[str] | None = None) -> int:
         rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
         args = _parser(argv[0], module).parse_args(rest)
         code: int = args.run(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except ValueError as error:
         if not _is_ours(error):
@@ -94,11 +95,12 @@ def main(argv: list[str] | None = None) -> int:
 def entry() -> NoReturn:
     """The installed command: as `main`, but does not take the interpreter apart at the end, which takes longer."""
     code = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        code = code or 2
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            code = code or 2
     os._exit(code)
 
 

@@ -79,6 +79,8 @@ class Scores:
         return self.measures.index(text)
 
     def __getitem__(self, key: tuple[str, str]) -> Array:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise KeyError(f"{key!r}: expected a run and a measure, as in scores['bm25', 'AP']")
         run, measure = key
         return self.values[self.rankings.index(run), :, self._measure(measure)]
 
@@ -86,12 +88,14 @@ class Scores:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
 
     def _context(self, run: str, topic: str) -> tuple[Array, dict[str, Any]]:
+        if self.rankings.ties == "expected":
+            raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         qrels = self.rankings.qrels
         t = qrels.topics.index(topic) if topic in qrels.topics else -1
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
-        return self.rankings.grades(run, topic), {"ideal": judged, "max_grade": max(float(qrels.grades.max()), 1.0)}
+        return self.rankings.grades(run, topic), {"ideal": judged, "max_grade": float(qrels.grades.max())}
 
     def law(self, run: str, topic: str, measure: str | Measure) -> Law:
         """The law of a score over users: of one run, topic and measure.
@@ -256,6 +260,8 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
         measures = split_measures(measures)
     if isinstance(measures, Measure):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise MeasureError(f"measures {measures!r:.60}: expected names of measures, such as 'AP nDCG@10'")
     parsed = [parse(m) for m in measures]
     if not parsed:
         raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
@@ -307,7 +313,11 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         of_lists = measure.scores(lists)
-        if undefined == "skip" and measure.declaration.aggregate != "sum":
+        if not np.isfinite(of_lists).all():
+            i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
+            where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
+            raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
+        if undefined == "skip":
             gains = lists.gains(measure.declaration.gain.make(measure.values))
             of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
         values[rankings.run, rankings.topic, j] = of_lists

@@ -47,7 +47,7 @@ class Law:
             raise MeasureError(f"a law needs as many values as probabilities, found {v.size} and {p.size}")
         if not np.isfinite(v).all():
             raise MeasureError("a law's values must be finite")
-        if (p < 0).any() or abs(p.sum() - 1) > _MASS:
+        if not (p >= 0).all() or not abs(p.sum() - 1) <= _MASS:
             raise MeasureError(f"a law's probabilities must be non-negative and sum to 1, found {p.sum():.12g}")
         order = np.argsort(v, kind="stable")
         v, p = v[order], p[order]

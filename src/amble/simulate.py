@@ -48,6 +48,8 @@ def simulate(measure: str | Measure, grades: ArrayLike, users: int = 100_000, se
     m = parse(measure)
     if isinstance(users, bool) or not isinstance(users, int) or users < 1:
         raise MeasureError(f"users={users!r}: expected a whole number of at least 1")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise MeasureError(f"seed={seed!r}: expected a whole number of at least 0")
     behaviour, gain, scale = m.walk(grades, **context)
     rng = np.random.default_rng(seed)
     question = str(m.declaration.question)

@@ -37,8 +37,8 @@ def read_zscores(path: str | os.PathLike[str]) -> Moments:
     table: Moments = {}
     with open_source(name) as (source, _):
         data = _reader_py._bytes_of(source)
-    for line, text in enumerate(data.decode("utf-8", "surrogateescape").splitlines(), 1):
-        columns = text.split()
+    for line, raw in enumerate(data.split(b"\n"), 1):
+        columns = [column.decode("utf-8", "surrogateescape") for column in raw.split()]
         if not columns or columns[0].startswith("#"):
             continue
         if len(columns) != 4:

@@ -142,7 +142,7 @@ class Table:
             }
             for row in self.rows
         ]
-        return json.dumps({**self.facts, "rows": rows}, indent=1, ensure_ascii=False)
+        return json.dumps({**self.facts, "rows": rows}, indent=1, ensure_ascii=True)
 
     def latex(self) -> str:
         """A tabular with booktabs rules; the best cells in bold."""

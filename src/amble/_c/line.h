@@ -38,7 +38,7 @@ static int wrong_number(const u8 *p, const char *what, Err *e) {
 /* Says what is wrong with the line at p. The order is fixed (control bytes, columns, rank, number), so that the
  * plain twin can say the same. */
 static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters, Err *e) {
-    const u8 *column[8], *q = p;
+    const u8 *column[8], *q = p, *last = p;
     int n = 0;
     double rank;
     e->line = line;
@@ -50,10 +50,15 @@ static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters
         }
     for (q = skip_blanks(p); *q != '\n'; q = skip_blanks(skip_column(q))) {
         if (n < 8) column[n] = q;
+        last = q;
         n++;
     }
     if (n < l->least || (n > l->most && (!l->more || parse_number(column[3], &q, &rank) != NUMBER))) {
         snprintf(e->text, sizeof e->text, "found %d column%s, expected %d: %s", n, n == 1 ? "" : "s", l->most, l->columns);
+        return e->kind = WRONG;
+    }
+    if (n > l->most && memchr(column[0], '\r', (size_t)(last - column[0]))) {
+        snprintf(e->text, sizeof e->text, "carriage return inside the line, expected lines that end in LF or CRLF");
         return e->kind = WRONG;
     }
     if (rank_matters && wrong_number(column[3], "rank", e)) return e->kind;

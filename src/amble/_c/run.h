@@ -33,7 +33,12 @@ INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, int rank_m
         if (*p > ' ') { /* text after the sixth column */
             double number;
             if (parse_number(rank, &end, &number) != NUMBER) return -1;
-            while (*p > ' ') p = skip_blanks(skip_column(p));
+            const u8 *last = p;
+            for (; *p > ' '; p = skip_blanks(skip_column(p))) last = p;
+            if (memchr(start, '\r', (size_t)(last - start))) { /* lines of an old Mac, not a long line */
+                const u8 *first = skip_blanks(start);
+                if (memchr(first, '\r', (size_t)(last - first))) return -1;
+            }
         }
     }
     if (*p != '\n' || LINE_TOO_LONG(start, p)) return -1;

@@ -20,6 +20,7 @@ from amble.errors import AmbleError, MeasureError
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
 _TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
+_RATES = "P@10 SDCG@10 RBP INSQ INST AP RR"  # those that have a C/W/L form
 _OFFICIAL = (
     "NumQ NumRet NumRel NumRelRet AP GMAP Rprec bpref RR "
     + " ".join(f"IPrec@{i / 10}" for i in range(11))
@@ -89,33 +90,35 @@ def load_plugin(path: str) -> None:
         raise MeasureError(f"{path}: {error}") from None
     except OSError as error:
         raise MeasureError(f"{path}: {error.strerror}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
 
 
 def _wanted(args: argparse.Namespace) -> list[Any]:
     from amble.measures import parse
-    from amble.measures.grammar import split_measures
+    from amble.measures.grammar import parse_call, split_measures
     from amble.measures.trec import all_trec
 
-    usual = _OFFICIAL if args.trec else _TIED if args.ties == "expected" else _DEFAULT
+    usual = _OFFICIAL if args.trec else _RATES if args.cwl else _TIED if args.ties == "expected" else _DEFAULT
     words = args.measure or [usual]
     names: list[str] = []
     for word in (part for text in words for part in split_measures(text)):
         names += [ours for _, ours in all_trec()] if word == "all_trec" else [word]
     measures = [parse(name) for name in names]
-    if args.rel is not None:
-        for m in measures:
-            if "rel" in m.values and m.values["rel"] == m.declaration.parameters["rel"].default:
-                m.values["rel"] = m.declaration.parameters["rel"].domain.check(args.rel)
-    return measures
+    if args.rel is None:
+        return measures
+    said = [parse_call(name).arguments for name in names]  # what a measure says itself, it keeps
+    return [
+        m.with_value("rel", args.rel) if "rel" in m.values and "rel" not in own else m
+        for m, own in zip(measures, said, strict=True)
+    ]
 
 
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
     if not 0 <= args.digits <= 17:
         raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
-    if args.rel is not None and args.rel < 0:
+    if args.rel is not None and not 0 <= args.rel < float("inf"):
         raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
@@ -156,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
         scores = standardised(scores, read_zscores(args.zscores))
     text = _cwl(scores, how, args) if args.cwl else _render(scores, measures, how, args)
     _write(text, args.output)
-    if not args.quiet:
+    if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     return 0
 
@@ -226,7 +229,13 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
         table = scores.mean(digits=args.digits, intervals=args.intervals)
-    bold = how == "table" and not args.output and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    bold = (
+        how == "table"
+        and not args.output
+        and sys.stdout is not None
+        and sys.stdout.isatty()
+        and "NO_COLOR" not in os.environ
+    )
     rendered: str = table.render(how, bold=bold)
     return rendered
 
@@ -289,15 +298,20 @@ def _facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[s
 def _write(text: str, path: str | None) -> None:
     """Write to standard output, or to a file that appears whole or not at all."""
     if path is None:
+        if sys.stdout is None:
+            raise AmbleError("there is no standard output to write to")
         sys.stdout.write(text + "\n")
         return
-    partial = f"{path}.{os.getpid()}.partial"
+    target = os.path.realpath(path)
+    direct = os.path.exists(target) and not os.path.isfile(target)  # a device or a pipe is written to, not replaced
+    partial = target if direct else f"{target}.{os.getpid()}.partial"
     try:
         with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text + "\n")
-        os.replace(partial, path)
+        if not direct:
+            os.replace(partial, target)
     except OSError as error:
         raise AmbleError(f"{path}: {error.strerror}") from None
     finally:
-        if os.path.exists(partial):
+        if not direct and os.path.exists(partial):
             os.unlink(partial)

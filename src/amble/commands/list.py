@@ -8,7 +8,6 @@ amble list RBP nDCG         these, in full
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from amble.errors import AmbleError
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         text = "\n\n".join(_full(d) for d in chosen)
     else:
         text = _lines(chosen)
-    sys.stdout.write(text + "\n")
+    print(text)
     return 0
 
 

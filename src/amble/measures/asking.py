@@ -12,6 +12,7 @@ from amble.errors import MeasureError
 from amble.law import Law
 from amble.measures import dense, sparse, static
 from amble.measures.declare import Declaration
+from amble.measures.domains import checked
 from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
@@ -73,9 +74,20 @@ class Measure:
     def scores(self, lists: Lists) -> Array:
         """The score of every list."""
         try:
-            return self._scores(lists)
+            out = self._scores(lists)
         except MeasureError as error:
             raise self._named(error) from None
+        except Exception as error:
+            raise self._theirs(error) from error
+        if out.shape != (lists.n,):
+            raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {lists.n} lists")
+        return out
+
+    def _theirs(self, error: Exception) -> Exception:
+        """An error in a user's own function is hers to mend: said in one line. One in ours is a bug."""
+        if self.declaration.family != "yours":
+            return error
+        return MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}")
 
     def _named(self, error: MeasureError) -> MeasureError:
         """An error that says whose it is."""
@@ -104,6 +116,11 @@ class Measure:
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
+
+    def with_value(self, name: str, value: Any) -> Measure:
+        """The same measure with another value of a parameter."""
+        d = self.declaration
+        return Measure(d, self.values | {name: checked(d.name, name, d.parameters[name].domain, value)}, self.cut)
 
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.
@@ -180,7 +197,8 @@ class Measure:
             raise MeasureError(
                 f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade"
             )
-        rel = float(self.values.get("rel", 1))
+        rel = self.values.get("rel", 1)
+        rel = 1.0 if isinstance(rel, Population) else float(rel)
         if self.declaration.gain is scaled and self.values["max_grade"] is None and context.get("max_grade") is None:
             top = np.nanmax(np.array(grades, np.float64), initial=0.0)
             if top > 1:
@@ -215,6 +233,9 @@ class Measure:
     def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
         """The least and the greatest score that judging the unjudged documents (NaN) could give.
 
+        Each is taken to have grade 0 or the largest grade; grades between could lead a little further out for measures
+        that divide by an ideal list, and for users who stop when they have enough.
+
         Examples
         --------
         >>> import amble
@@ -231,6 +252,8 @@ class Measure:
     def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour:
         """What the user does on a list: C, V, L, W, expected depth, residual.
 
+        ``@k`` is about what she gains, not about where she goes: the user of ``RBP@10`` walks as that of ``RBP``.
+
         Examples
         --------
         >>> import amble
@@ -243,6 +266,8 @@ class Measure:
             return self._walk(grades, context)[0]
         except MeasureError as error:
             raise self._named(error) from None
+        except Exception as error:
+            raise self._theirs(error) from error
 
     def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
         d = self.declaration

@@ -66,6 +66,9 @@ class Costs:
         offsets = np.concatenate(([0], np.cumsum(rankings.length)))
         values = np.full(int(offsets[-1]), float(default))
         rule = "docno" if rankings.ties == "expected" else rankings.ties
+        once = [run.path for run in rankings.sources if run.path is not None and not os.path.isfile(run.path)]
+        if once:
+            raise ReadError(f"{once[0]}: costs by document need a file that can be read again, not a pipe")
         for r, run in enumerate(rankings.sources):
             documents = run.documents(rule, rankings.duplicates)
             for i in np.flatnonzero(rankings.run == r).tolist():

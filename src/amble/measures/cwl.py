@@ -18,6 +18,7 @@ from amble.users.forward import Forward
 Array = NDArray[np.float64]
 
 Hoped = Annotated[float, Above(0), "how much gain she hopes for"]
+Needed = Annotated[float, Above(0, smooth=False), "the gain at which she has enough"]
 _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
 
 
@@ -95,7 +96,7 @@ def inst(seen: Array, T: Annotated[float, AtLeast(0.5), "how much gain she hopes
     formula="she stops at the first rank where her gain reaches T, or at rank k",
 )
 def bejeweled_player(
-    seen: Array, T: Hoped = 1.0, k: Annotated[int, Whole(1), "how many documents she will look at"] = 10
+    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "how many documents she will look at"] = 10
 ) -> Forward:
     """A player who stops when she has won T, or when her k moves are used up."""
     return Forward(continuation=1.0, depth=k, survival=np.where(seen >= T - _SLACK, 0.0, 1.0))
@@ -113,10 +114,10 @@ def dynamic_player(
     gain: Array,
     seen: Array,
     rank: Array,
-    T: Hoped = 1.0,
+    T: Needed = 1.0,
     k: Annotated[int, Whole(1), "how many documents she will look at"] = 10,
-    hb: Annotated[float, AtLeast(0), "how much her hope moves"] = 1.0,
-    hc: Annotated[float, AtLeast(0), "how much her patience moves"] = 0.0,
+    hb: Annotated[float, AtLeast(0, smooth=False), "how much her hope moves"] = 1.0,
+    hc: Annotated[float, AtLeast(0, smooth=False), "how much her patience moves"] = 0.0,
     median: Annotated[float, Between(0, 1, closed=True), "the gain she takes for usual"] = 0.5,
 ) -> Forward:
     """A player whose hope and patience grow with good documents and sink with bad ones."""

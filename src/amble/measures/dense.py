@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.measures.gains import Gains
 from amble.measures.static import FURTHEST, NOBODY, divided, followed
-from amble.users.forward import Behaviour, Forward, inverse_square
+from amble.users.forward import Behaviour, Forward, check_chances, inverse_square
 from amble.users.tails import Geometric, InverseSquare, Tail
 
 __all__ = ["behaviour_on", "score_dense"]
@@ -122,6 +122,8 @@ class _Block:
             if user.kind in ("visits", "weights"):
                 first = value[:, :1] if first is None else first
                 visits = value / first
+                if not np.isfinite(visits).all() or (visits < 0).any() or (np.diff(visits, axis=1) > 1e-9).any():
+                    raise MeasureError(f"{user.kind} must be numbers that do not rise with the rank")
                 c = np.ones(gain.shape)  # only V is asked of her
             else:
                 c, visits = self._chances(user, value, rank, reach)
@@ -156,8 +158,10 @@ class _Block:
             end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
             if question == "inside":
                 end = longest
-            if (end is not None and start >= end) or reach.max(initial=0) < NOBODY or start > FURTHEST:
+            if (end is not None and start >= end) or reach.max(initial=0) < NOBODY:
                 break
+            if start > FURTHEST:
+                raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
             tail = self._tail(user, value) if start >= longest and user.depth is None else None
             if tail is not None and question in ("order2", "total", "depth", "cost", "both"):
                 more = np.asarray(tail.visits(reach, start))
@@ -177,11 +181,14 @@ class _Block:
         if user.kind == "last":
             last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
             visits = reach[:, None] - np.cumsum(last, axis=1) + last
+            if not np.isfinite(last).all() or (last < -1e-9).any() or (visits - last < -1e-9).any():
+                raise MeasureError("the chances that a rank is the last one must be at least 0 and sum to at most 1")
             visits = np.where(visits > 1e-15, visits, 0.0)
             return np.divide(visits - last, visits, out=np.zeros(last.shape), where=visits > 0), visits
         c = inverse_square(rank, value) if user.kind == "shift" else value
         if user.survival is not None:
             c = c * user.survival
+        check_chances(c, rank)
         first = np.ones((c.shape[0], 1))
         return c, reach[:, None] * np.cumprod(np.concatenate((first, c[:, :-1]), axis=1), axis=1)
 

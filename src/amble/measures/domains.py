@@ -27,6 +27,7 @@ class Domain:
     """A set of values."""
 
     text = ""
+    smooth = True  # whether scores change smoothly with it, so that a population may have it
 
     def check(self, value: Any) -> Any:
         """Return the value as it is to be used, or raise ValueError."""
@@ -62,8 +63,9 @@ class Between(Domain):
 class Above(Domain):
     """Greater than a number."""
 
-    def __init__(self, low: float) -> None:
+    def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
+        self.smooth = smooth
         self.text = f"a number above {low:g}"
 
     def check(self, value: Any) -> float:
@@ -77,8 +79,9 @@ class Above(Domain):
 class AtLeast(Domain):
     """A number or more."""
 
-    def __init__(self, low: float) -> None:
+    def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
+        self.smooth = smooth
         self.text = f"a number of at least {low:g}"
 
     def check(self, value: Any) -> float:
@@ -90,17 +93,21 @@ class AtLeast(Domain):
 
 
 class Whole(Domain):
-    """A whole number from a least one on."""
+    """A whole number from a least one to a most one."""
 
-    def __init__(self, low: int = 1) -> None:
-        self.low = low
+    smooth = False
+
+    def __init__(self, low: int = 1, high: int = 10_000_000) -> None:
+        self.low, self.high = low, high
         self.text = f"a whole number of at least {low}"
 
     def check(self, value: Any) -> int:
         """Return the number."""
         x = self.number(value)
-        if x != int(x) or not self.low <= x <= 2**31 - 1:
+        if x != int(x) or not self.low <= x:
             raise ValueError
+        if x > self.high:
+            raise MeasureError(f"{x:g} is more than {self.high:,}, the most that is allowed")
         return int(x)
 
 
@@ -174,10 +181,10 @@ class GainTable(Domain):
     @staticmethod
     def read(text: str) -> dict[float, float]:
         """Return the table."""
-        table = {}
+        table: dict[float, float] = {}
         for pair in text.split(","):
             grade, sign, gain = pair.partition("=")
-            if not sign or Domain.number(float(gain)) < 0:
+            if not sign or "_" in pair or Domain.number(float(gain)) < 0 or float(grade) in table:
                 raise ValueError
             table[Domain.number(float(grade))] = float(gain)
         return table
@@ -188,6 +195,7 @@ class Optional(Domain):
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
+        self.smooth = domain.smooth
         self.text = f"{domain.text}, or None"
 
     def check(self, value: Any) -> Any:
@@ -199,10 +207,17 @@ def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
     """Return the value in its domain, or say what is allowed."""
     try:
         if isinstance(value, Population):  # everybody in it must be allowed
+            if not domain.smooth:
+                raise MeasureError(
+                    f"{measure}: {name}={value} is not allowed, expected {domain.text}: scores jump there, so that the "
+                    f"mean over users would not be exact"
+                )
             for x in value.nodes()[0].tolist():
                 domain.check(x)
             return value
         return domain.check(value)
+    except MeasureError:
+        raise
     except (ValueError, TypeError, OverflowError):
         raise MeasureError(f"{measure}: {name}={value!r:.60} is not allowed, expected {domain.text}") from None
 

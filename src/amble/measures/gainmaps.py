@@ -29,12 +29,18 @@ def _binary(values: dict[str, Any]) -> GainMap:
     return GainMap(("binary", rel), lambda grades, _: np.where(grades >= rel, 1.0, 0.0))
 
 
+def _exponential(grades: Array, largest: float) -> Array:
+    if largest > 500:
+        raise MeasureError(f"gains='exp': a grade of {largest:g} is too large to be an exponent, expected at most 500")
+    return np.where(grades > 0, np.exp2(np.maximum(grades, 0.0)) - 1.0, 0.0)
+
+
 def _graded(values: dict[str, Any]) -> GainMap:
     kind = values["gains"]
     if kind == "linear":
         return GainMap(("linear",), lambda grades, _: np.maximum(grades, 0.0))
     if kind == "exp":
-        return GainMap(("exp",), lambda grades, _: np.where(grades > 0, np.exp2(np.maximum(grades, 0.0)) - 1.0, 0.0))
+        return GainMap(("exp",), _exponential)
     table = GainTable.read(kind)
 
     def gain(grades: Array, _: float) -> Array:
@@ -53,7 +59,7 @@ def _satisfying(values: dict[str, Any]) -> GainMap:
         m = largest if most is None else most
         if most is not None and largest > most:
             raise MeasureError(f"max_grade={most:g}: a grade of {largest:g} exceeds it")
-        return np.asarray((np.exp2(np.maximum(grades, 0.0)) - 1.0) / np.exp2(m))
+        return np.asarray(np.exp2(np.maximum(grades, 0.0) - m) - np.exp2(-m))  # (2^g - 1) / 2^m, without overflow
 
     return GainMap(("satisfying", most), chance)
 
@@ -70,7 +76,7 @@ def _scaled(values: dict[str, Any]) -> GainMap:
     return GainMap(("scaled", most), share)
 
 
-binary = GainKind((Parameter("rel", 1, AtLeast(0), "the least grade that is relevant"),), _binary)
+binary = GainKind((Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant"),), _binary)
 graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
 scaled = GainKind(
     (

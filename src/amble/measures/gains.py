@@ -6,6 +6,7 @@ cost. One list given by hand and thousands read from files are the same thing he
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = ["GainMap", "Gains", "Lists"]
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_MOST_RELEVANT = 10_000_000
 _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
 
@@ -137,6 +139,8 @@ class Lists:
         own and, where ``relevant`` says that there are more relevant ones, as many of grade ``extra_grade``.
         """
         try:
+            if grades is None or isinstance(grades, str | bytes):
+                raise TypeError
             given = np.array(grades, np.float64, ndmin=1)
             others = None if ideal is None else np.array(ideal, np.float64, ndmin=1)
         except (TypeError, ValueError):
@@ -150,13 +154,17 @@ class Lists:
             rest = _without(others, own)
         elif relevant is not None:
             found = int((own >= extra_grade).sum())
-            if relevant != int(relevant) or relevant < found:
-                raise MeasureError(f"relevant={relevant}: expected a whole number of at least {found}, as in the list")
+            if not found <= relevant <= _MOST_RELEVANT or relevant != int(relevant):
+                raise MeasureError(
+                    f"relevant={relevant}: expected a whole number from {found}, as in the list, to {_MOST_RELEVANT}"
+                )
             rest = np.full(int(relevant) - found, extra_grade)
         table = np.concatenate((own, rest))
-        largest = max(float(table.max()) if table.size else 0.0, 1.0)
+        largest = float(table.max(initial=-np.inf))
         if max_grade is None:
-            max_grade = largest
+            max_grade = max(largest, 1.0)
+        elif isinstance(max_grade, bool) or not isinstance(max_grade, int | float) or not math.isfinite(max_grade):
+            raise MeasureError(f"max_grade={max_grade!r:.60}: expected a finite number")
         elif max_grade < largest:
             raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
         return cls(

@@ -39,6 +39,8 @@ def _suggest(word: str, words: Iterable[str]) -> str:
 def _after_at(name: str, domain: Domain, value: Value) -> Any:
     try:
         return domain.check(value)
+    except MeasureError:
+        raise
     except ValueError:
         text = domain.domain.text if isinstance(domain, Optional) else domain.text
         raise MeasureError(f"{name}@{value} is not allowed, expected {text} after '@'") from None

@@ -6,6 +6,7 @@ mean is taken by Gaussian quadrature with the distribution's own weight.
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 
 import numpy as np
@@ -73,11 +74,19 @@ def _nodes(kind: str, arguments: tuple[float, ...]) -> tuple[np.ndarray, np.ndar
     elif kind == "Beta":
         from scipy.special import roots_jacobi
 
-        x, w = roots_jacobi(_NODES, b - 1, a - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            x, w = roots_jacobi(_NODES, b - 1, a - 1)
         x = (x + 1) / 2
     else:
         from scipy.special import roots_genlaguerre
 
-        x, w = roots_genlaguerre(_NODES, a - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            x, w = roots_genlaguerre(_NODES, a - 1)
         x = b * x
-    return np.asarray(x), np.asarray(w / w.sum())
+    with np.errstate(all="ignore"):
+        w = w / w.sum()
+    if not (np.isfinite(x).all() and np.isfinite(w).all()):
+        raise MeasureError(f"{kind}({a:g},{b:g}) is too extreme to be integrated over")
+    return np.asarray(x), np.asarray(w)

@@ -32,7 +32,7 @@ def bounds(measure: Measure) -> bool:
 
 
 def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
-    """The least and the greatest score over the ways to judge the unjudged documents of one list."""
+    """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one."""
     if measure.declaration.family == "counts":
         raise MeasureError(f"{measure} counts judgments, so judging more documents gives no interval of it")
     if measure.is_population:
@@ -83,7 +83,9 @@ def residuals(measure: Measure, lists: Lists) -> Array:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
     base = measure.scores(lists)
     out = np.zeros(lists.n)
-    most = max(lists.max_grade, 1.0, float(measure.values.get("rel", 1)))
+    most = lists.max_grade if lists.max_grade > 0 else 1.0
+    if "rel" in measure.values:  # a relevant one, if there is none yet
+        most = max(most, float(measure.values["rel"]))
     for start in range(0, lists.n, _CHUNK):
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
         filled = _filled(lists, chunk, most)

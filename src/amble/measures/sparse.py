@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.measures.gains import Gains, scan
-from amble.users.forward import Forward
+from amble.users.forward import Forward, check_chances
 from amble.users.tails import trigamma
 
 __all__ = ["score_piecewise", "score_sparse"]
@@ -45,6 +45,7 @@ def score_sparse(
     if user.kind == "last":
         last = value
     elif user.kind == "continuation":
+        check_chances(value, gains.position)
         last = _before(value, gains) * (1.0 - value)
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
@@ -71,6 +72,7 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     if user.survival is None:
         raise MeasureError("a user who stops at gains says with what chance she survives them")
     survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
+    check_chances(survival, gains.position)
     behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
         max(int(lists.length.max(initial=0)), 1)
     )
@@ -156,6 +158,7 @@ def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[n
 
 
 def _pieces_of_chance(rank: Array, until: Array, chance: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+    check_chances(chance, rank)
     m = until - rank
     ratio = chance**m
     sure = chance >= 1.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import MeasureError
 from amble.measures.gains import Gains
 from amble.users.forward import Behaviour, Forward
 
@@ -119,7 +120,9 @@ def followed(met: Callable[[int], tuple[Forward, Array]], n: int) -> tuple[Behav
         if user.survival is not None:
             c = c * np.broadcast_to(user.survival, gain.shape)
         visits = np.cumprod(np.concatenate(([1.0], c[:-1])), dtype=np.float64)
-        if visits[-1] * c[-1] < NOBODY or m >= FURTHEST:
+        if visits[-1] * c[-1] < NOBODY:
             c[-1] = 0.0
             return Behaviour(c, visits), gain
+        if m >= FURTHEST:
+            raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
         m = min(2 * m + 64, FURTHEST)

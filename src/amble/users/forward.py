@@ -89,6 +89,14 @@ class Forward:
         self.mass = mass
         self.depth = depth
         self.beyond = beyond
+        if beyond not in ("stop", "nothing", "endless"):
+            raise MeasureError(f"beyond={beyond!r}: expected 'stop', 'nothing' or 'endless'")
+        if depth is not None and (isinstance(depth, bool) or int(depth) != depth or depth < 1):
+            raise MeasureError(f"depth={depth!r}: expected a whole number of at least 1, or None")
+        if self.kind == "continuation" and isinstance(self.rule, int | float) and not np.isnan(self.rule):
+            check_chances(np.asarray(self.rule, np.float64), 1)
+            if beyond == "endless" and depth is None and self.rule >= 1 and survival is None:
+                raise MeasureError("a user who always goes on never stops; say depth=, or beyond='stop'")
         if beyond == "endless" and self.kind not in ("shift", "continuation"):
             raise MeasureError(f"a user declared by {self.kind} has no closed form for reading on for ever")
 
@@ -129,6 +137,8 @@ class Forward:
             visits[np.abs(visits) < _TOLERANCE * 1e-4] = 0.0
         else:
             visits = x / x[0]
+        if not np.isfinite(visits).all() or (visits < -_TOLERANCE).any() or not visits.any():
+            raise MeasureError(f"{self.kind} does not give a chance of reaching every rank")
         if self.depth is not None:
             visits[self.depth :] = 0.0
         nxt = visits[1:]
@@ -150,6 +160,18 @@ class Forward:
             first = int(np.flatnonzero((c < -_TOLERANCE) | (c > 1 + _TOLERANCE))[0])
             raise MeasureError(f"the chance of going on after rank {first + 1} is {c[first]:.6g}, expected 0 to 1")
         return Behaviour(np.clip(c, 0.0, 1.0), visits, tail)
+
+
+def check_chances(chances: Array, rank: Any) -> None:
+    """Refuse what is no chance of going on."""
+    with np.errstate(invalid="ignore"):
+        wrong = ~((chances >= -_TOLERANCE) & (chances <= 1 + _TOLERANCE))
+    if wrong.any():
+        ranks = np.broadcast_to(np.asarray(rank), chances.shape)
+        first = int(ranks[wrong].flat[0])
+        raise MeasureError(
+            f"the chance of going on after rank {first} is {chances[wrong].flat[0]:.6g}, expected 0 to 1"
+        )
 
 
 def inverse_square(rank: Array, shift: Array) -> Array:
@@ -205,6 +227,8 @@ class Behaviour:
         >>> round(Forward(continuation=0.8, beyond="endless").over(3).residual(10), 12)  # .8 ** 10
         0.1073741824
         """
+        if k < 0:
+            raise MeasureError(f"residual({k}): expected a rank of at least 0")
         n = self.visits.size
         if k <= n:
             return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
