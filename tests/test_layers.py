@@ -16,6 +16,7 @@ ORDER = [
     "_reader",
     "files",
     "frames",
+    "ranked",
     "read",
     "audit",
     "align",

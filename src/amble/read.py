@@ -13,7 +13,7 @@ import importlib
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from amble.errors import ReadError
 from amble.files import open_source, plain_size, stem, topic_changes
 from amble.frames import as_table
+from amble.ranked import Documents, Ranked
 
 __all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
 
@@ -110,63 +111,6 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
-
-
-class Ranked(NamedTuple):
-    """What the reader makes of one run and the judgments.
-
-    ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
-    with another, duplicates dropped, end of its hits. ``hits`` has a row per judged document in rank order: rank, row
-    of the judgment and, where they are wanted, first rank and size of its group of equal scores.
-    """
-
-    lists: NDArray[np.int64]
-    hits: NDArray[np.int32]
-    extra: list[str]
-    tag: str
-
-    @classmethod
-    def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
-        """Wrap the reader's answer."""
-        lists, hits, extra, tag = raw
-        return cls(
-            np.frombuffer(lists, np.int64).reshape(-1, 5),
-            np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
-            extra,
-            tag,
-        )
-
-
-class Documents:
-    """A run's documents in rank order, topic by topic; made by `Run.documents`.
-
-    Examples
-    --------
-    >>> import amble
-    >>> runs = amble.read_runs({"mine": {"401": {"a": 1.5, "b": 2.5}}})
-    >>> documents = runs[0].documents()
-    >>> documents["401"]
-    [('b', 2.5), ('a', 1.5)]
-    """
-
-    def __init__(self, raw: tuple[list[str], bytes, list[str], bytes, str, int]) -> None:
-        topics, offsets, docs, scores, self.tag, self.dropped = raw
-        self.topics: tuple[str, ...] = tuple(topics)
-        self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
-        self.docs: list[str] = docs
-        self.scores: NDArray[np.float64] = np.frombuffer(scores, np.float64)[: len(docs)]
-        self._index = {topic: i for i, topic in enumerate(self.topics)}
-
-    def __getitem__(self, topic: str) -> list[tuple[str, float]]:
-        i = self._index[topic]
-        rows = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
-        return list(zip(self.docs[rows], self.scores[rows].tolist(), strict=True))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.topics)
-
-    def __len__(self) -> int:
-        return len(self.topics)
 
 
 class Run:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting, cwl  # declare the built-in measures
+from amble.measures import classic, counting, cwl, grading  # declare the built-in measures
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
@@ -35,6 +35,7 @@ __all__ = [
     "counting",
     "cwl",
     "graded",
+    "grading",
     "measure",
     "parse",
     "satisfying",

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.measures.declare import measure
-from amble.measures.domains import Above, AtLeast, Between, Numbers, Optional, Whole
-from amble.measures.gainmaps import graded
+from amble.measures.domains import Above, Between, Numbers, Optional, Whole
 from amble.measures.gains import Gains, scan
 
 Array = NDArray[np.float64]
@@ -18,7 +17,7 @@ Rank = Annotated[int | None, Optional(Whole(1)), "the rank to look down to; None
 _EPSILON = 1e-5  # of infAP
 
 
-def _ratio(a: NDArray[np.generic], b: NDArray[np.generic]) -> Array:
+def ratio(a: NDArray[np.generic], b: NDArray[np.generic]) -> Array:
     """Divide; 0 where the divisor is 0."""
     top, bottom = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
     return np.asarray(np.divide(top, bottom, out=np.zeros(top.shape), where=bottom > 0))
@@ -92,23 +91,23 @@ def f_measure(
 ) -> Array:
     """The harmonic mean of precision and recall of the first k (without @k: of the whole list)."""
     found = _found(gains, k)
-    p = _ratio(found, gains.lists.length) if k is None else found / k
-    r = _ratio(found, gains.relevant)
+    p = ratio(found, gains.lists.length) if k is None else found / k
+    r = ratio(found, gains.relevant)
     x = beta * beta
-    return _ratio((x + 1.0) * p * r, x * p + r)
+    return ratio((x + 1.0) * p * r, x * p + r)
 
 
 @measure("RelP", cite="trec_eval", family="sets", formula="relevant among the first k, divided by min(k, relevant)")
 def relative_precision(gains: Gains, k: Rank = None) -> Array:
     """Precision, relative to the best that could be had (without @k: of the whole list)."""
     most = gains.lists.length if k is None else k
-    return _ratio(_found(gains, k), np.minimum(most, gains.relevant))
+    return ratio(_found(gains, k), np.minimum(most, gains.relevant))
 
 
 @measure("SetAP", cite="trec_eval", family="sets", formula="precision x recall of the whole list")
 def set_ap(gains: Gains) -> Array:
     """Precision times recall of the list as a set."""
-    return _ratio(gains.found * gains.found, gains.lists.length * gains.relevant)
+    return ratio(gains.found * gains.found, gains.lists.length * gains.relevant)
 
 
 @measure("Success", cite="trec_eval", family="sets", formula="1 if any of the first k is relevant, else 0")
@@ -147,7 +146,7 @@ def utility(
 def r_precision(gains: Gains, mult: Annotated[float, Above(0), "of the number of relevant documents"] = 1.0) -> Array:
     """Precision at the rank where a perfect list would have found everything."""
     k = (mult * gains.relevant + 0.9).astype(np.int64)
-    return _ratio(gains.upto(k), k)
+    return ratio(gains.upto(k), k)
 
 
 def _interpolated(gains: Gains) -> Array:
@@ -198,7 +197,7 @@ def mean_interpolated_precision(
 @measure("PRAUC", cite="manning2008", family="curve", formula="integral of IPrec over recall from 0 to 1")
 def area_under_curve(gains: Gains) -> Array:
     """The area under the interpolated precision-recall curve."""
-    return _ratio(gains.sum(_interpolated(gains)), gains.relevant)
+    return ratio(gains.sum(_interpolated(gains)), gains.relevant)
 
 
 # ---- incomplete judgments
@@ -220,7 +219,7 @@ def _bpref(gains: Gains) -> Array:
     r = gains.relevant[gains.list]
     bound = np.minimum(all_nonrelevant[gains.list], r)
     value = np.where(above > 0, 1.0 - np.minimum(above, r) / np.where(bound > 0, bound, 1.0), 1.0)
-    return _ratio(gains.sum(value), gains.relevant)
+    return ratio(gains.sum(value), gains.relevant)
 
 
 @measure("bpref", cite="buckley2004", family="incomplete", formula="mean of 1 - min(n, R) / min(N, R)")
@@ -245,7 +244,7 @@ def inferred_ap(gains: Gains) -> Array:
     j = (gains.position - 1).astype(np.float64)
     deep = np.maximum(j, 1.0)
     value = 1.0 / (j + 1.0) + (j / (j + 1.0)) * ((rs + nr + un) / deep) * ((rs + _EPSILON) / (rs + nr + 2 * _EPSILON))
-    return _ratio(gains.sum(np.where(j == 0, 1.0, value)), gains.relevant)
+    return ratio(gains.sum(np.where(j == 0, 1.0, value)), gains.relevant)
 
 
 @measure("RBPresid", cite="trec_eval", family="incomplete", formula="p^N + (1 - p) x sum over unjudged i of p^(i - 1)")
@@ -258,147 +257,3 @@ def rbp_residual(gains: Gains, p: Annotated[float, Between(0, 1), "persistence"]
     tail = p ** np.asarray(lists.shown_length, np.float64)
     value = tail + (1.0 - tail - (1.0 - p) * seen)
     return np.where(unjudged_found > 0, value, 0.0)
-
-
-# ---- other graded measures
-
-
-def _ideal_ranks(gains: Gains) -> NDArray[np.int64]:
-    gain, starts = gains.ideal
-    return np.arange(1, gain.size + 1) - np.repeat(starts[:-1], np.diff(starts))
-
-
-def _per_topic_prefix(gains: Gains, terms: Array) -> Array:
-    """Cumulative sums of a term within each topic's ideal list."""
-    return scan(np.add.accumulate, terms, gains.ideal[1])
-
-
-def _upto_ideal(gains: Gains, prefix: Array, k: NDArray[np.int64], topic: NDArray[np.generic]) -> Array:
-    _, starts = gains.ideal
-    size = starts[topic + 1] - starts[topic]
-    m = np.minimum(k, size)
-    return np.where(m > 0, prefix[np.maximum(starts[topic] + m - 1, 0)], 0.0) if prefix.size else np.zeros(m.size)
-
-
-@measure("binG", cite="trec_eval", family="graded", formula="mean over relevant of 1 / log2(2 + non-relevant above)")
-def binary_g(gains: Gains) -> Array:
-    """Each relevant document counts less, the more non-relevant ones stand above it."""
-    return _ratio(gains.sum(1.0 / np.log2(2.0 + gains.position - gains.ordinal)), gains.relevant)
-
-
-@measure("G", gain=graded, cite="trec_eval", family="graded", formula="sum of gain / log2(2 + what was missed) / ideal")
-def graded_g(gains: Gains) -> Array:
-    """Each document counts less, the more gain the ideal list would have given before it."""
-    ideal, _ = gains.ideal
-    topic = gains.lists.topic
-    extra = _per_topic_prefix(gains, np.maximum(ideal, 1.0) - 1.0)
-    best = gains.position + _upto_ideal(gains, extra, gains.position, topic[gains.list])
-    value = gains.gain / np.log2(np.maximum(2.0 + best - gains.seen, 1.0 + 1e-12))
-    total = _upto_ideal(gains, _per_topic_prefix(gains, ideal), np.full(topic.size, ideal.size), topic)
-    return _ratio(gains.sum(value), total)
-
-
-def _dcg_parts(gains: Gains) -> tuple[Array, Array]:
-    """DCG up to each hit, and the ideal's DCG up to each of its ranks."""
-    dcg = scan(np.add.accumulate, gains.gain / np.log2(gains.position + 1.0), gains.offsets)
-    ideal, _ = gains.ideal
-    return dcg, _per_topic_prefix(gains, ideal / np.log2(_ideal_ranks(gains) + 1.0))
-
-
-def _last(gains: Gains, values: Array) -> Array:
-    """Of each list, the value at its last hit; 0 where it has none."""
-    out = np.zeros(gains.lists.n)
-    some = gains.found > 0
-    out[some] = values[gains.offsets[1:][some] - 1]
-    return out
-
-
-@measure("nDCGrel", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG at the relevant ranks")
-def ndcg_at_relevant(gains: Gains) -> Array:
-    """The nDCG at the rank of each relevant document, averaged; for those not found, that of the whole list."""
-    dcg, ideal = _dcg_parts(gains)
-    topic = gains.lists.topic
-    here = _upto_ideal(gains, ideal, gains.position, topic[gains.list])
-    whole = _upto_ideal(gains, ideal, np.full(topic.size, ideal.size), topic)
-    rest = _ratio((gains.relevant - gains.found) * _last(gains, dcg), whole)
-    return _ratio(gains.sum(dcg / here) + rest, gains.relevant)
-
-
-@measure("RnDCG", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG where the ideal's gain changes")
-def ndcg_at_levels(gains: Gains) -> Array:
-    """The nDCG at the ranks where the ideal list changes its grade, and at the end of a longer list, averaged."""
-    lists = gains.lists
-    dcg, ideal = _dcg_parts(gains)
-    gain, starts = gains.ideal
-    ends = np.flatnonzero(np.concatenate((gain[1:] != gain[:-1], [True]))) if gain.size else np.zeros(0, np.int64)
-    ends = np.union1d(ends, starts[1:][np.diff(starts) > 0] - 1)  # the last of each level of each topic
-    owner = np.searchsorted(starts, ends, side="right") - 1
-    rank = ends - starts[owner] + 1
-    first = np.searchsorted(owner, np.arange(starts.size))
-    counts = np.diff(first)[lists.topic]
-    of_list = np.repeat(np.arange(lists.n), counts)
-    level = np.arange(of_list.size) - np.repeat(np.cumsum(counts) - counts, counts) + first[:-1][lists.topic][of_list]
-    seen = gains.upto(rank[level], of_list) if of_list.size else np.zeros(0, np.int64)
-    at = gains.offsets[:-1][of_list] + seen - 1
-    have = np.where(seen > 0, dcg[np.maximum(at, 0)], 0.0) if dcg.size else np.zeros(of_list.size)
-    total = np.bincount(of_list, have / ideal[ends[level]] if of_list.size else None, lists.n)
-    longer = (lists.length > gains.relevant + 1) & (gains.relevant > 0)
-    whole = _upto_ideal(gains, ideal, np.full(lists.n, ideal.size), lists.topic)
-    total = total + np.where(longer, _ratio(_last(gains, dcg), whole), 0.0)
-    return _ratio(total, counts + longer)
-
-
-@measure(
-    "Q",
-    gain=graded,
-    cite="sakai2004",
-    family="graded",
-    formula="mean over relevant of (C + b cg) / (rank + b ideal cg)",
-)
-def q_measure(
-    gains: Gains, beta: Annotated[float, AtLeast(0), "how much the grades matter"] = 1.0, k: Rank = None
-) -> Array:
-    """AP with grades: the blended ratio at each relevant document, averaged over all relevant ones."""
-    ideal, _ = gains.ideal
-    best = _upto_ideal(gains, _per_topic_prefix(gains, ideal), gains.position, gains.lists.topic[gains.list])
-    value = (gains.ordinal + beta * gains.seen) / (gains.position + beta * best)
-    if k is not None:
-        value = np.where(gains.position <= k, value, 0.0)
-    return _ratio(gains.sum(value), gains.relevant)
-
-
-@measure(
-    "Compat",
-    gain=graded,
-    cite="clarke2021",
-    family="graded",
-    formula="the greatest rank-biased overlap with an ideal list, divided by that of the ideal with itself",
-)
-def compatibility(
-    gains: Gains,
-    p: Annotated[float, Between(0, 1), "persistence"] = 0.95,
-    depth: Annotated[int, Whole(1), "where the overlap stops counting"] = 1000,
-) -> Array:
-    """How similar the list is to the ideal list most like it (documents of one grade may stand in any order)."""
-    # a document at rank a of the list and b of the ideal overlaps from max(a, b) on
-    rank = np.arange(1, depth + 1)
-    term = p ** (rank - 1.0) / rank
-    onward = np.append(np.cumsum(term[::-1])[::-1], 0.0)
-    gain, starts = gains.ideal
-    order = np.lexsort((gains.position, -gains.gain, gains.list))
-    owner, value = gains.list[order], gains.gain[order]
-    topic = gains.lists.topic[owner]
-    # documents of higher gain in the ideal, then the found ones of the same gain in rank order
-    key = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    levels, code = np.unique(np.concatenate((gain, value)), return_inverse=True)
-    stride = levels.size + 1
-    packed = key * stride + (levels.size - code[: gain.size])
-    above = np.searchsorted(packed, topic * stride + (levels.size - code[gain.size :])) - starts[topic]
-    new = np.concatenate(([True], (np.diff(owner) != 0) | (np.diff(value) != 0))) if owner.size else np.zeros(0, bool)
-    first = np.maximum.accumulate(np.where(new, np.arange(owner.size), 0))
-    place = above + np.arange(owner.size) - first + 1
-    meet = np.minimum(np.maximum(place, gains.position[order]), depth + 1)
-    overlap = np.bincount(owner, onward[meet - 1], gains.lists.n)
-    most = np.minimum(gains.topic_relevant.astype(np.int64), depth)
-    best = np.concatenate(([0.0], np.cumsum(onward[:depth])))[most]
-    return _ratio(overlap, best[gains.lists.topic])

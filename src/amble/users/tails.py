@@ -6,7 +6,7 @@ at and where they stop. All functions work on arrays of lists as well as on one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,23 +45,20 @@ def trigamma(x: ArrayLike) -> Array:
     return np.asarray(total + one * (1.0 + one * (0.5 + one * series))).reshape(shape)
 
 
-class Tail:
+class Tail(Protocol):
     """How the readers of ranks beyond n go on."""
 
     def continuation(self, rank: int) -> float:
         """The chance of going on after a rank beyond the list."""
-        raise NotImplementedError
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
         """The expected visits to ranks beyond n + skip, if a share ``reach`` gets to n + 1."""
-        raise NotImplementedError
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
         """Ranks and the chances of stopping there; the last one stands for all that follow."""
-        raise NotImplementedError
 
 
-class Geometric(Tail):
+class Geometric:
     """She goes on with one probability for ever.
 
     >>> Geometric(0.5).visits(1.0, 0)  # 1 + 1/2 + 1/4 + ...
@@ -86,7 +83,7 @@ class Geometric(Tail):
         return n + 1 + k, reach * (1 - self.p) * self.p**k
 
 
-class InverseSquare(Tail):
+class InverseSquare:
     """She goes on after rank i with ((i + shift) / (i + shift + 1))², so that V(i) falls as 1 / (i + shift)²."""
 
     def __init__(self, shift: Any) -> None:
