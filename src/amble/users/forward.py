@@ -133,8 +133,8 @@ class Forward:
         if self.kind in ("continuation", "shift") or self.survival is not None:
             visits = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
-            visits = 1.0 - np.concatenate(([0.0], np.cumsum(x[:-1])))
-            visits[np.abs(visits) < _TOLERANCE * 1e-4] = 0.0
+            left = 1.0 - float(x.sum())  # those who stop at none of these ranks
+            visits = np.cumsum(x[::-1])[::-1] + (left if abs(left) > _TOLERANCE * 1e-3 else 0.0)
         else:
             visits = x / x[0]
         if not np.isfinite(visits).all() or (visits < -_TOLERANCE).any() or not visits.any():
