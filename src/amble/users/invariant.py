@@ -1,0 +1,216 @@
+"""Any chain on the ranks: checked, its invariant law, the chain watched on some of the ranks, and finite steps.
+
+The invariant law pi = pi P exists and is one if every rank can be reached from every other. Weights that are the same
+both ways give it as row sums, weights between neighbours by detailed balance, others by a solve. A chain that is
+watched only when it is at some of its ranks is a chain, too; its invariant law is that of the whole chain there, but
+for a factor.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.users.models import Model, distance_weights
+
+__all__ = ["chances", "check_irreducible", "log_invariant", "occupied", "watched", "watched_model"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Logs = NDArray[Any]
+
+_SLACK = 1e-9  # how far from 1 a row of chances may sum
+_NAMED = 5  # culprits that are named, before they are counted
+_KEPT = 4  # fundamental matrices that are kept
+_LARGEST = 4096  # ranks for which one is made
+
+
+def checked(weights: Any, rank: Ints, what: str = "weight") -> Array:
+    """Weights between ranks, as numbers that make sense."""
+    try:
+        w = np.array(weights, np.float64)
+    except (TypeError, ValueError):
+        raise MeasureError(f"{what}s: expected a square array of numbers, found {type(weights).__name__}") from None
+    n = rank.size
+    if w.shape != (n, n):
+        raise MeasureError(f"{what}s of shape {w.shape}, expected {(n, n)}: a row and a column for each rank")
+    wrong = np.argwhere(~((w >= 0) & np.isfinite(w)))
+    if wrong.size:
+        i, j = wrong[0]
+        raise MeasureError(
+            f"the {what} from rank {rank[i]} to rank {rank[j]} is {w[i, j]:g}, expected a finite number of at least 0"
+        )
+    return w
+
+
+def chances(weights: Array, rank: Ints) -> Array:
+    """Weights as chances, each row divided by its sum; a single rank is where she stays."""
+    if rank.size == 1:
+        return np.ones((1, 1))
+    total = weights.sum(axis=1)
+    stuck = np.flatnonzero(total == 0)
+    if stuck.size:
+        raise MeasureError(f"she cannot leave {_ranks(rank[stuck])}: all weights from there are 0")
+    return np.asarray(weights / total[:, None])
+
+
+def check_matrix(matrix: Any, rank: Ints) -> Array:
+    """Chances between ranks, each row summing to 1."""
+    p = checked(matrix, rank, "chance")
+    total = p.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(total - 1.0) > _SLACK)
+    if wrong.size:
+        raise MeasureError(f"the chances at rank {rank[wrong[0]]} sum to {total[wrong[0]]:.12g}, expected 1")
+    return np.asarray(p / total[:, None])
+
+
+def _ranks(culprits: Ints) -> str:
+    named = ", ".join(map(str, culprits[:_NAMED].tolist()))
+    more = f" and {culprits.size - _NAMED} more" if culprits.size > _NAMED else ""
+    return f"rank{'s' * (culprits.size > 1)} {named}{more}"
+
+
+def check_irreducible(weights: Array, rank: Ints) -> None:
+    """Refuse a chain in which some rank cannot be reached from another.
+
+    >>> check_irreducible(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([1, 2, 3]))
+    Traceback (most recent call last):
+    ...
+    amble.errors.MeasureError: not irreducible: from rank 1 she never gets to rank 3
+    """
+    links = weights > 0
+    for way, text in ((links, "from rank {0} she never gets to {1}"), (links.T, "from {1} she never gets to rank {0}")):
+        seen = np.zeros(rank.size, bool)
+        seen[0] = True
+        new = seen
+        while new.any():
+            new = way[new].any(axis=0) & ~seen
+            seen = seen | new
+        if not seen.all():
+            raise MeasureError("not irreducible: " + text.format(rank[0], _ranks(rank[~seen])))
+
+
+def log_invariant(weights: Array) -> Logs:
+    """The logarithm of the invariant law, up to a constant; by what the weights allow."""
+    n = weights.shape[0]
+    if n == 1:
+        return np.zeros(1, np.longdouble)
+    leaving = weights.sum(axis=1)
+    if np.array_equal(weights, weights.T):
+        return np.asarray(np.log(leaving.astype(np.longdouble)))
+    if not np.triu(weights, 2).any() and not np.tril(weights, -2).any():
+        steps = np.log(np.diagonal(weights, 1)) - np.log(np.diagonal(weights, -1))
+        return np.asarray(np.concatenate(([0.0], np.cumsum(steps, dtype=np.longdouble))) + np.log(leaving))
+    p = weights / leaving[:, None]
+    pi = np.linalg.solve((np.eye(n) - p + 1.0).T, np.ones(n))
+    pi = np.maximum(pi, 0.0) @ p  # a step that only adds: small entries become as exact as large ones
+    return np.asarray(np.log((pi / pi.sum()).astype(np.longdouble)))
+
+
+# ---- watched
+
+
+def watched(p: Array, keep: Ints) -> Array:
+    """The chances between some states of a chain, if the others are not seen: those kept, by their places."""
+    rest = np.setdiff1d(np.arange(p.shape[0]), keep)
+    if not rest.size:
+        return p
+    through = np.linalg.solve(np.eye(rest.size) - p[np.ix_(rest, rest)], p[np.ix_(rest, keep)])
+    return np.asarray(p[np.ix_(keep, keep)] + p[np.ix_(keep, rest)] @ through)
+
+
+def watched_model(model: Model, rank: Ints, n: int) -> Array:
+    """The chances between the relevant ranks of a list of n documents.
+
+    Over all ranks, without counts, chances are as in a network of conductances, and unseen ranks are taken out of it:
+    what is left has the pseudo-inverse of the whole network's Laplacian, on the ranks kept and centred there. It is the
+    same for all lists of a length. Between neighbours, conductances in a row add by their inverses.
+    """
+    m = rank.size
+    if m == 1:
+        return np.ones((1, 1))
+    found = np.arange(1, m + 1)
+    if model.states == "OR":
+        return chances(model.weights(rank, *model.ways(rank, found)), rank)
+    every = np.arange(1, n + 1)
+    if model.connected == "LO":
+        return _watched_neighbours(model, rank, n)
+    if model.counts != "NA" or n > _LARGEST:
+        seen = np.searchsorted(rank, every, side="right")
+        return watched(chances(model.weights(every, *model.ways(every, seen)), every), rank - 1)
+    inverse, leaving = _network(model.distance, n)
+    some = inverse[np.ix_(rank - 1, rank - 1)]
+    border = np.ones((m + 1, m + 1))
+    border[:m, :m], border[m, m] = some, 0.0
+    laplacian = np.linalg.solve(border, np.eye(m + 1, m))[:m]
+    return _of_laplacian(np.asarray(laplacian, np.float64), leaving[rank - 1] + model.loop)
+
+
+@lru_cache(maxsize=_KEPT)
+def _network(distance: str, n: int) -> tuple[Array, Array]:
+    """The inverse of a Laplacian, made regular by the constant, and the weights that leave each rank."""
+    k = np.arange(n)
+    weights = distance_weights(distance, n)
+    weights[0] = 0.0
+    w = weights[np.abs(k[:, None] - k)]
+    leaving = w.sum(axis=1)
+    inverse = np.linalg.inv(np.diag(leaving) - w + 1.0)
+    inverse.flags.writeable = leaving.flags.writeable = False
+    return inverse, leaving
+
+
+def _of_laplacian(laplacian: Array, leaving: Array) -> Array:
+    p = -laplacian / leaving[:, None]
+    np.fill_diagonal(p, 0.0)
+    p = np.maximum(p, 0.0)
+    np.fill_diagonal(p, np.maximum(1.0 - p.sum(axis=1), 0.0))
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+def _watched_neighbours(model: Model, rank: Ints, n: int) -> Array:
+    every = np.arange(1, n + 1)
+    forward, back = model.ways(every, np.searchsorted(rank, every, side="right"))
+    near = distance_weights(model.distance, 2)[1]
+    x = np.concatenate(([0.0], np.cumsum(np.log(forward[:-1]) - np.log(back[1:]), dtype=np.longdouble)))
+    inverse = -(x[:-1] + np.log(forward[:-1] * near))  # the logarithms of the resistances between neighbours
+    leaving = np.where(every < n, forward, 0.0) * near + np.where(every > 1, back, 0.0) * near
+    own = (x + np.log(leaving + model.staying(forward, back)))[rank - 1]
+    p = np.zeros((rank.size, rank.size))
+    for i in range(rank.size - 1):
+        between = inverse[rank[i] - 1 : rank[i + 1] - 1]
+        top = between.max()
+        resistance = top + np.log(np.exp(between - top).sum())
+        p[i, i + 1] = np.exp(-resistance - own[i])
+        p[i + 1, i] = np.exp(-resistance - own[i + 1])
+    np.fill_diagonal(p, np.maximum(1.0 - p.sum(axis=1), 0.0))
+    return p
+
+
+# ---- finite steps
+
+
+def occupied(p: Array, start: Array, steps: int) -> Array:
+    """Where she is in the mean over so many visits, the first included: (1 / n) sum over k < n of start P^k.
+
+    >>> occupied(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.0]), 3)
+    array([0.66666667, 0.33333333])
+    """
+    if steps <= 4 * start.size + 64:
+        here, total = start, np.zeros(start.size)
+        for _ in range(steps):
+            total = total + here
+            here = here @ p
+        return total / steps
+    power, sums = p, np.eye(start.size)  # P^k and the sum of P^0, …, P^(k - 1), for k = 1, 2, 4, …
+    here, total, left = start, np.zeros(start.size), steps
+    while left:
+        if left & 1:
+            total, here = total + here @ sums, here @ power
+        left >>= 1
+        if left:
+            sums, power = sums + sums @ power, power @ power
+    return np.asarray(total / steps)
