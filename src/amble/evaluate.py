@@ -14,6 +14,7 @@ from amble.errors import AlignError, MeasureError
 from amble.law import Law
 from amble.measures import Behaviour, Lists, Measure, parse
 from amble.measures.grammar import split_measures
+from amble.measures.wandering import most_found
 from amble.table import Table
 
 __all__ = ["Scores", "evaluate"]
@@ -87,7 +88,7 @@ class Scores:
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
 
-    def _context(self, run: str, topic: str) -> tuple[Array, dict[str, Any]]:
+    def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
         if self.rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         qrels = self.rankings.qrels
@@ -95,7 +96,11 @@ class Scores:
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
-        return self.rankings.grades(run, topic), {"ideal": judged, "max_grade": float(qrels.grades.max())}
+        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
+        if measure.declaration.question == "wander":  # her score may depend on what the other runs found
+            gains = Lists.of_rankings(self.rankings).gains(measure.declaration.gain.make(measure.values))
+            context["most"] = most_found(gains, measure.cut, t)
+        return self.rankings.grades(run, topic), context
 
     def law(self, run: str, topic: str, measure: str | Measure) -> Law:
         """The law of a score over users: of one run, topic and measure.
@@ -108,13 +113,15 @@ class Scores:
         >>> scores.law("x", "401", "AP")  # half of AP's users want b, which is not there
         Law(2 atoms, mean 0.5, exact)
         """
-        grades, context = self._context(run, topic)
-        return parse(measure).law(grades, **context)
+        m = parse(measure)
+        grades, context = self._context(run, topic, m)
+        return m.law(grades, **context)
 
     def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour:
         """What the user of a measure does on the list of a run and topic."""
-        grades, context = self._context(run, topic)
-        return parse(measure).user(grades, **context)
+        m = parse(measure)
+        grades, context = self._context(run, topic, m)
+        return m.user(grades, **context)
 
     def means(self) -> Array:
         """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""

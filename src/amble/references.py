@@ -62,6 +62,14 @@ REFERENCES = {
   institution = {ASLIB Cranfield Research Project},
   year = {1966}
 }""",
+    "ferrante2014": """@inproceedings{ferrante2014,
+  author = {Marco Ferrante and Nicola Ferro and Maria Maistro},
+  title = {Injecting User Models and Time into Precision via {M}arkov Chains},
+  booktitle = {Proceedings of SIGIR},
+  pages = {597--606},
+  year = {2014},
+  doi = {10.1145/2600428.2609637}
+}""",
     "harman1992": """@article{harman1992,
   author = {Donna Harman},
   title = {Evaluation Issues in Information Retrieval},
@@ -136,6 +144,14 @@ REFERENCES = {
   pages = {78--83},
   year = {2006},
   doi = {10.1145/1183614.1183630}
+}""",
+    "robertson2008": """@inproceedings{robertson2008,
+  author = {Stephen Robertson},
+  title = {A New Interpretation of Average Precision},
+  booktitle = {Proceedings of SIGIR},
+  pages = {689--690},
+  year = {2008},
+  doi = {10.1145/1390334.1390453}
 }""",
     "sakai2004": """@inproceedings{sakai2004,
   author = {Tetsuya Sakai},

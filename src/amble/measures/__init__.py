@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting, cwl, grading  # declare the built-in measures
+from amble.measures import classic, counting, cwl, grading, markov  # declare the built-in measures
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
@@ -13,6 +13,7 @@ from amble.measures.gainmaps import binary, graded, satisfying, scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
 from amble.users.forward import Behaviour, Forward
+from amble.users.wander import Wander, Wandering
 
 __all__ = [
     "REGISTRY",
@@ -29,6 +30,8 @@ __all__ = [
     "OneOf",
     "Optional",
     "Switch",
+    "Wander",
+    "Wandering",
     "Whole",
     "binary",
     "classic",
@@ -36,6 +39,7 @@ __all__ = [
     "cwl",
     "graded",
     "grading",
+    "markov",
     "measure",
     "parse",
     "satisfying",

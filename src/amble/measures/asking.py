@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
 from amble.law import Law
-from amble.measures import dense, sparse, static
+from amble.measures import dense, sparse, static, wandering
 from amble.measures.declare import Declaration
 from amble.measures.domains import checked
 from amble.measures.gainmaps import scaled
@@ -18,6 +19,7 @@ from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.measures.populations import Population
 from amble.users.forward import Behaviour, Forward
+from amble.users.wander import Wandering
 
 __all__ = ["Measure"]
 
@@ -142,6 +144,8 @@ class Measure:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
+        if d.question == "wander":
+            return wandering.score_wander(partial(d.function, **arguments), d.seen, gains, self.cut)
         if d.question in _WALKED:
             weights = static.static_user(d.function, d.seen, arguments, lists.costs)
             if weights is not None:
@@ -192,11 +196,10 @@ class Measure:
     # ---- one list
 
     def _one(self, grades: ArrayLike, context: dict[str, Any]) -> Gains:
-        unknown = set(context) - {"relevant", "ideal", "max_grade"}
+        known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
+        unknown = set(context) - set(known)
         if unknown:
-            raise MeasureError(
-                f"{self}: unknown context {', '.join(sorted(unknown))}; expected relevant, ideal, max_grade"
-            )
+            raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
         rel = self.values.get("rel", 1)
         rel = 1.0 if isinstance(rel, Population) else float(rel)
         if self.declaration.gain is scaled and self.values["max_grade"] is None and context.get("max_grade") is None:
@@ -219,6 +222,9 @@ class Measure:
             The grades of all the topic's judged documents.
         max_grade : float, optional
             The largest grade there is.
+        most : int, optional
+            How many relevant documents the best run found, for MP with ``rescale='RR'``; without it, as many as this
+            one.
 
         Examples
         --------
@@ -263,11 +269,20 @@ class Measure:
         5.0
         """
         try:
+            if self.declaration.question == "wander":
+                return self._wander(grades, context)
             return self._walk(grades, context)[0]
         except MeasureError as error:
             raise self._named(error) from None
         except Exception as error:
             raise self._theirs(error) from error
+
+    def _wander(self, grades: ArrayLike, context: dict[str, Any]) -> Wandering:
+        if self.is_population:
+            raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
+        d = self.declaration
+        function = partial(d.function, **{key: self.values[key] for key in self._own()})
+        return wandering.wandering_on(function, d.seen, self._one(grades, context), 0, self.cut)
 
     def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
         d = self.declaration
@@ -275,6 +290,8 @@ class Measure:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
+        if d.question == "wander":
+            raise MeasureError(f"{self.name}'s user never stops, so nobody comes home with a score; ask for her law")
         gains = self._one(grades, context)
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
@@ -311,6 +328,11 @@ class Measure:
             return Law(
                 np.concatenate([law.values for _, law in laws]), np.concatenate([w * law.probs for w, law in laws])
             )
+        if self.declaration.question == "wander":
+            try:
+                return wandering.law_of(self._wander(grades, context))
+            except MeasureError as error:
+                raise self._named(error) from None
         behaviour, gain, scale = self.walk(grades, **context)
         question = self.declaration.question
         rank = np.arange(1, gain.size + 1, dtype=np.float64)

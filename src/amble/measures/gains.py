@@ -99,6 +99,7 @@ class Lists:
         self.shown_position, self.shown_length = shown or (position, length)
         self.ties, self.depth = ties, depth
         self.costs: Any = None  # what each document costs to look at; None: 1
+        self.most: float | None = None  # of one list: how many relevant documents the best run found
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
@@ -132,6 +133,7 @@ class Lists:
         ideal: ArrayLike | None = None,
         max_grade: float | None = None,
         extra_grade: float = 1.0,
+        most: float | None = None,
     ) -> Lists:
         """Take one list, given by its grades (NaN: nobody judged that document) and what is known of its topic.
 
@@ -167,7 +169,7 @@ class Lists:
             raise MeasureError(f"max_grade={max_grade!r:.60}: expected a finite number")
         elif max_grade < largest:
             raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
-        return cls(
+        out = cls(
             grades=table,
             rows=np.array([0, table.size]),
             topic=np.zeros(1, np.int64),
@@ -177,6 +179,11 @@ class Lists:
             row=np.arange(own.size),
             max_grade=float(max_grade),
         )
+        if most is not None:
+            if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf:
+                raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
+            out.most = float(most)
+        return out
 
     @cached_property
     def grade(self) -> Array:
@@ -242,6 +249,7 @@ class Gains:
         self.topic_relevant = lists.per_topic(by_row > 0)
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
+        self.made: dict[Any, Any] = {}  # what a measure has made of these hits, for others that need the same
 
     @cached_property
     def ordinal(self) -> Ints:

@@ -1,0 +1,109 @@
+"""Markov Precision, whose users never stop, and the measure it grew out of, Normalised Cumulative Precision."""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.measures.declare import measure
+from amble.measures.domains import Between, Numbers, OneOf, Optional, Whole
+from amble.measures.rates import Rates
+from amble.users.forward import Forward
+from amble.users.models import COUNTS, LOOPS, MODELS, RESCALING
+from amble.users.wander import STARTS, Wander
+
+Array = NDArray[np.float64]
+
+
+@measure(
+    "MP",
+    question="wander",
+    cite="ferrante2014",
+    family="markov",
+    formula="sum over the relevant ranks i of pi(i) x precision at i; pi is the invariant law of a Markov chain",
+)
+def markov_precision(
+    model: Annotated[
+        str,
+        OneOf(*MODELS),
+        "where she goes: everywhere (GL) or to neighbours (LO); among all documents (AD) or the relevant ones (OR); "
+        "whatever the distance k (NA), or with weights 1 / (k + 1) (ID) or 1 / log10(k + 2) (LID)",
+    ] = "GL_AD_ID",
+    loops: Annotated[str, OneOf(*LOOPS), "she never stays where she is (NL), or she may (SL)"] = "NL",
+    counts: Annotated[
+        str,
+        OneOf(*COUNTS),
+        "chances of going forward (F) and back (B) in proportion to the relevant (R) or other (N) documents down to "
+        "her rank, or to their inverses (I)",
+    ] = "NA",
+    rescale: Annotated[
+        str,
+        OneOf(*RESCALING),
+        "the score is multiplied by recall (R), or by the relevant documents found, divided by the most that any run "
+        "found (RR)",
+    ] = "NA",
+    rates: Annotated[
+        str | None, Optional(Rates()), "by rank, 1 / the mean time she spends there; None: all visits count alike"
+    ] = None,
+    steps: Annotated[
+        int | None, Optional(Whole(1)), "how many relevant documents she looks at, counting repeats; None: no end"
+    ] = None,
+    start: Annotated[
+        str | None,
+        Optional(OneOf(*STARTS)),
+        "with steps: the relevant document she looks at first, the first one of the list or any; None: the first",
+    ] = None,
+) -> Wander:
+    """She wanders over the list, back and forth, and never stops. At each relevant document she asks for precision.
+
+    The score is the mean over all her visits to relevant documents, in the long run. With none it is 0.
+    """
+    by_rank = None if rates is None else Rates().read(rates)
+    return Wander(
+        model, loops=loops, counts=counts, rates=by_rank, steps=steps, start=start or "first", rescale=rescale
+    )
+
+
+def _given(law: str) -> Array:
+    """The chance of the first relevant document, of the second, and so on; at place 0 and beyond the last, none."""
+    chances = np.array(Numbers.read(law))
+    if chances.sum() > 1 + 1e-9:
+        raise MeasureError(f"law={law!r:.60} is not allowed, expected chances that sum to 1 or less")
+    return np.concatenate(([0.0], chances, [0.0]))
+
+
+@measure(
+    "NCP",
+    question="order1",
+    stops="gain",
+    cite="robertson2008",
+    family="markov",
+    formula="sum over the relevant ranks i of p(i) x precision at i; p is the chance that she is satisfied there",
+)
+def normalised_cumulative_precision(
+    gain: Array,
+    seen: Array,
+    relevant: Array,
+    g: Annotated[
+        float,
+        Between(0, 1, closed=True),
+        "the next relevant document satisfies her g times as often as the one before; 1: all alike, which is AP",
+    ] = 1.0,
+    law: Annotated[
+        str | None,
+        Optional(Numbers(domain=Between(0, 1, closed=True))),
+        "instead of g: with what chance each relevant document satisfies her, the first one found, the second …",
+    ] = None,
+) -> Forward:
+    """She reads down to the relevant document that satisfies her, stops there, and asks for precision.
+
+    If it is not in the list, she leaves with nothing.
+    """
+    if law is not None:
+        chance = _given(law)
+        at = np.clip(np.asarray(seen, np.int64), 0, chance.size - 1)
+        return Forward(last=np.where(gain > 0, chance[at], 0.0), beyond="nothing")
+    total = relevant if g == 1 else (1.0 - g**relevant) / (1.0 - g)
+    return Forward(last=np.where(gain > 0, g ** (seen - 1.0), 0.0), mass=total, beyond="nothing")

@@ -1,0 +1,187 @@
+"""Scores of users who never stop: of thousands of lists at once where the model is known, one by one otherwise.
+
+What costs time is the invariant law. It depends on the model, not on rescaling, so it is kept for measures that differ
+in nothing else. Lists are taken together that have as many ranks for her to wander over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.law import Law
+from amble.measures.gains import Gains
+from amble.users.balance import drawn, pair_sums, row_sums
+from amble.users.models import Model
+from amble.users.wander import Wander, Wandering
+
+__all__ = ["law_of", "most_found", "score_wander", "wandering_on"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CELLS = 1 << 17  # numbers that are worked on at once
+
+
+class Found(NamedTuple):
+    """The relevant documents of lists that end at the cut: their ranks, their lists, and where each list's start."""
+
+    position: Ints
+    list: Ints
+    offsets: Ints
+    ordinal: Ints
+    length: Ints
+
+    @property
+    def size(self) -> Ints:
+        """How many there are in each list."""
+        return np.diff(self.offsets)
+
+
+def _found(gains: Gains, cut: int | None) -> Found:
+    length = np.asarray(gains.lists.length, np.int64)
+    if cut is None:
+        return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
+    keep = np.flatnonzero(gains.position <= cut)
+    offsets = np.searchsorted(keep, gains.offsets)
+    return Found(gains.position[keep], gains.list[keep], offsets, gains.ordinal[keep], np.minimum(length, cut))
+
+
+def score_wander(function: Callable[..., Wander], seen: tuple[str, ...], gains: Gains, cut: int | None) -> Array:
+    """The score of every list, for a user given as a function of what she sees."""
+    found = _found(gains, cut)
+    if not seen:
+        user = _wanderer(function())
+        if user.model is not None and user.steps is None:
+            rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
+            key = ("wander", user.model.plain, cut, None if rates is None else rates.tobytes())
+            if key not in gains.made:
+                gains.made[key] = _mean_precision(user.model, found, rates)
+            return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
+        fixed = user
+
+        def function() -> Wander:  # one user, who remembers what lists of a length have in common
+            return fixed
+
+    out = np.zeros(gains.lists.n)
+    most = _most(gains, found)
+    for i in np.flatnonzero(found.size > 0).tolist():
+        out[i] = wandering_on(function, seen, gains, i, cut, most[i]).score
+    return out
+
+
+def wandering_on(
+    function: Callable[..., Wander], seen: tuple[str, ...], gains: Gains, i: int, cut: int | None, most: Any = None
+) -> Wandering:
+    """What she does on list i, which ends at the cut."""
+    n = int(gains.lists.length[i])
+    gain = np.zeros(n)
+    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    gain[gains.position[hits] - 1] = gains.gain[hits]
+    if cut is not None:
+        gain = gain[:cut]
+    rank = np.arange(1, gain.size + 1, dtype=np.float64)
+    relevant = float(gains.relevant[i])
+    points = {
+        "rank": rank,
+        "gain": gain,
+        "seen": np.cumsum(gain),
+        "cost": np.float64(1.0),
+        "spent": rank,
+        "relevant": np.float64(relevant),
+    }
+    user = _wanderer(function(**{name: points[name] for name in seen}))
+    return user.over(gain, relevant=relevant, most=gains.lists.most if most is None else most)
+
+
+def _wanderer(user: Any) -> Wander:
+    if not isinstance(user, Wander):
+        raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
+    return user
+
+
+def law_of(user: Wandering) -> Law:
+    """The law of precision where she is; with rescaling, the rest of the law is at 0, as it is for AP."""
+    rank = user.relevant
+    if not rank.size:
+        return Law([0.0], [1.0])
+    values, probs = user.precision[rank - 1], user.weights[rank - 1] * user.scale
+    return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - user.scale)))
+
+
+# ---- many lists
+
+
+def _most(gains: Gains, found: Found) -> Array:
+    """For each list, how many relevant documents the best list of its topic holds."""
+    lists = gains.lists
+    best = np.zeros(lists.rows.size - 1)
+    np.maximum.at(best, lists.topic, found.size)
+    return np.asarray(np.maximum(best, lists.most or 0.0)[lists.topic])
+
+
+def most_found(gains: Gains, cut: int | None, topic: int) -> float:
+    """How many relevant documents the best list of a topic holds."""
+    return float(_found(gains, cut).size[gains.lists.topic == topic].max(initial=0))
+
+
+def _scale(rescale: str, gains: Gains, found: Found) -> Any:
+    if rescale == "NA":
+        return 1.0
+    base = gains.relevant if rescale == "R" else _most(gains, found)
+    return found.size / np.maximum(base, 1.0)
+
+
+def _mean_precision(model: Model, found: Found, times: Array | None) -> Array:
+    """Precision at the relevant ranks of each list, averaged by the invariant law there."""
+    weight = _weights(model, found)
+    if times is not None:
+        weight = weight * times[found.position - 1]
+    n = found.length.size
+    total = np.bincount(found.list, weight, n)
+    mean = np.bincount(found.list, weight * (found.ordinal / found.position), n)
+    return np.divide(mean, total, out=np.zeros(n), where=total > 0)
+
+
+def _weights(model: Model, found: Found) -> Array:
+    """The invariant law at the relevant ranks, up to a factor of each list."""
+    if model.counts == "NA" and model.states == "AD":
+        return row_sums(model, found.position, found.length[found.list])
+    out = np.ones(found.position.size)
+    if model.states == "OR":
+        for lists, m in _alike(found.size, np.flatnonzero(found.size > 1), model.connected == "GL"):
+            at = found.offsets[lists][:, None] + np.arange(m)
+            rank = found.position[at]
+            if model.counts == "NA":
+                out[at] = pair_sums(model, rank)
+            else:
+                logs = drawn(model, rank, np.broadcast_to(np.arange(1, m + 1), rank.shape))
+                out[at] = np.exp((logs - logs.max(axis=1, keepdims=True)).astype(np.float64))
+        return out
+    for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False):
+        first, size = found.offsets[lists], found.size[lists]
+        row = np.repeat(np.arange(lists.size), size)
+        start = np.cumsum(size) - size
+        at = np.arange(row.size) - np.repeat(start - first, size)
+        rank = found.position[at]
+        seen = np.zeros((lists.size, n), np.int64)
+        seen[row, rank - 1] = 1
+        logs = drawn(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
+        out[at] = np.exp((logs - np.maximum.reduceat(logs, start)[row]).astype(np.float64))
+    return out
+
+
+def _alike(size: Ints, lists: Ints, square: bool) -> Iterator[tuple[Ints, int]]:
+    """Some lists in groups of one size, each small enough to be worked on at once."""
+    order = lists[np.argsort(size[lists], kind="stable")]
+    sizes, counts = np.unique(size[order], return_counts=True)
+    stop = 0
+    for m, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        start, stop = stop, stop + count
+        width = max(1, _CELLS // (m * m if square else m))
+        for first in range(start, stop, width):
+            yield order[first : min(first + width, stop)], m
