@@ -3,6 +3,7 @@
 amble list                  all of them, a line each
 amble list --family cwl     those of a family, a line each
 amble list RBP nDCG         these, in full
+amble list MP --variants    every choice of its words, each with its story
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from amble.errors import AmbleError
 _FAMILIES = {
     "classic": "Users who walk down and stop",
     "cwl": "Users of the C/W/L framework",
+    "markov": "Markov Precision",
     "counts": "Counts",
     "sets": "The list as a set",
     "curve": "The precision-recall curve",
@@ -29,6 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("measures", nargs="*", metavar="MEASURE", help="these in full (default: all, a line each)")
     parser.add_argument("--family", metavar="NAME", help=f"only these: {', '.join(_FAMILIES)}")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
+    parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
     parser.add_argument("--bib", action="store_true", help="the BibTeX of their references")
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
 
@@ -52,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
         from amble.references import bibliography
 
         text = bibliography(d.cite for d in chosen)
+    elif args.variants:
+        from amble.measures.variants import told
+
+        text = told(chosen, args.format)
     elif args.format == "json":
         import json
 
@@ -59,7 +66,10 @@ def run(args: argparse.Namespace) -> int:
     elif args.format == "markdown":
         text = markdown(chosen)
     elif args.measures:
-        text = "\n\n".join(_full(d) for d in chosen)
+        from amble.measures.variants import story
+
+        stories = [story(parse(text)) for text in args.measures]
+        text = "\n\n".join(_full(d, this) for d, this in zip(chosen, stories, strict=True))
     else:
         text = _lines(chosen)
     print(text)
@@ -154,10 +164,11 @@ def _lines(chosen: list[Any]) -> str:
     return "\n".join(out)
 
 
-def _full(d: Any) -> str:
+def _full(d: Any, this: str) -> str:
     from amble.measures.grammar import show_value
 
-    out = [d.name, f"  {d.story}"] + [f"  formula      {d.formula}"] * bool(d.formula)
+    out = [d.name, f"  {d.story}"] + [f"  this one     {this}"] * (this != d.story)
+    out += [f"  formula      {d.formula}"] * bool(d.formula)
     out += [
         f"  question     {_question(d)}",
         f"  @            {_at(d)}",

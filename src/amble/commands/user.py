@@ -3,7 +3,9 @@
   amble user RBP
   amble user "INST(T=2)" --gains 1,0,0,1,0,1
   amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
+  amble user "MP(model='GL_AD_ID')" --gains 1,0,1,1
 
+A user who never stops (MP) is shown by where she is, beside precision there.
 Without --gains nothing on the list is relevant. Grades may be given with - or nan for an unjudged document.
 """
 
@@ -63,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     depth = args.depth or (len(grades) or 10)
     context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
     measures = [parse(text) for text in args.measures]
+    if any(m.declaration.question == "wander" for m in measures):
+        return _wanderers(args, measures, given, depth, context)
     rows: list[list[Any]] = []
     notes = []
     for m in measures:
@@ -81,12 +85,46 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "table":
         print("\n" + "\n".join(notes))
     if args.plot:
-        from amble.report.chart import save, user_chart
-
         far = args.depth or 100
-        users = {str(m): m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}
-        save(user_chart(users, far), args.plot)
-        print(f"\nchart: {args.plot}") if args.format == "table" else None
+        _plot(args, {str(m): m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}, far)
+    return 0
+
+
+def _plot(args: argparse.Namespace, users: dict[str, Any], depth: int) -> None:
+    from amble.report.chart import save, user_chart
+
+    save(user_chart(users, depth), args.plot)
+    print(f"\nchart: {args.plot}") if args.format == "table" else None
+
+
+def _wanderers(
+    args: argparse.Namespace, measures: list[Any], given: list[float] | None, depth: int, context: dict[str, Any]
+) -> int:
+    """Show users who never stop: where they are, and precision there."""
+    from amble.table import Table
+
+    others = [str(m) for m in measures if m.declaration.question != "wander"]
+    if others:
+        raise AmbleError(
+            f"{', '.join(others)}: users who stop are shown apart from those who never do; ask for them alone"
+        )
+    # the list ends where its grades do: more ranks would be more places to wander to
+    grades = [0.0] * depth if given is None else given
+    users = {str(m): m.user(grades, **context) for m in measures}
+    rows: list[list[Any]] = [
+        [name, i + 1, "yes" if i + 1 in user.relevant else "no"]
+        + [float(x[i]) for x in (user.everywhere, user.weights, user.precision)]
+        + [user.residual(i + 1)]
+        for name, user in users.items()
+        for i in range(min(depth, user.n))
+    ]
+    columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
+    print(Table(columns, rows, digits=args.digits).render(args.format))
+    if args.format == "table":
+        told = [f"{m}: never stops{_about(m, given, context, args.digits)}" for m in measures]
+        print("\n" + "\n".join(told))
+    if args.plot:
+        _plot(args, users, min(depth, len(grades)))
     return 0
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from amble.errors import AmbleError
 from amble.users.forward import Behaviour
+from amble.users.wander import Wandering
 
 __all__ = ["ENDINGS", "Line", "save", "user_chart", "user_spec"]
 
@@ -73,22 +74,39 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
         "transform": [{"filter": "datum.rank <= 10"}],
         "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
     }
+    between = ("everywhere", "precision") if _wander(drawn) else ("halting 1 − C",)
+    shown = ("weight W", *between, "residual")
     panels = [
         {
             "title": panel,
-            "width": 250,
+            "width": 750 // len(shown),
             "height": 180,
             "transform": [{"filter": f"datum.panel == '{panel}'"}],
             "encoding": encoding,
             "layer": [line, dots],
         }
-        for panel in ("weight W", "halting 1 − C", "residual")
+        for panel in shown
     ]
     return {"data": {"values": [row for one in drawn for row in _rows(one, depth)]}, "hconcat": panels}
 
 
+def _wander(lines: list[Line]) -> bool:
+    """Whether these are users who never stop; they have other panels than users who do."""
+    kinds = {isinstance(line.user, Wandering) for line in lines}
+    if len(kinds) > 1:
+        raise AmbleError("users who stop and users who never do have different charts; draw them apart")
+    return kinds == {True}
+
+
 def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
     user = line.user
+    if isinstance(user, Wandering):
+        panels = {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
+        for i in range(1, depth + 1):
+            facts = {panel: float(y[i - 1]) if i <= user.n else 0.0 for panel, y in panels.items()}
+            for panel, value in {**facts, "residual": user.residual(i)}.items():
+                yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": round(value, 9)}
+        return
     for i in range(1, depth + 1):
         here = i <= user.visits.size
         facts = {"weight W": user.weights[i - 1] if here else 0.0, "residual": user.residual(i)}
@@ -100,7 +118,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def user_chart(users: dict[str, Behaviour], depth: int = 100) -> Any:
-    """Weight, halting and residual of users against the rank.
+    """Weight, halting and residual of users against the rank; of users who never stop, where they are and precision.
 
     Parameters
     ----------
@@ -113,7 +131,8 @@ def user_chart(users: dict[str, Behaviour], depth: int = 100) -> Any:
     -------
     altair.HConcatChart
         Three panels: the share of attention W, the chance 1 - C of stopping once there, and the share of attention that
-        goes beyond the rank.
+        goes beyond the rank. Four for users who never stop: the share of attention among relevant documents, that among
+        all she visits, precision, and the share of attention beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
     return _altair().Chart.from_dict(spec)
