@@ -40,6 +40,8 @@ DRAWN = {
     "BPMD": ("BPMD(T=2,k=10)", "BPMD(T=3,k=20)"),
     "TBG": ("TBG(h=5)", "TBG(h=20)", "TBG(h=224)"),
     "U": ("U(L=10)", "U(L=50)", "U(L=1000)"),
+    "MP": ("MP(model='GL_AD_ID')", "MP(model='LO_AD_ID')", "MP(model='GL_OR_ID')"),
+    "NCP": ("NCP(g=1)", "NCP(g=0.5)"),
     "NERR8": ("NERR8(max_grade=2)@10",),
     "NERR9": ("NERR9(max_grade=2)@10",),
     "NERR10": ("NERR10(p=0.9,max_grade=2)",),
@@ -55,6 +57,13 @@ can be asked of them. In this family `P` and `RBP` are rates of a user's expecta
 Users who walk down and are asked for their rate of gain, E[t] / E[h]. A gain is a grade divided by the largest grade of
 all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails, costs and unjudged
 documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+    "markov": """\
+Users who wander over a list, back and forth, and never stop, and the measure that Markov Precision grew out of.
+[Wanderers](../wander.md) explains them, and what rates, steps and rescaling do. `amble list MP --variants` tells the
+stories of all 360 choices.
+
+MP's chart has the list with relevant documents at ranks 1, 3 and 6, and other panels than the rest: the share W of her
+visits to relevant documents, the share of all her visits ("everywhere"), precision, and the residual.""",
     "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
     "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",
     "curve": "What can be read off the curve of precision against recall. None is a user.",
@@ -145,6 +154,10 @@ def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
     for text in DRAWN.get(name, (name,)):
+        if REGISTRY[name].question == "wander":  # without a relevant document she has nowhere to be
+            label, ranks = list(LISTS.items())[-1]
+            out.append(Line(text, label, amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])))
+            continue
         users = {
             label: amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])
             for label, ranks in LISTS.items()

@@ -58,9 +58,10 @@ def score_wander(function: Callable[..., Wander], seen: tuple[str, ...], gains: 
         user = _wanderer(function())
         if user.model is not None and user.steps is None:
             rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
-            key = ("wander", user.model.plain, cut, None if rates is None else rates.tobytes())
+            model = user.model.plain
+            key = ("wander", model, cut, None if rates is None else rates.tobytes())
             if key not in gains.made:
-                gains.made[key] = _mean_precision(user.model, found, rates)
+                gains.made[key] = _mean_precision(model, found, rates)
             return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
         fixed = user
 

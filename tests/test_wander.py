@@ -1,0 +1,532 @@
+"""Users who never stop: their invariant laws against arithmetic by hand, dense algebra and simulation."""
+
+from __future__ import annotations
+
+import copy
+from itertools import product
+
+import markov_reference as reference
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amble.errors import MeasureError
+from amble.users import balance, invariant, toeplitz
+from amble.users.models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
+from amble.users.wander import Wander
+
+GRADES = [1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0]
+EVERY = list(product(MODELS, LOOPS, COUNTS))
+
+
+def some_list(seed: int, n: int, share: float) -> list[int]:
+    return (np.random.default_rng(seed).random(n) < share).astype(int).tolist()
+
+
+# ---- by hand
+
+
+def test_row_sums() -> None:
+    # weights 1 / (k + 1): rank 1 has 1/2 + 1/3 + 1/4 = 13/12, rank 2 has 1/2 + 1/2 + 1/3 = 4/3, and back again
+    user = Wander("GL_AD_ID").over([1, 0, 1, 0])
+    assert user.everywhere == pytest.approx(np.array([13, 16, 16, 13]) / 58, abs=1e-15)
+    assert user.weights == pytest.approx([13 / 29, 0, 16 / 29, 0], abs=1e-15)
+    assert user.precision == pytest.approx([1, 1 / 2, 2 / 3, 1 / 2], abs=1e-15)
+    assert user.score == pytest.approx(13 / 29 + 16 / 29 * 2 / 3, abs=1e-15)
+    # she may stay: 1 more at every rank
+    assert Wander("GL_AD_ID", loops="SL").over([1, 0, 1, 0]).weights == pytest.approx([25 / 53, 0, 28 / 53, 0])
+
+
+def test_neighbours() -> None:
+    # all ranks: the ends have one neighbour, the others two, whatever the distance
+    for model in ("LO_AD_NA", "LO_AD_ID", "LO_AD_LID"):
+        assert Wander(model).over([1, 0, 1, 0]).weights == pytest.approx([1 / 3, 0, 2 / 3, 0], abs=1e-15)
+    # relevant ranks 1, 2, 4: 1/2 between 1 and 2, 1/3 between 2 and 4
+    assert Wander("LO_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx([3 / 10, 5 / 10, 0, 2 / 10], abs=1e-15)
+    # everywhere: 1/4 between 1 and 4 as well
+    assert Wander("GL_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx(np.array([9, 10, 0, 7]) / 26, abs=1e-15)
+    # 1 / log10(k + 2): 1 / log10 3, 1 / log10 4, 1 / log10 5
+    a, b, c = 1 / np.log10([3, 4, 5])
+    expected = np.array([a + c, a + b, 0, b + c]) / (2 * (a + b + c))
+    assert Wander("GL_OR_LID").over([1, 1, 0, 1]).weights == pytest.approx(expected, abs=1e-15)
+
+
+def test_counts_between_neighbours() -> None:
+    # 1, 0, 0, 1 and FRBN: forward 1 + relevant = 2, 2, 2, 3; back 1 + others = 1, 2, 3, 3.
+    # Chances forward at ranks 2 and 3: 1/2 and 2/5. Balance: pi1 = pi2 / 2; pi2 / 2 = 3/5 pi3; 2/5 pi3 = pi4.
+    user = Wander("LO_AD_ID", counts="FRBN").over([1, 0, 0, 1])
+    assert user.everywhere == pytest.approx(np.array([3, 6, 5, 2]) / 16, abs=1e-15)
+    assert user.score == pytest.approx((3 * 1 + 2 * 1 / 2) / 5, abs=1e-15)
+    # FNBR: forward 1, 2, 3, 3; back 2, 2, 2, 3. pi1 = pi2 / 2; pi2 / 2 = 2/5 pi3; 3/5 pi3 = pi4
+    user = Wander("LO_AD_ID", counts="FNBR").over([1, 0, 0, 1])
+    assert user.everywhere == pytest.approx(np.array([2, 4, 5, 3]) / 14, abs=1e-15)
+
+
+def test_counts_everywhere() -> None:
+    # 1, 1, 0, 1 and FRBN: forward 2, 3, 3, 4, back 1, 1, 2, 2; pi = (54, 63, 70, 75) / 262, as at rank 1 what comes is
+    # 63 x 1/7 + 70 x 2/7 + 75 x 1/3 = 9 + 20 + 25 = 54, and so at the others
+    user = Wander("GL_AD_NA", counts="FRBN").over([1, 1, 0, 1])
+    assert user.everywhere == pytest.approx(np.array([54, 63, 70, 75]) / 262, abs=1e-15)
+    assert user.weights == pytest.approx(np.array([54, 63, 0, 75]) / 192, abs=1e-15)
+    # she may stay, with 2 + 1, 3 + 1, 3 + 2, 4 + 2 added to what leaves, 6, 7, 7, 6
+    user = Wander("GL_AD_NA", counts="FRBN", loops="SL").over([1, 1, 0, 1])
+    weights = np.array([54 * 9 / 6, 63 * 11 / 7, 70 * 12 / 7, 75 * 12 / 6])
+    assert user.everywhere == pytest.approx(weights / weights.sum(), abs=1e-15)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("counts", COUNTS)
+def test_few_documents(model: str, counts: str) -> None:
+    wander = Wander(model, counts=counts)
+    for grades in ([0], [0, 0, 0], []):
+        user = wander.over(grades)
+        assert user.score == 0
+        assert user.weights.tolist() == [0.0] * len(grades)
+    assert wander.over([1]).score == 1
+    assert wander.over([0, 0, 1]).score == pytest.approx(1 / 3)  # one relevant document: precision there
+    assert wander.over([1, 1]).score == 1
+
+
+# ---- against dense algebra
+
+
+@pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
+def test_invariant_law(model: str, loops: str, counts: str) -> None:
+    connected, states, distance = model.split("_")
+    for seed, (n, share) in enumerate([(2, 0.9), (3, 0.7), (7, 0.4), (23, 0.3), (60, 0.1), (60, 0.6)]):
+        grades = some_list(seed, n, share)
+        grades[0] = grades[-1] = 1
+        user = Wander(model, loops=loops, counts=counts).over(grades)
+        ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
+        pi = user.everywhere[np.array(ranks) - 1]
+        assert np.abs(pi @ p - pi).sum() < 1e-12
+        np.testing.assert_allclose(pi, reference.eliminated(p), rtol=1e-11, atol=0)
+        np.testing.assert_allclose(pi, reference.invariant(p), rtol=0, atol=1e-12)
+        kept = reference.eliminated(p)[np.isin(ranks, user.relevant)]
+        np.testing.assert_allclose(user.weights[user.relevant - 1], kept / kept.sum(), atol=1e-12)
+
+
+LONG = [(model, "SL" if counts == "FNBR" else "NL", counts) for model in MODELS for counts in ("NA", "FRBN", "FNBR")]
+
+
+@pytest.mark.parametrize(("model", "loops", "counts"), LONG)
+def test_a_thousand_documents(model: str, loops: str, counts: str) -> None:
+    connected, states, distance = model.split("_")
+    grades = (np.random.default_rng(5).random(1000) < 0.4 / np.sqrt(np.arange(1, 1001))).astype(int).tolist()
+    user = Wander(model, loops=loops, counts=counts).over(grades)
+    ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
+    pi = user.everywhere[np.array(ranks) - 1]
+    assert np.abs(pi @ p - pi).sum() < 1e-12
+    drifts = connected == "LO" and counts != "NA"  # too much so for a solve
+    np.testing.assert_allclose(pi, (reference.eliminated if drifts else reference.invariant)(p), rtol=0, atol=1e-10)
+
+
+def test_small_chances_are_exact() -> None:
+    # by distance, everywhere, with counts: entries of 1e-5 have as many digits as the others
+    grades = some_list(3, 400, 0.1)
+    for model in ("GL_AD_ID", "GL_AD_LID"):
+        user = Wander(model, counts="FNBR").over(grades)
+        _, p = reference.transitions(grades, "GL", "AD", "NL", "FNBR", model[6:])
+        np.testing.assert_allclose(user.everywhere, reference.eliminated(p), rtol=1e-12)
+
+
+def test_chances_beyond_doubles() -> None:
+    # relevant documents on top, then none: FNBR draws her down, to the end. From rank i to i + 1 the law changes by the
+    # forward chance at i, (i - 1) / (i + 2) or so, over the back chance at i + 1, 3 / (i + 3): on the whole by 10^1250
+    grades = [1, 1] + [0] * 998
+    user = Wander("LO_AD_ID", counts="FNBR").over(grades)
+    assert user.everywhere[:2].tolist() == [0.0, 0.0]  # underflow, but not where it matters
+    # forward 1 + others, back 1 + relevant: 1, 1, 2 ... and 2, 3, 3 ...; pi1 x 1 = pi2 x 3 / 4
+    assert user.weights[:2] == pytest.approx([3 / 7, 4 / 7], abs=1e-14)
+    span = np.ptp(Wander("LO_AD_ID", counts="FNBR").logs(np.array([1, 2]), 1000)) / np.log(10)
+    assert 1000 < span < 3000
+
+
+def test_power_steps_over_some_ranks() -> None:
+    # more relevant documents than are solved for: transforms over all ranks, of which some are not hers
+    grades = some_list(8, 700, 0.4)
+    rank = np.flatnonzero(grades) + 1
+    assert rank.size > balance._FEW
+    for model, counts in product(("GL_OR_ID", "GL_OR_LID"), ("FRBN", "FNBR")):
+        user = Wander(model, counts=counts, loops="SL").over(grades)
+        _, p = reference.transitions(grades, "GL", "OR", "SL", counts, model[6:])
+        np.testing.assert_allclose(user.everywhere[rank - 1], reference.eliminated(p), rtol=1e-11)
+
+
+def test_power_steps_beside_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    rank = np.broadcast_to(np.arange(1, 61), (5, 60))
+    seen = np.cumsum(np.random.default_rng(2).random((5, 60)) < 0.3, axis=1)
+    for model in (Model.read("GL_AD_ID", "SL", "FRBN"), Model.read("GL_AD_LID", "NL", "FNBR")):
+        solved = balance.share(balance.drawn(model, rank, seen))
+        with monkeypatch.context() as patch:
+            patch.setattr(balance, "_FEW", 1)
+            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-12)
+            patch.setattr(toeplitz, "_CELLS", 100)  # a list at a time
+            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-12)
+            patch.setattr(toeplitz, "_DENSE", 1)  # no last step: transforms only
+            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-10)
+            patch.setattr(toeplitz, "_MOST", 10)
+            with pytest.raises(MeasureError, match="not found in 10 steps"):
+                balance.drawn(model, rank, seen)
+
+
+def test_sizes_of_transforms() -> None:
+    for least in range(1, 3000):
+        size = toeplitz._size(least)
+        assert least <= size <= 1.25 * least + 1
+        for factor in (2, 3, 5):
+            while size % factor == 0:
+                size //= factor
+        assert size == 1
+
+
+def test_names_for_one_chain() -> None:
+    # rows are divided by their sums, so only the ratio of the counts matters; neighbours in a list are all as near
+    assert Model.read("GL_AD_ID", counts="FIRBIN").plain == Model.read("GL_AD_ID", counts="FNBR")
+    assert Model.read("LO_OR_LID", counts="FINBIR").plain == Model.read("LO_OR_LID", counts="FRBN")
+    assert Model.read("LO_AD_LID").plain == Model.read("LO_AD_ID").plain == Model.read("LO_AD_NA")
+    assert Model.read("LO_AD_LID", "SL").plain != Model.read("LO_AD_ID", "SL").plain
+    for one, other in (("FIRBIN", "FNBR"), ("FINBIR", "FRBN")):
+        for connected, states, loops in product(("GL", "LO"), ("AD", "OR"), LOOPS):
+            args = (GRADES, connected, states, loops)
+            a = reference.transitions(*args, one, "ID")[1]
+            b = reference.transitions(*args, other, "ID")[1]
+            np.testing.assert_allclose(a, b, atol=1e-15)
+
+
+def test_published_models() -> None:
+    assert len(MODELS) == 12
+    assert len(PUBLISHED) == 8
+    assert len({Model.read(*words).story for words in EVERY}) == len(EVERY) == 120
+    assert distance_weights("LID", 2) == pytest.approx([1 / np.log10(2), 1 / np.log10(3)])
+
+
+# ---- watched, and finite steps
+
+
+@pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
+def test_watched_chain(model: str, loops: str, counts: str) -> None:
+    connected, states, distance = model.split("_")
+    for seed, n, share in ((1, 5, 0.6), (2, 31, 0.3), (4, 40, 0.05)):
+        grades = [1, *some_list(seed, n, share)]
+        user = Wander(model, loops=loops, counts=counts).over(grades)
+        ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
+        places = [ranks.index(rank) for rank in user.relevant]
+        np.testing.assert_allclose(user.moves, reference.reduced(p, places), atol=1e-12)
+        if connected == "GL" or counts == "NA":  # elsewhere the drift is too much for a solve
+            np.testing.assert_allclose(user.moves, reference.watched(p, places), atol=1e-12)
+        np.testing.assert_allclose(user.moves.sum(axis=1), 1.0, atol=1e-14)
+        pi = user.weights[user.relevant - 1]
+        assert np.abs(pi @ user.moves - pi).sum() < 1e-12
+
+
+def test_watched_chain_of_a_long_list() -> None:
+    grades = some_list(6, 1000, 0.03)
+    for model in ("GL_AD_ID", "GL_AD_LID", "LO_AD_ID"):
+        user = Wander(model).over(grades)
+        _, p = reference.transitions(grades, *model.split("_")[:2], "NL", "NA", model.split("_")[2])
+        np.testing.assert_allclose(user.moves, reference.watched(p, user.relevant - 1), atol=1e-11)
+
+
+def test_steps_by_hand() -> None:
+    # relevant ranks 1, 2, 4; chances 0 1 0 / .6 0 .4 / 0 1 0. From rank 1, three visits: 1, 2, then 1 or 4:
+    # (1.6, 1, 0.4) / 3 with precision 1, 1, 3/4
+    user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
+    assert user.moves == pytest.approx(np.array([[0, 1, 0], [0.6, 0, 0.4], [0, 1, 0]]))
+    assert user.weights == pytest.approx([1.6 / 3, 1 / 3, 0, 0.4 / 3], abs=1e-15)
+    assert user.score == pytest.approx((1.6 + 1 + 0.3) / 3, abs=1e-15)
+    assert user.after(2) == pytest.approx([0.6, 0, 0, 0.4])
+    assert user.after(0).tolist() == [1, 0, 0, 0]
+    # one visit: the first relevant document, or any of them, or as given by rank
+    assert Wander("LO_OR_ID", steps=1).over([0, 1, 0, 1]).score == 1 / 2
+    assert Wander("LO_OR_ID", steps=1, start="uniform").over([1, 1, 0, 1]).weights == pytest.approx(
+        [1 / 3, 1 / 3, 0, 1 / 3]
+    )
+    assert Wander("LO_OR_ID", steps=1, start=[1, 0, 7, 3]).over([1, 1, 0, 1]).weights == pytest.approx(
+        [0.25, 0, 0, 0.75]
+    )
+    # all ranks, 1 0 1: from 1 to 2, from 2 to either end: she meets rank 1 again with chance 1/2
+    user = Wander("LO_AD_ID", steps=2).over([1, 0, 1])
+    assert user.moves == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    assert user.weights == pytest.approx([0.75, 0, 0.25])
+
+
+def test_steps_become_the_long_run() -> None:
+    for model in MODELS:
+        long = Wander(model).over(GRADES).weights
+        few = [np.abs(Wander(model, steps=n).over(GRADES).weights - long).sum() for n in (1, 10, 1000, 100_000)]
+        assert few[0] > few[2] > few[3]
+        assert few[3] < 1e-3  # of the order 1 / n
+
+
+def test_doubling_sums_as_steps_do() -> None:
+    p = Wander("GL_OR_ID").over(GRADES).moves
+    start = np.array([0.0, 1.0, 0.0, 0.0])
+    for steps in (1, 2, 79, 81, 100, 1000):
+        here, total = start, np.zeros(4)
+        for _ in range(steps):
+            total, here = total + here, here @ p
+        np.testing.assert_allclose(invariant.occupied(p, start, steps), total / steps, atol=1e-14)
+
+
+def test_simulated() -> None:
+    # one long walk on the chain of the definition: how often she is at each relevant rank
+    rng = np.random.default_rng(11)
+    for model, loops, counts in (("GL_AD_ID", "NL", "FRBN"), ("LO_OR_ID", "SL", "NA"), ("GL_OR_LID", "NL", "FNBR")):
+        connected, states, distance = model.split("_")
+        ranks, p = reference.transitions(GRADES, connected, states, loops, counts, distance)
+        draws, to = rng.random(200_000), np.cumsum(p, axis=1)
+        at, visits = 0, np.zeros(len(ranks))
+        for u in draws:
+            at = int(np.searchsorted(to[at], u))
+            visits[min(at, len(ranks) - 1)] += 1
+        user = Wander(model, loops=loops, counts=counts).over(GRADES)
+        seen = visits[np.isin(ranks, user.relevant)]
+        assert user.weights[user.relevant - 1] == pytest.approx(seen / seen.sum(), abs=0.01)
+
+
+# ---- time
+
+
+def test_time() -> None:
+    # GL_OR_NA: the law is uniform; times 1/2, 1/4, 1/4 as the last rate holds further down
+    user = Wander("GL_OR_NA", rates=[2, 4]).over([1, 1, 0, 1])
+    assert user.weights == pytest.approx([0.5, 0.25, 0, 0.25])
+    assert user.everywhere == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])  # visits, not time
+    assert Wander("GL_OR_NA", rates=lambda rank: rank).over([1, 1, 0, 1]).weights == pytest.approx(
+        np.array([1, 1 / 2, 0, 1 / 4]) / 1.75
+    )
+    # with steps: what three visits take
+    user = Wander("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
+    assert user.weights == pytest.approx(np.array([1.6, 0.5, 0, 0.1]) / 2.2)
+
+
+def test_time_does_not_depend_on_its_unit() -> None:
+    rates = np.random.default_rng(1).uniform(0.001, 1, len(GRADES))
+    one, other = (Wander("GL_AD_ID", rates=c * rates).over(GRADES).weights for c in (1, 60))
+    np.testing.assert_allclose(one, other, rtol=1e-14)
+    np.testing.assert_allclose(
+        Wander("GL_AD_ID", rates=[3.0]).over(GRADES).weights, Wander("GL_AD_ID").over(GRADES).weights
+    )
+
+
+# ---- chains of one's own
+
+
+def test_weights_and_matrices() -> None:
+    given = {
+        "GL_AD_ID": lambda i, j: 1 / (abs(i - j) + 1),
+        "LO_AD_ID": lambda i, j: np.where(abs(i - j) <= 1, 1.0, 0.0),
+        "GL_OR_ID": lambda i, j: 1 / (abs(i - j) + 1),
+    }
+    for model, weights in given.items():
+        connected, states, distance = model.split("_")
+        own = Wander(weights=weights, states=states).over(GRADES)
+        theirs = Wander(model).over(GRADES)
+        np.testing.assert_allclose(own.weights, theirs.weights, atol=1e-14)
+        np.testing.assert_allclose(own.everywhere, theirs.everywhere, atol=1e-14)
+        np.testing.assert_allclose(own.moves, theirs.moves, atol=1e-13)
+        _, p = reference.transitions(GRADES, connected, states, "NL", "NA", distance)
+        np.testing.assert_allclose(Wander(matrix=p, states=states).over(GRADES).weights, theirs.weights, atol=1e-14)
+        same = Wander(matrix=lambda rank, p=p: p, states=states).over(GRADES)
+        np.testing.assert_allclose(same.weights, theirs.weights, atol=1e-14)
+
+
+def test_weights_with_loops() -> None:
+    loops = Wander(weights=lambda i, j: 1 / (abs(i - j) + 1), loops="SL").over(GRADES)
+    np.testing.assert_allclose(loops.weights, Wander("GL_AD_ID", loops="SL").over(GRADES).weights, atol=1e-14)
+
+
+def test_structure_is_used() -> None:
+    # one way round a ring: not reversible, solved; the law is uniform
+    ring = np.roll(np.eye(6), 1, axis=1)
+    assert Wander(matrix=ring).over([1, 1, 0, 1, 0, 1]).weights == pytest.approx([0.25, 0.25, 0, 0.25, 0, 0.25])
+    # neighbours with a drift of 10^4 at each of 200 ranks: by logarithms
+    n = 200
+    drift = np.diag(np.full(n - 1, 1.0), 1) + np.diag(np.full(n - 1, 1e-4), -1)
+    user = Wander(weights=drift).over([1, 1] + [0] * (n - 2))
+    assert user.weights[:2] == pytest.approx(np.array([1, 1e4 + 1]) / (1e4 + 2), rel=1e-12)
+
+
+def test_a_law_of_ones_own() -> None:
+    user = Wander(law=lambda rank: 1 / rank).over([1, 0, 1, 1])
+    assert user.weights == pytest.approx(np.array([12, 0, 4, 3]) / 19)
+    assert user.everywhere == pytest.approx(np.array([12, 6, 4, 3]) / 25)
+    assert Wander(law=[0, 0, 1, 1]).over([1, 0, 1, 1]).weights == pytest.approx([0, 0, 0.5, 0.5])
+    with pytest.raises(MeasureError, match="declared by a law, not by a chain"):
+        _ = user.moves
+    with pytest.raises(MeasureError, match="the law is 0 at every relevant rank"):
+        Wander(law=[0, 1, 0]).over([1, 0, 1])
+    with pytest.raises(MeasureError, match="the law at rank 2 is -1"):
+        Wander(law=[0, -1, 0]).over([1, 0, 1])
+    with pytest.raises(MeasureError, match="law: found 2 numbers, expected one for each rank, down to 3"):
+        Wander(law=[1, 1]).over([1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("links", "culprit"),
+    [
+        ([(1, 2), (2, 1), (3, 2)], "from rank 1 she never gets to rank 3$"),
+        ([(1, 2), (2, 3), (3, 2)], "from ranks 2, 3 she never gets to rank 1$"),
+        ([(1, 2), (2, 1), (3, 4), (4, 3)], "from rank 1 she never gets to ranks 3, 4$"),
+    ],
+)
+def test_culprits_are_named(links: list[tuple[int, int]], culprit: str) -> None:
+    n = max(max(pair) for pair in links)
+    weights = np.zeros((n, n))
+    for i, j in links:
+        weights[i - 1, j - 1] = 1.0
+    with pytest.raises(MeasureError, match="^not irreducible: " + culprit):
+        Wander(weights=weights).over([1] * n)
+
+
+def test_many_culprits_are_counted() -> None:
+    weights = np.eye(12, k=1) + np.eye(12, k=-1)
+    weights[2, 3] = weights[3, 2] = 0.0
+    with pytest.raises(MeasureError, match="from rank 1 she never gets to ranks 4, 5, 6, 7, 8 and 4 more$"):
+        Wander(weights=weights).over([1] * 12)
+    with pytest.raises(
+        MeasureError, match="from rank 2 she never gets to ranks 9, 12$"
+    ):  # states are ranks, not places
+        Wander(weights=np.kron(np.eye(2), 1 - np.eye(2)), states="OR").over([0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "declared by one of model, weights, matrix, law; found 0"),
+        ({"model": "GL_AD_ID", "law": [1]}, "found 2 of them"),
+        ({"model": "G_AD_ID"}, "model='G_AD_ID' is not allowed, expected one of 'GL_AD_NA'"),
+        ({"model": "GL_AD_ID", "loops": "LN"}, "loops='LN' is not allowed, expected one of 'NL', 'SL'"),
+        ({"model": "GL_AD_ID", "counts": "FR"}, "counts='FR' is not allowed"),
+        ({"weights": np.ones, "counts": "FRBN"}, "counts='FRBN' goes with a model"),
+        ({"weights": np.ones, "loops": True}, "loops=True: expected one of 'NL', 'SL'"),
+        ({"weights": np.ones, "states": "all"}, "states='all': expected one of 'AD', 'OR'"),
+        ({"model": "GL_AD_ID", "rescale": "X"}, "rescale='X': expected one of 'NA', 'R', 'RR'"),
+        ({"model": "GL_AD_ID", "steps": 0}, "steps=0: expected a whole number of at least 1"),
+        ({"model": "GL_AD_ID", "steps": 2.5}, "steps=2.5: expected a whole number"),
+        ({"model": "GL_AD_ID", "start": "last"}, "start='last': expected 'first', 'uniform' or numbers"),
+        ({"law": [1, 1, 1], "steps": 3}, "declared by a law takes none"),
+    ],
+)
+def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        Wander(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"weights": np.ones((2, 2))}, r"weights of shape \(2, 2\), expected \(3, 3\)"),
+        ({"weights": [1, 2]}, r"weights of shape \(2,\), expected \(3, 3\)"),
+        ({"weights": lambda i, j: j - i}, "the weight from rank 2 to rank 1 is -1"),
+        ({"weights": lambda i, j: np.where(i == 2, np.nan, 1.0)}, "the weight from rank 2 to rank 1 is nan"),
+        ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "she cannot leave rank 2: all weights from there are 0"),
+        ({"weights": lambda i, j: 1 / (i - j) ** 2, "loops": "SL"}, "from rank 1 to rank 1 is inf"),
+        ({"matrix": np.ones((3, 3))}, "the chances at rank 1 sum to 3, expected 1"),
+        ({"matrix": [["a"]]}, "chances: expected a square array of numbers"),
+        ({"matrix": np.eye(3)}, "not irreducible: from rank 1 she never gets to ranks 2, 3"),
+        ({"model": "GL_AD_ID", "rates": [1, 0]}, "the rate at rank 3 is 0, expected a finite number above 0"),
+        ({"model": "GL_AD_ID", "rates": [[1, 2]]}, r"rates: expected a number for each rank, found an array of shape"),
+        ({"model": "GL_AD_ID", "rates": "fast"}, "rates: expected a number for each rank, or a function"),
+        ({"model": "GL_AD_ID", "steps": 2, "start": [0, 1, 0]}, "start: expected a chance"),
+        (
+            {"model": "GL_AD_ID", "steps": 2, "start": [1]},
+            "start: found 1 numbers, expected one for each rank, down to 3",
+        ),
+    ],
+)
+def test_wrong_chains(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        Wander(**arguments).over([1, 0, 1])  # type: ignore[arg-type]
+
+
+# ---- what she does
+
+
+def test_she_never_stops() -> None:
+    user = Wander("GL_AD_ID").over(GRADES)
+    for name in ("last", "expected_depth", "visits", "continuation", "halting", "beyond", "tail"):
+        with pytest.raises(MeasureError, match="^she never stops"):
+            getattr(user, name)
+    with pytest.raises(AttributeError, match="no attribute 'depth'"):
+        _ = user.depth
+    with pytest.raises(MeasureError, match="residual"):
+        user.residual(-1)
+    with pytest.raises(MeasureError, match="after"):
+        user.after(-1)
+    with pytest.raises(MeasureError, match="one list of gains"):
+        Wander("GL_AD_ID").over([[1, 0]])
+    assert copy.copy(user).score == user.score
+
+
+def test_residual() -> None:
+    user = Wander("LO_OR_ID").over([1, 1, 0, 1])
+    assert [user.residual(k) for k in range(6)] == pytest.approx([1, 0.7, 0.2, 0.2, 0, 0])
+
+
+def test_rescaling() -> None:
+    for rescale, scale in (("NA", 1), ("R", 4 / 8), ("RR", 4 / 5)):
+        user = Wander("GL_AD_ID", rescale=rescale).over(GRADES, relevant=8, most=5)
+        assert user.scale == scale
+        assert user.score == pytest.approx(scale * Wander("GL_AD_ID").over(GRADES).score)
+    assert Wander("GL_AD_ID", rescale="RR").over(GRADES).scale == 1  # nothing is known of other runs
+
+
+def test_stories() -> None:
+    assert Wander("GL_AD_ID", rescale="R").story.endswith("relevant documents that the list holds.")
+    assert "10 times" in Wander("GL_AD_ID", steps=10).story
+    assert "time" in Wander("GL_AD_ID", rates=[1]).story
+    assert "a weight of her own" in Wander(weights=np.ones((2, 2))).story
+    assert "a matrix of her own" in Wander(matrix=np.ones((2, 2)) / 2, states="OR").story
+    assert "was given" in Wander(law=[1]).story
+
+
+def test_nothing_given_is_changed() -> None:
+    weights, grades = np.ones((4, 4)), np.array([1.0, 0.0, 1.0, 1.0])
+    rates, start = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.0, 0.5, 0.0])
+    before = [x.copy() for x in (weights, grades, rates, start)]
+    wander = Wander(weights=weights, rates=rates, steps=4, start=start)
+    first = wander.over(grades)
+    _ = first.moves, first.everywhere, first.after(3)
+    for given_array, kept in zip((weights, grades, rates, start), before, strict=True):
+        np.testing.assert_array_equal(given_array, kept)
+    weights[0, 1], rates[:], start[:] = 50.0, 7.0, 0.25  # too late to change her
+    np.testing.assert_array_equal(wander.over(grades).weights, first.weights)
+    np.testing.assert_array_equal(
+        Wander(weights=before[0], rates=before[2], steps=4, start=before[3]).over(grades).weights, first.weights
+    )
+
+
+# ---- whatever the list
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=1, max_size=40),
+    st.sampled_from(EVERY),
+    st.sampled_from([None, 1, 7]),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=200, deadline=None)
+def test_properties(grades: list[int], words: tuple[str, str, str], steps: int | None, seed: int) -> None:
+    model, loops, counts = words
+    rates = np.random.default_rng(seed).uniform(0.1, 10, len(grades))
+    user = Wander(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades)
+    off = np.array(grades) == 0
+    assert user.weights.shape == user.everywhere.shape == user.precision.shape == (len(grades),)
+    assert (user.weights[off] == 0).all()
+    assert (user.weights >= 0).all()
+    if any(grades):
+        assert user.weights.sum() == pytest.approx(1, abs=1e-12)
+        assert user.everywhere.sum() == pytest.approx(1, abs=1e-12)
+        low, high = user.precision[~off].min(), user.precision[~off].max()
+        assert low - 1e-12 <= user.score <= high + 1e-12
+    assert user.score == Wander(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades).score
+
+
+@given(st.lists(st.integers(0, 1), min_size=2, max_size=30), st.sampled_from(MODELS), st.sampled_from(list(LOOPS)))
+@settings(max_examples=100, deadline=None)
+def test_without_counts_up_and_down_are_alike(grades: list[int], model: str, loops: str) -> None:
+    forth = Wander(model, loops=loops).over(grades).weights
+    np.testing.assert_allclose(Wander(model, loops=loops).over(grades[::-1]).weights[::-1], forth, atol=1e-13)
