@@ -173,13 +173,14 @@ def test_ncp() -> None:
     assert ncp.user([1, 0, 1], relevant=3).last == pytest.approx([4 / 7, 0, 2 / 7])
     assert ncp.law([1, 0, 1], relevant=3).probs == pytest.approx([1 / 7, 2 / 7, 4 / 7])
     assert amble.parse("NCP(g=0)").value([0, 0, 1, 1], relevant=2) == pytest.approx(1 / 3)  # only the first will do
-    given_law = amble.parse("NCP(law='0.5,0.2')")
-    assert given_law.value([1, 0, 1, 1], relevant=9) == pytest.approx(0.5 + 0.2 * 2 / 3)
-    assert given_law.value([0, 0]) == 0
-    assert given_law.user([1, 0, 1, 1]).beyond == pytest.approx(0.3)
-    with pytest.raises(amble.MeasureError, match="NCP.*expected chances that sum to 1 or less"):
-        amble.parse("NCP(law='0.5,0.6')").value([1])
-    for text in ("NCP(g=1.1)", "NCP(law='')", "NCP(law='2')", "NCP(law='a')"):
+    # five times of ten by the first, three by the second, two by the third; in proportion where there are fewer
+    given_law = amble.parse("NCP(law='5,3,2')")
+    assert given_law.value([1, 0, 1, 1], relevant=9) == pytest.approx(0.5 + 0.3 * 2 / 3 + 0.2 * 3 / 4)
+    assert given_law.value([1, 0, 1], relevant=2) == pytest.approx(5 / 8 + 3 / 8 * 2 / 3)
+    assert given_law.value([1, 1, 1, 1, 1]) == pytest.approx(1)
+    assert given_law.user([1, 0, 1], relevant=9).beyond == pytest.approx(0.2)  # she wants the third
+    assert given_law.value([0, 0]) == amble.parse("NCP(law='0')").value([1, 0]) == 0
+    for text in ("NCP(g=1.1)", "NCP(law='')", "NCP(law='-2')", "NCP(law='a')"):
         with pytest.raises(amble.MeasureError, match="is not allowed"):
             amble.parse(text)
     simulated = amble.simulate(ncp, [1, 0, 1], users=20_000, seed=2, relevant=3)

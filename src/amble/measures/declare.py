@@ -124,7 +124,7 @@ def measure(
     ----------
     name : str
         What people write.
-    question : {"order1", "order2", "total", "satisfied"}, default None
+    question : {"order1", "order2", "total", "satisfied", "wander"}, default None
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or

@@ -6,9 +6,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import MeasureError
 from amble.measures.declare import measure
-from amble.measures.domains import Between, Numbers, OneOf, Optional, Whole
+from amble.measures.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
 from amble.measures.rates import Rates
 from amble.users.forward import Forward
 from amble.users.models import COUNTS, LOOPS, MODELS, RESCALING
@@ -66,14 +65,6 @@ def markov_precision(
     )
 
 
-def _given(law: str) -> Array:
-    """The chance of the first relevant document, of the second, and so on; at place 0 and beyond the last, none."""
-    chances = np.array(Numbers.read(law))
-    if chances.sum() > 1 + 1e-9:
-        raise MeasureError(f"law={law!r:.60} is not allowed, expected chances that sum to 1 or less")
-    return np.concatenate(([0.0], chances, [0.0]))
-
-
 @measure(
     "NCP",
     question="order1",
@@ -93,17 +84,23 @@ def normalised_cumulative_precision(
     ] = 1.0,
     law: Annotated[
         str | None,
-        Optional(Numbers(domain=Between(0, 1, closed=True))),
-        "instead of g: with what chance each relevant document satisfies her, the first one found, the second …",
+        Optional(Numbers(domain=AtLeast(0))),
+        "instead of g: how often the first relevant document found satisfies her, the second, and so on, in "
+        "proportion; those beyond never do",
     ] = None,
 ) -> Forward:
     """She reads down to the relevant document that satisfies her, stops there, and asks for precision.
 
     If it is not in the list, she leaves with nothing.
     """
-    if law is not None:
-        chance = _given(law)
-        at = np.clip(np.asarray(seen, np.int64), 0, chance.size - 1)
-        return Forward(last=np.where(gain > 0, chance[at], 0.0), beyond="nothing")
-    total = relevant if g == 1 else (1.0 - g**relevant) / (1.0 - g)
-    return Forward(last=np.where(gain > 0, g ** (seen - 1.0), 0.0), mass=total, beyond="nothing")
+    if law is None:
+        weight = np.where(gain > 0, g ** np.maximum(seen - 1.0, 0.0), 0.0)
+        total = relevant if g == 1 else np.minimum(relevant, 1.0)
+        if 0 < g < 1:  # (1 - g^R) / (1 - g), without cancellation
+            total = np.expm1(relevant * np.log(g)) / (g - 1.0)
+    else:
+        given = np.concatenate(([0.0], Numbers.read(law)))  # by the number of relevant documents found
+        found, most = (np.minimum(np.asarray(x, np.int64), given.size) for x in (seen, relevant))
+        weight = np.where(gain > 0, np.append(given, 0.0)[found], 0.0)
+        total = np.cumsum(given)[np.minimum(most, given.size - 1)]
+    return Forward(last=weight, mass=np.where(total > 0, total, 1.0), beyond="nothing")
