@@ -154,6 +154,37 @@ def test_power_steps_over_some_ranks() -> None:
         np.testing.assert_allclose(user.everywhere[rank - 1], reference.eliminated(p), rtol=1e-11)
 
 
+def test_a_long_list() -> None:
+    # so long that the last step, too, is made by transforms
+    n = 2500
+    assert n > toeplitz._DENSE
+    grades = some_list(4, n, 0.02)
+    user = Wander("GL_AD_ID", counts="FRBN").over(grades)
+    rank, seen = np.arange(1, n + 1), np.cumsum(grades)
+    p = 1.0 / (np.abs(rank[:, None] - rank) + 1.0)
+    p *= np.where(rank[:, None] < rank, seen[:, None] + 1.0, (rank - seen)[:, None] + 1.0)
+    np.fill_diagonal(p, 0.0)
+    p /= p.sum(axis=1, keepdims=True)
+    assert np.abs(user.everywhere @ p - user.everywhere).sum() < 1e-12
+
+
+def test_many_relevant_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    grades = some_list(9, 300, 0.5)
+    whole = Wander("GL_OR_ID", loops="SL").over(grades).weights
+    monkeypatch.setattr(balance, "_CELLS", 1000)  # a few rows at a time
+    np.testing.assert_array_equal(Wander("GL_OR_ID", loops="SL").over(grades).weights, whole)
+
+
+def test_too_many_ranks_are_refused() -> None:
+    grades = [1, 1] + [0] * 9998
+    assert Wander("GL_AD_ID").over(grades).weights[:2].sum() == pytest.approx(1)  # no matrix is needed
+    assert Wander("LO_AD_ID", steps=3).over(grades).weights[:2].sum() == pytest.approx(1)
+    message = r"chances between 10,000 ranks, from each to each, are too many; expected at most 8,192 \(@k cuts lists\)"
+    for wander in (Wander("GL_AD_ID", steps=3), Wander(weights=lambda i, j: 1.0 / (i + j))):
+        with pytest.raises(MeasureError, match=message):
+            wander.over(grades)
+
+
 def test_power_steps_beside_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
     rank = np.broadcast_to(np.arange(1, 61), (5, 60))
     seen = np.cumsum(np.random.default_rng(2).random((5, 60)) < 0.3, axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from amble import _reader_py
 from amble.errors import MeasureError, ReadError
 from amble.files import open_source
 from amble.measures.domains import Domain
@@ -33,6 +32,8 @@ class Rates(Domain):
 
     def read(self, text: str) -> list[float]:
         """Return the rates."""
+        from amble import _reader_py  # only where there are rates: the C part does without it
+
         try:
             rates = [_reader_py._number(word.strip().encode(), "rate") for word in text.split(",")]
         except ValueError:
@@ -44,6 +45,8 @@ class Rates(Domain):
 
 def read_rates(path: str) -> list[float]:
     """Read a file of rates, a number a line, by rank."""
+    from amble import _reader_py
+
     with open_source(path) as (source, _):
         data = _reader_py._bytes_of(source)
     out: list[float] = []

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Logs = NDArray[Any]  # longdouble: logarithms in the thousands leave doubles too few digits
 
 _FEW = 192  # up to so many ranks a solve is the faster way
+_CELLS = 1 << 18  # pairs that are summed at once
 
 
 def row_sums(model: Model, rank: Any, length: Any) -> Array:
@@ -60,9 +61,13 @@ def pair_sums(model: Model, rank: NDArray[np.int64]) -> Array:
     if model.distance == "NA":
         return np.ones(rank.shape)
     weights[0] = model.loop
-    far = rank[:, :, None] - rank[:, None, :]
-    np.abs(far, out=far)
-    return np.asarray(np.take(weights, far, mode="clip").sum(axis=2))
+    out = np.empty(rank.shape)
+    width = max(1, _CELLS // (lists * m))
+    for start in range(0, m, width):
+        far = rank[:, start : start + width, None] - rank[:, None, :]
+        np.abs(far, out=far)
+        out[:, start : start + width] = np.take(weights, far, mode="clip").sum(axis=2)
+    return out
 
 
 def drawn(model: Model, rank: NDArray[np.int64], relevant: NDArray[np.int64]) -> Logs:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.users.models import Model, distance_weights
 
-__all__ = ["chances", "check_irreducible", "log_invariant", "occupied", "watched", "watched_model"]
+__all__ = ["chances", "check_irreducible", "check_size", "log_invariant", "occupied", "watched", "watched_model"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,7 +26,16 @@ Logs = NDArray[Any]
 _SLACK = 1e-9  # how far from 1 a row of chances may sum
 _NAMED = 5  # culprits that are named, before they are counted
 _KEPT = 4  # fundamental matrices that are kept
-_LARGEST = 4096  # ranks for which one is made
+_LARGEST = 8192  # ranks whose chances, from each to each, are written down
+
+
+def check_size(n: int) -> None:
+    """Refuse chains whose chances fill the memory."""
+    if n > _LARGEST:
+        raise MeasureError(
+            f"chances between {n:,} ranks, from each to each, are too many; expected at most {_LARGEST:,} "
+            f"(@k cuts lists)"
+        )
 
 
 def checked(weights: Any, rank: Ints, what: str = "weight") -> Array:
@@ -135,11 +144,13 @@ def watched_model(model: Model, rank: Ints, n: int) -> Array:
         return np.ones((1, 1))
     found = np.arange(1, m + 1)
     if model.states == "OR":
+        check_size(m)
         return chances(model.weights(rank, *model.ways(rank, found)), rank)
     every = np.arange(1, n + 1)
     if model.connected == "LO":
         return _watched_neighbours(model, rank, n)
-    if model.counts != "NA" or n > _LARGEST:
+    check_size(n)
+    if model.counts != "NA":
         seen = np.searchsorted(rank, every, side="right")
         return watched(chances(model.weights(every, *model.ways(every, seen)), every), rank - 1)
     inverse, leaving = _network(model.distance, n)

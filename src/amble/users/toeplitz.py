@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 _CELLS = 1 << 15  # lists x ranks that fit into a processor's cache
 _CYCLE, _MEMORY = 10, 6  # steps between extrapolations, and how many changes these look at
 _SETTLED = 2e-14  # a change of the law, in all, that is nothing but rounding
-_NEARLY = 1e-11  # below this a change that does not shrink any more is rounding, too
+_NEARLY = 1e-11  # below this a change that does not shrink any more is rounding, too; in long lists a little more
 _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
 
@@ -59,6 +59,7 @@ class _Steps:
         self.weights = weights.copy()
         self.weights[0] = 0.0
         self.size = _size(2 * n - 1)
+        self.nearly = max(_NEARLY, n * 1e-15)
         self.kernel = np.fft.rfft(self.weights, self.size)
         self.every = self.m == n  # she wanders over all ranks
         self.at = (np.arange(self.lists)[:, None], rank - 1)
@@ -99,7 +100,7 @@ class _Steps:
         steps, active, before = self, np.arange(self.lists), np.full(self.lists, np.inf)
         for _ in range(_MOST // _CYCLE):
             y, change = steps._cycle(y)
-            done = (change < _SETTLED) | ((change < _NEARLY) & (change > 0.5 * before))
+            done = (change < _SETTLED) | ((change < self.nearly) & (change > 0.5 * before))
             out[active[done]] = y[done]
             if done.all():
                 return self._polished(out)
@@ -135,7 +136,7 @@ class _Steps:
         gram += ridge[:, None, None] * np.eye(_MEMORY)
         share = np.linalg.solve(gram, less @ last[:, :, None])
         ahead = y - np.sum(share * np.stack([y - other for other in images[:-1]], axis=1), axis=1)
-        good = (ahead > 0).all(axis=1) & (change > _NEARLY)
+        good = (ahead > 0).all(axis=1) & (change > self.nearly)
         return np.where(good[:, None], ahead / ahead.sum(axis=1, keepdims=True), y), change
 
     def _polished(self, y: Array) -> tuple[Array, Array]:

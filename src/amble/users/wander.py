@@ -26,6 +26,7 @@ from amble.users.invariant import (
     chances,
     check_irreducible,
     check_matrix,
+    check_size,
     checked,
     log_invariant,
     occupied,
@@ -195,6 +196,7 @@ class Wander:
 
     def _weights(self, rank: Ints) -> Array:
         """Her own weights or chances between ranks, checked."""
+        check_size(rank.size)
         if self.kind == "matrix":
             ranks = rank.astype(np.float64)
             w = check_matrix(self.rule(ranks) if callable(self.rule) else self.rule, rank)
