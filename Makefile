@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py src/amble/_reader.c $(wildcard src/amble/_c/*.h)
+SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
 .PHONY: demo test check help lint pure docs bench fuzz clean
 .DEFAULT_GOAL := help
