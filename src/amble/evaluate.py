@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from amble.align import Rankings, align
 from amble.errors import AlignError, MeasureError
 from amble.law import Law
-from amble.measures import Behaviour, Lists, Measure, parse
+from amble.measures import Behaviour, Lists, Measure, Stroll, parse
 from amble.measures.grammar import split_measures
 from amble.table import Table
 
@@ -111,7 +111,7 @@ class Scores:
         grades, context = self._context(run, topic)
         return parse(measure).law(grades, **context)
 
-    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour:
+    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
         """What the user of a measure does on the list of a run and topic."""
         grades, context = self._context(run, topic)
         return parse(measure).user(grades, **context)

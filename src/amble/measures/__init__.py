@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting, cwl, grading  # declare the built-in measures
+from amble.measures import classic, counting, cwl, grading, stochastic  # declare the built-in measures
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
 from amble.measures.gainmaps import binary, graded, satisfying, scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
+from amble.users.effort import Effort
 from amble.users.forward import Behaviour, Forward
+from amble.users.stroll import Stroll
+from amble.users.utility import Utility
+from amble.users.walk import Walk
 
 __all__ = [
     "REGISTRY",
@@ -20,6 +24,7 @@ __all__ = [
     "AtLeast",
     "Behaviour",
     "Between",
+    "Effort",
     "Forward",
     "GainTable",
     "Gains",
@@ -28,7 +33,10 @@ __all__ = [
     "Numbers",
     "OneOf",
     "Optional",
+    "Stroll",
     "Switch",
+    "Utility",
+    "Walk",
     "Whole",
     "binary",
     "classic",
@@ -40,4 +48,5 @@ __all__ = [
     "parse",
     "satisfying",
     "scaled",
+    "stochastic",
 ]

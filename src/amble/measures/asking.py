@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble.errors import MeasureError
+from amble.errors import MeasureError, SimulationWarning
 from amble.law import Law
-from amble.measures import dense, sparse, static
+from amble.measures import dense, sparse, static, walking
 from amble.measures.declare import Declaration
 from amble.measures.domains import checked
 from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.measures.populations import Population
+from amble.users.crowd import simulated_law
 from amble.users.forward import Behaviour, Forward
+from amble.users.joint import NoExactLawError
+from amble.users.stroll import Stroll
+from amble.users.walk import Walk
 
 __all__ = ["Measure"]
 
@@ -38,10 +43,13 @@ class Measure:
     0.8333333333333333
     """
 
-    def __init__(self, declaration: Declaration, values: dict[str, Any], cut: int | None) -> None:
+    def __init__(
+        self, declaration: Declaration, values: dict[str, Any], cut: int | None, written: str | None = None
+    ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
+        self.written = written  # the name of a measure that is another one's variant
 
     @property
     def name(self) -> str:
@@ -49,6 +57,8 @@ class Measure:
         return self.declaration.name
 
     def __str__(self) -> str:
+        if self.written is not None:
+            return self.written
         d = self.declaration
         shown = [
             f"{key}={show_value(value)}"
@@ -115,6 +125,9 @@ class Measure:
         """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return not walk.looks and walk.utility.separable
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
 
     def with_value(self, name: str, value: Any) -> Measure:
@@ -129,7 +142,8 @@ class Measure:
         of the list; "cost": what she spends.
         """
         d = self.declaration
-        other = Measure(d._replace(question=question, norm=None, tied=None), self.values, self.cut)
+        stops = None if question in _WALKED and d.question in ("order1", "satisfied") else d.stops
+        other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
         return other._scores(lists)
 
     def _scores(self, lists: Lists) -> Array:
@@ -138,6 +152,9 @@ class Measure:
         d = self.declaration
         gains = lists.gains(d.gain.make(self.values))
         arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return walking.score_walk(walk, str(d.question), gains, self.cut)
         if lists.ties is not None:
             return self._expected(gains, arguments)
         if d.question is None:
@@ -152,6 +169,14 @@ class Measure:
         if d.stops == "piecewise" and d.question in _WALKED and lists.costs is None:
             return sparse.score_piecewise(function, names, d.question, gains, self.cut)
         return dense.score_dense(function, names, d.question, gains, self.cut, d.norm)
+
+    def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
+        """The user, if she walks back and forth."""
+        d = self.declaration
+        if d.seen or d.question is None:
+            return None
+        user = d.function(**({key: self.values[key] for key in self._own()} if arguments is None else arguments))
+        return user if isinstance(user, Walk) else None
 
     def _own(self) -> Iterable[str]:
         """The parameters that the function itself takes."""
@@ -191,7 +216,8 @@ class Measure:
 
     # ---- one list
 
-    def _one(self, grades: ArrayLike, context: dict[str, Any]) -> Gains:
+    def see(self, grades: ArrayLike, **context: Any) -> Gains:
+        """What the measure sees of one list; the context is that of `value`."""
         unknown = set(context) - {"relevant", "ideal", "max_grade"}
         if unknown:
             raise MeasureError(
@@ -228,7 +254,7 @@ class Measure:
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        return float(self.scores(self._one(grades, context).lists)[0])
+        return float(self.scores(self.see(grades, **context).lists)[0])
 
     def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
         """The least and the greatest score that judging the unjudged documents (NaN) could give.
@@ -249,7 +275,7 @@ class Measure:
 
         return interval(self, grades, **context)
 
-    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour:
+    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
         """What the user does on a list: C, V, L, W, expected depth, residual.
 
         ``@k`` is about what she gains, not about where she goes: the user of ``RBP@10`` walks as that of ``RBP``.
@@ -263,42 +289,49 @@ class Measure:
         5.0
         """
         try:
-            return self._walk(grades, context)[0]
+            walk = None if self.is_population else self.walking()
+            if walk is not None:
+                return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
+            return self.behaviour(self.see(grades, **context), 0)[0]
         except MeasureError as error:
             raise self._named(error) from None
         except Exception as error:
             raise self._theirs(error) from error
 
-    def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
+    def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
+        """What a user who walks down does on list i, and the gains she meets at each rank."""
         d = self.declaration
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
-        gains = self._one(grades, context)
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)
-            return *dense.behaviour_on(function, names, gains, 0), gains
+            return dense.behaviour_on(function, names, gains, i)
         user: Forward = d.function(**arguments)
-        behaviour = user.over(int(gains.lists.length[0]))
+        behaviour = user.over(int(gains.lists.length[i]))
         gain = np.zeros(behaviour.visits.size)
-        gain[gains.position - 1] = gains.gain
-        return behaviour, gain, gains
+        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+        gain[gains.position[hits] - 1] = gains.gain[hits]
+        return behaviour, gain
 
-    def walk(self, grades: ArrayLike, **context: Any) -> tuple[Behaviour, Array, float]:
-        """What the user does on a list, the gains she meets at each rank, and what her score is divided by."""
-        behaviour, gain, gains = self._walk(grades, context)
+    def scale(self, gains: Gains, i: int) -> float:
+        """What the score of list i is divided by."""
         norm = self.declaration.norm
         if norm is None:
-            return behaviour, gain, 1.0
-        return behaviour, gain, float(gains.relevant[0]) if norm == "relevant" else self._ideal(gains)
+            return 1.0
+        return float(gains.relevant[i]) if norm == "relevant" else self._ideal(gains, i)
 
-    def law(self, grades: ArrayLike, **context: Any) -> Law:
-        """The law of the score over users: of t / h at the rank h where each stops.
+    def law(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Law:
+        """The law of the score over users: of t / h after the h visits that each makes.
 
         Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the law
         of 1 / h, with an atom at 0 for those who find nothing.
+
+        It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
+        visits, and for walks so long that it would take too much work: these are simulated, with ``users`` users and a
+        `SimulationWarning`.
 
         Examples
         --------
@@ -306,12 +339,32 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
+        gains = self.see(grades, **context)
+        try:
+            return self.law_on(gains, 0)
+        except NoExactLawError as why:
+            warnings.warn(f"{self}: {why.args[0]}: {users:,} users simulated", SimulationWarning, stacklevel=2)
+        laws, weights = [], []
+        for w, one in self.members():
+            walk = one.walking()
+            if walk is None:
+                laws.append(one.law_on(gains, 0))
+            else:
+                stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0, self.cut)
+                laws.append(simulated_law(stroll, y, users=users, seed=seed))
+            weights.append(w)
+        return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
+
+    def law_on(self, gains: Gains, i: int) -> Law:
+        """The exact law of the score of list i; NoExactLawError where there is none."""
         if self.is_population:
-            laws = [(w, one.law(grades, **context)) for w, one in self.members()]
-            return Law(
-                np.concatenate([law.values for _, law in laws]), np.concatenate([w * law.probs for w, law in laws])
-            )
-        behaviour, gain, scale = self.walk(grades, **context)
+            members = self.members()
+            return Law.mixture([one.law_on(gains, i) for _, one in members], [w for w, _ in members])
+        walk = self.walking()
+        if walk is not None:
+            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i, self.cut))
+        behaviour, gain = self.behaviour(gains, i)
+        scale = self.scale(gains, i)
         question = self.declaration.question
         rank = np.arange(1, gain.size + 1, dtype=np.float64)
         if self.cut is not None:
@@ -330,8 +383,10 @@ class Measure:
             values, probs = np.append(values, 0.0), np.append(probs, left)
         return Law(values / scale if scale > 0 else np.zeros(values.size), probs)
 
-    def _ideal(self, gains: Gains) -> float:
-        gain, _ = gains.ideal
+    def _ideal(self, gains: Gains, i: int) -> float:
+        gain, starts = gains.ideal
+        topic = int(gains.lists.topic[i])
+        gain = gain[starts[topic] : starts[topic + 1]]
         arguments = {key: self.values[key] for key in self._own()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
         if self.cut is not None:

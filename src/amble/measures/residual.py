@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from amble.errors import MeasureError
 from amble.measures.asking import Measure
 from amble.measures.gains import Lists
+from amble.users.stroll import Stroll
 
 __all__ = ["bounds", "interval", "residuals"]
 
@@ -70,6 +71,8 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any]) -> float:
         return 0.0
     behaviour = measure.user(filled, **context)
     n = max(filled.size, 1)
+    if isinstance(behaviour, Stroll):
+        return behaviour.residual(n)
     return (
         behaviour.residual(n)
         if behaviour.visits.size <= n or behaviour.tail is not None

@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from amble.errors import AmbleError
 from amble.users.forward import Behaviour
+from amble.users.stroll import Stroll
 
 __all__ = ["ENDINGS", "Line", "save", "user_chart", "user_spec"]
 
@@ -32,7 +33,7 @@ class Line(NamedTuple):
 
     measure: str
     list: str
-    user: Behaviour
+    user: Behaviour | Stroll
 
 
 def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
             yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": value}
 
 
-def user_chart(users: dict[str, Behaviour], depth: int = 100) -> Any:
+def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any:
     """Weight, halting and residual of users against the rank.
 
     Parameters
