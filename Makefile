@@ -61,6 +61,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
 	$(BIN)/python benchmarks/bench_eval.py $(WORKLOAD) $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 
 FUZZ_FILES ?= 200000
 fuzz: $(VENV)/.test
