@@ -3,12 +3,13 @@
 Two parts, both in memory and in this process, the contenders taken in turn; wall and processor time, the best of N:
 
 * ``exact``: order 1 and 2 of P@H with a utility loss, beside RBP, on 129 runs x 50 topics x 1000 documents (workload
-  M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has them.
-  What P@H takes more than RBP are its weights; they are measured by themselves, too, and for users who hardly ever stop.
-* ``crowd``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain vectorised
-  NumPy program as one would write it (one random draw for all who still walk, visits counted in a table). A user-step is
-  one visit of one user to one document of one list. "each list by itself" walks every list anew; "shared" walks once for
-  all lists, as amble does where nobody looks at the grades, so that the same visits are counted for every list.
+  M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has it.
+  What P@H takes more than RBP are its weights; they are measured by themselves, too, and for users who hardly ever
+  stop.
+* ``crowd``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain
+  vectorised NumPy program as one would write it (one draw for all who still walk, visits counted in a table). A
+  user-step is one visit of one user to one document of one list. "each list by itself" walks every list anew; "shared"
+  walks once for all lists, as amble does where nobody looks at the grades, and its visits are counted for every list.
 
 Run ``python benchmarks/bench_walk.py [DIR] [--only exact crowd] [--rounds N]``.
 """

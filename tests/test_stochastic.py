@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import amble
-from amble.measures import Effort, Measure, Utility, Walk, measure
+from amble.measures import Effort, Lists, Measure, Utility, Walk, measure
 from amble.measures.declare import REGISTRY
 
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
@@ -221,3 +221,21 @@ def test_on_real_runs_every_list_is_scored_as_if_alone(data: Path) -> None:
             for j, m in enumerate(parsed):
                 got = scores.values[scores.runs.index(run), t, j]
                 assert got == pytest.approx(m.value(grades), abs=1e-12)
+
+
+def test_how_far_an_endless_walk_could_rise() -> None:
+    # all that is beyond the list could be relevant, too: without loss every visit then gains 1, so both orders are 1
+    for order in (1, 2):
+        m = amble.parse(f"PH(loss=0,end='endless',order={order})")
+        low, high = m.interval([1, nan, 0])
+        assert low == m.value([1, 0, 0])
+        # rank 3 is known to be irrelevant; a very long list tells what it takes away
+        assert high == pytest.approx(m.value([1, 1, 0] + [1] * 200), abs=1e-12)
+        assert m.interval([1, 1, 1])[1] == pytest.approx(1, abs=1e-12)
+    rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 1.0, "d": 0.5}}})
+    from amble.measures.residual import residuals
+
+    m = amble.parse("PH(end='endless')")
+    got = residuals(m, Lists.of_rankings(rankings))
+    best = m.value([1] * 300)
+    np.testing.assert_allclose(got, [best - m.value([1, 0]), best], atol=1e-12)

@@ -103,7 +103,7 @@ def test_joint_is_the_sum_over_paths(n: int, first: str, kind: float | str, spre
 @pytest.mark.parametrize("first", ["forward", "stop"])
 @pytest.mark.parametrize("g", [ref.losing(0), ref.losing(0.25), ref.losing(1), odd_gain])
 def test_expect_is_the_sum_over_paths(first: str, g: ref.Gain) -> None:
-    # she stops so soon that 18 visits hold all but 1e-18 of the mass
+    # she stops so soon that 16 visits hold all but 1e-16 of the mass
     moves = uneven(4, first, stop=0.9)
     gains = [1.0, 0.25, 0.0, 2.0]
     start = some_start(4)
@@ -111,7 +111,7 @@ def test_expect_is_the_sum_over_paths(first: str, g: ref.Gain) -> None:
     def f(h: int) -> float:
         return math.sqrt(h) + 0.5
 
-    seen = [(ref.path_total(path, gains, g), len(path), w) for path, w in ref.paths(*moves, 18, start)]
+    seen = [(ref.path_total(path, gains, g), len(path), w) for path, w in ref.paths(*moves, 16, start)]
     assert math.fsum(w for _, _, w in seen) == pytest.approx(1.0, abs=1e-14)
     mean_h = math.fsum(h * w for _, h, w in seen)
     found = ref.expect(*moves, gains, g, f, start, mass=1e-17)
@@ -195,7 +195,7 @@ def test_dense_against_joint(first: str, spread: bool, gains: list[float]) -> No
 def test_last_rank_against_paths() -> None:
     moves = uneven(4, "stop", stop=0.9)
     last = np.zeros(4)
-    for path, weight in ref.paths(*moves, 18):
+    for path, weight in ref.paths(*moves, 16):
         last[path[-1] - 1] += weight
     np.testing.assert_allclose(ref.moments_dense(*moves, [0] * 4).last, last, atol=1e-14)
 
@@ -359,7 +359,7 @@ def golden() -> list[dict[str, object]]:
 @pytest.mark.parametrize("case", [case for case in golden() if case["n"] <= 500], ids=lambda case: case["name"])
 def test_golden_against_doubles(case: dict[str, object]) -> None:
     forward, back, gains, start = ref.rebuild(case)
-    dense = ref.moments_dense(*ref.chain(forward, back, case["n"], case["first"]), gains, start)
+    dense = ref.moments_dense(*ref.chain(forward, back, case["n"], case["first"]), gains, start, law=False)
     want = case["results"]
     # 1e-4 is all that keeps I - P from being singular, and it is known to twelve digits at best
     assert dense.mean_h == pytest.approx(want["E[H]"], rel=1e-10)
@@ -371,16 +371,20 @@ def test_golden_against_doubles(case: dict[str, object]) -> None:
 @needs_mpmath
 @pytest.mark.parametrize("case", golden(), ids=lambda case: case["name"])
 def test_golden_against_mpmath(case: dict[str, object]) -> None:
+    # 17 digits of a number and the number itself may round to neighbouring doubles
+    def near(x: float) -> float:
+        return pytest.approx(x, rel=0, abs=math.ulp(x))
+
     forward, back, gains, start = ref.rebuild(case)
     walk = ref.mp_walk(forward, back, case["n"], case["first"], ref.LOSSES, start, dps=40)
     want = case["results"]
-    assert float(walk.mean_h) == want["E[H]"]
+    assert float(walk.mean_h) == near(want["E[H]"])
     for loss in ref.LOSSES:
         part = want["loss"][str(loss)]
-        assert float(walk.mean_t(gains, loss)) == part["E[T]"]
+        assert float(walk.mean_t(gains, loss)) == near(part["E[T]"])
         assert part["E[T]"] / want["E[H]"] == pytest.approx(part["order2"], rel=4e-16)
     for rank, visits in want["visits"].items():
-        assert float(walk.visits[int(rank) - 1]) == visits
+        assert float(walk.visits[int(rank) - 1]) == near(visits)
 
 
 @pytest.mark.parametrize("first", ["forward", "stop"])

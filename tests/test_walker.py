@@ -194,6 +194,8 @@ def test_a_draw_that_is_the_chance_itself_is_not_below_it(walker: Any) -> None:
             visits = 2 if move[u] < chance else 1
             assert walk(walker, case([chance, 0], [0, 0]), 1, 3, u)[1] == visits
             assert walk(walker, case([0, 0], [0, chance], start=[0, 1]), 1, 3, u)[1] == visits
+            either_way = case([0, chance, 0], [0, 1, 0], [(2, 0, 0)], start=[0, 1])
+            assert walk(walker, either_way, 1, 3, u)[0][0, 0] == (move[u] < chance)
 
 
 @needs_c
@@ -350,8 +352,12 @@ def test_visits_are_counted_to_the_last_column(walker: Any) -> None:
 
 def test_nothing_to_do(walker: Any) -> None:
     assert walk(walker, case([0.5, 0.0], [0.0, 0.5], [(0, 0, 0)]), 0)[2] == 0
-    _, steps, _ = walk(walker, case([0.5, 0.0], [0.0, 0.5], utility=np.empty((0, 3)), lists=0), 1000)
+    about = case([0.5, 0.0], [0.0, 0.5], utility=np.empty((0, 3)), lists=0)
+    _, steps, _ = walk(walker, about, 1000)
     assert near(np.count_nonzero(steps == 1), 1000, 0.5)
+    nowhere = array.array("i")  # a buffer that may have no address
+    about = about._replace(which=nowhere, kind=nowhere)
+    assert walker.walk(1, 0, 1000, *about, array.array("d"), steps) == 0
 
 
 # ---- draws ----

@@ -409,8 +409,13 @@ def transition(p: Numbers, q: Numbers) -> Array:
     return moves
 
 
-def moments_dense(p: Numbers, q: Numbers, s: Numbers, gains: Numbers, start: Numbers | None = None) -> Dense:
-    """E and Var of T and H without a loss, the mean visits, the last rank's law and, for 0/1 gains, the law of T."""
+def moments_dense(
+    p: Numbers, q: Numbers, s: Numbers, gains: Numbers, start: Numbers | None = None, law: bool = True
+) -> Dense:
+    """E and Var of T and H without a loss, the mean visits, the last rank's law and, for 0/1 gains, the law of T.
+
+    The law of T has as many terms as she may have gains; `law=False` spares them.
+    """
     n = len(p)
     begin = start_law(start, n)
     moves = transition(p, q)
@@ -427,7 +432,7 @@ def moments_dense(p: Numbers, q: Numbers, s: Numbers, gains: Numbers, start: Num
     mean_h, var_h = two(np.ones(n))
     visits = begin @ green
     law_t = None
-    if set(y.tolist()) <= {0.0, 1.0}:
+    if law and set(y.tolist()) <= {0.0, 1.0}:
         seek = np.linalg.inv(np.eye(n) - (1 - y)[:, None] * moves)  # moves while what she sees gains nothing
         more = seek @ y  # the chance of one more gain, from where she is now
         again = seek @ (y[:, None] * moves)
@@ -536,10 +541,12 @@ class Precise:
     visits: list[Any]
     mean_h: Any
     weights: dict[float, list[Any]]
+    dps: int = 60
 
     def mean_t(self, gains: Numbers, loss: float) -> Any:
-        """E[T]."""
-        return mpmath.fsum(w * float(y) for w, y in zip(self.weights[loss], gains, strict=True) if y)
+        """E[T], to the digits of the weights whatever the caller works with."""
+        with mpmath.workdps(self.dps):
+            return mpmath.fsum(w * float(y) for w, y in zip(self.weights[loss], gains, strict=True) if y)
 
 
 def mp_walk(
@@ -559,6 +566,7 @@ def mp_walk(
             visits=solved.visits,
             mean_h=mpmath.fsum(solved.visits),
             weights={loss: mp_discounted(solved, loss) for loss in losses},
+            dps=dps,
         )
 
 

@@ -23,7 +23,7 @@ typedef int64_t i64;
 #define GOLDEN UINT64_C(0x9E3779B97F4A7C15) /* from draw to draw: 2^64 / golden ratio, SplitMix64's step */
 #define ODD UINT64_C(0xD1B54A32D192ED03)    /* from user to user */
 #define DRAWS 9007199254740992.0            /* 2^53 different ones: all a double can tell apart, evenly, in [0, 1) */
-#define NOWHERE UINT64_MAX
+#define NEVER UINT64_MAX
 
 /* ---- draws ---- */
 
@@ -46,7 +46,7 @@ static u64 draws_below(double p) {
 /* ---- the walk ---- */
 
 typedef struct {
-    u64 forward, turn; /* draws below take her forward; else back */
+    u64 forward, turn; /* draws below these take her forward, or else back; forward <= turn */
     u64 first;         /* of its gains; they end where those of the next rank begin */
     u64 seen;          /* mark of the last user who was here, plus her visits so far: nothing to clear between users */
 } Rank;
@@ -74,8 +74,7 @@ static inline u64 start_of(const Walk *w, double p) {
     return (u64)(from - w->start);
 }
 
-/* Follows a user from start to stop and returns her number of visits. `mark` grows by `depth` from user to user.
- * A stop is a move to nowhere, as is one past either end of the list, so that one hard-to-predict branch is left. */
+/* Follows a user from start to stop and returns her number of visits. `mark` grows by `depth` from user to user. */
 static inline u64 follow(const Walk *w, u64 key, u64 mark, double *total) {
     const u64 n = w->n, end = w->end, limit = w->limit, depth = w->depth;
     const Gain *gain = w->gain;
@@ -92,8 +91,8 @@ static inline u64 follow(const Walk *w, u64 key, u64 mark, double *total) {
         if (visits == limit) return visits;
         u64 x = draw(key, visits);
         if (x >= here->turn) return visits;
-        at += 2 * (u64)(x < here->forward) - 1; /* arithmetic: which way she goes, no processor can predict */
-        if (at >= end) return visits;           /* left of rank 1, too: there at is the largest of numbers */
+        at += ((x - here->forward) >> 63) * 2 - 1; /* x < forward is the sign: no branch, as none could predict it */
+        if (at >= end) return visits; /* left of rank 1 `at` is the largest of numbers */
     }
 }
 
@@ -102,7 +101,7 @@ static u64 follow_all(const Walk *w, u64 seed, u64 first, u64 users, u64 lists, 
     for (u64 u = 0; u < users; u++, total += lists) {
         u64 key = mix64(mixed + (first + u + 1) * ODD);
         if (lists == 1) *total = 0.0; /* a call of memset would be felt */
-        else memset(total, 0, lists * sizeof *total);
+        else if (lists) memset(total, 0, lists * sizeof *total);
         u64 visits = follow(w, key, (u + 1) * w->depth, total);
         steps[u] = (i64)visits;
         cut += visits == w->limit;
@@ -213,7 +212,7 @@ static int fill(Walk *w, Gain *gain, const Py_buffer *v, u64 entries, u64 lists)
 static PyObject *walk_arrays(u64 seed, u64 first, u64 users, u64 endless, u64 lists, u64 limit, const Py_buffer *v) {
     u64 n = (u64)v[FORWARD].len / sizeof(double), entries = (u64)v[WHICH].len / sizeof(i32), cut = 0;
     if (check_sizes(v, n, entries, users, lists)) return NULL;
-    Walk w = {.n = n, .end = endless ? NOWHERE : n, .utility = v[UTILITY].buf, .depth = (u64)v[UTILITY].shape[1],
+    Walk w = {.n = n, .end = endless ? NEVER : n, .utility = v[UTILITY].buf, .depth = (u64)v[UTILITY].shape[1],
               .start = v[START].buf, .starts = (u64)v[START].len / sizeof(double), .limit = limit};
     if (w.depth > UINT64_MAX / (users + 2)) return PyErr_NoMemory(); /* no room for the marks */
     w.rank = PyMem_Calloc((size_t)n + 2, sizeof *w.rank);

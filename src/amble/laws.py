@@ -97,7 +97,7 @@ def laws(
         try:
             return dict(zip(rankings.runs, _exact(m, lists, groups, progress or line), strict=True))
         except NoExactLawError as why:
-            warnings.warn(f"{m}: {why.args[0]}: {USERS:,} users simulated", SimulationWarning, stacklevel=2)
+            warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
             users = USERS
         finally:
             line.close()

@@ -343,7 +343,7 @@ class Measure:
         try:
             return self.law_on(gains, 0)
         except NoExactLawError as why:
-            warnings.warn(f"{self}: {why.args[0]}: {users:,} users simulated", SimulationWarning, stacklevel=2)
+            warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
         laws, weights = [], []
         for w, one in self.members():
             walk = one.walking()

@@ -33,7 +33,7 @@ class OverBudgetError(NoExactLawError):
 
 def _spend(budget: int, cells: int) -> int:
     if cells > budget:
-        raise OverBudgetError("the exact law takes more work than its budget allows; simulate")
+        raise OverBudgetError("the exact law would take more work than its budget allows")
     return budget - cells
 
 

@@ -295,6 +295,14 @@ class Stroll:
             out[:n] += np.where(met, hit * end * worth, 0.0).dot(weight[at : at + block]).real
         return out
 
+    def worth_beyond(self, k: int, order: int) -> float:
+        """What gains of 1 at all ranks beyond k would add to order 1 or 2."""
+        if self.chain.beyond is None:
+            return 0.0
+        walk = self.cut()
+        ones = np.where(np.arange(walk.n) >= k, 1.0, 0.0)
+        return walk.order1(ones) if order == 1 else walk.total(ones) / self.mean_effort
+
     def order2(self, gains: Any) -> float:
         """E[T] / E[f(H)], the rate of expectations."""
         return self.total(gains) / self.mean_effort
@@ -327,7 +335,9 @@ class Stroll:
         """The law of T, where nothing is ever lost, or only the first visit counts."""
         y = self._gains(gains)
         if self.utility.kind == "fading":
-            raise NoExactLawError("the law of what she gains depends on the whole history of her visits; simulate")
+            raise NoExactLawError(
+                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+            )
         if self.utility.kind == "once":
             t, _, p = self.joint(gains)
             return Law(t, p)
@@ -352,7 +362,9 @@ class Stroll:
         whole history of her visits.
         """
         if self.utility.kind == "fading":
-            raise NoExactLawError("with this loss what she gains depends on the whole history of her visits; simulate")
+            raise NoExactLawError(
+                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+            )
         y = self._gains(gains)
         walk = self.cut()
         p, q, s, mu = (part[0] for part in walk.chain[:4])
