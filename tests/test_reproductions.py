@@ -55,7 +55,8 @@ def test_parts(tmp_path: Path) -> None:
 
 def test_a_figure_that_is_wrong(tmp_path: Path) -> None:
     code = (
-        "from figures import Figures; f = Figures(); f.add('right', 0.5, 0.501, 0.005); f.add('wrong', 0.5, 0.6, 0.05); "
+        "from figures import Figures; f = Figures(); "
+        "f.add('right', 0.5, 0.501, 0.005); f.add('wrong', 0.5, 0.6, 0.05); "
         "f.add('nothing', 0.5, float('nan'), 1); f.table(); raise SystemExit(f.end())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=FOLDER)
