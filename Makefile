@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py src/amble/_reader.c $(wildcard src/amble/_c/*.h)
+SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
 .PHONY: demo test check help lint pure docs bench fuzz clean
 .DEFAULT_GOAL := help
@@ -61,6 +61,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
 	$(BIN)/python benchmarks/bench_eval.py $(WORKLOAD) $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
 
 FUZZ_FILES ?= 200000

@@ -10,17 +10,21 @@ from setuptools import Extension, setup
 
 abi3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # a free-threaded CPython has no abi3
 
-extensions = [
-    Extension(
-        "amble._reader",
-        ["src/amble/_reader.c"],
-        depends=glob("src/amble/_c/*.h"),
+
+def extension(name: str, **more: object) -> Extension:
+    """One C file, built without it being needed, for every CPython where that can be."""
+    return Extension(
+        f"amble.{name}",
+        [f"src/amble/{name}.c"],
         optional=True,
         py_limited_api=abi3,
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if abi3 else [("AMBLE_FULL_API", "1")],
         extra_compile_args=[] if os.name == "nt" else ["-O3", "-std=c11"],
+        **more,
     )
-]
+
+
+extensions = [extension("_reader", depends=glob("src/amble/_c/*.h")), extension("_walker")]
 
 setup(
     ext_modules=[] if os.environ.get("AMBLE_NO_C") else extensions,

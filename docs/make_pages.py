@@ -40,6 +40,7 @@ DRAWN = {
     "BPMD": ("BPMD(T=2,k=10)", "BPMD(T=3,k=20)"),
     "TBG": ("TBG(h=5)", "TBG(h=20)", "TBG(h=224)"),
     "U": ("U(L=10)", "U(L=50)", "U(L=1000)"),
+    "PH": ("PH(p=0.5,q=0.25)", "PH(p=0.8,q=0.1)", "PH(p='0=0.7,1=0.4',q=0.25)"),
     "MP": ("MP(model='GL_AD_ID')", "MP(model='LO_AD_ID')", "MP(model='GL_OR_ID')"),
     "NCP": ("NCP(g=1)", "NCP(g=0.5)"),
     "NERR8": ("NERR8(max_grade=2)@10",),
@@ -57,6 +58,10 @@ can be asked of them. In this family `P` and `RBP` are rates of a user's expecta
 Users who walk down and are asked for their rate of gain, E[t] / E[h]. A gain is a grade divided by the largest grade of
 all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails, costs and unjudged
 documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+    "walks": """\
+Users who may go back, look at a document again, and stop anywhere. [Walks](../walks.md) has the theory: exact scores,
+the whole law of the score over users, and orders of systems by dominance. The classic measures are users of this kind,
+too, with `model=`.""",
     "markov": """\
 Users who wander over a list, back and forth, and never stop, and the measure that Markov Precision grew out of.
 [Wanderers](../wander.md) explains them, and what rates, steps and rescaling do. `amble list MP --variants` tells the

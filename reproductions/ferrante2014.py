@@ -1,43 +1,37 @@
 """Ferrante, Ferro and Maistro (2014), "Injecting User Models and Time into Precision via Markov Chains", beside ours.
 
-Four parts:
-
-* ``tables``: table 4 (three lists, discrete and continuous time), and of tables 2 and 3 the correlations for TREC 8:
+* tables: table 4 (three lists, discrete and continuous time), and of tables 2 and 3 the correlations for TREC 8:
   Kendall's tau-b between the mean scores of 129 systems. Published, ours, difference.
-* ``ap``: the uniform model over the relevant documents, with self-loops, times recall, is average precision. On all
-  lists.
-* ``steps``: remark 1 says that after n = 10 steps the law is already a reasonable approximation of the invariant one.
-  How far is it, on these lists?
-* ``solve``: where a dense solve, as the authors' program makes it, can and cannot be trusted.
+* ap: the uniform model over the relevant documents, with self-loops, times recall, is average precision. On all lists.
+* steps: remark 1 says that after n = 10 steps the law is already a reasonable approximation of the invariant one. How
+  far is it, on these lists? (Some minutes.)
+* solve: where a dense solve, as the authors' program makes it, can and cannot be trusted.
 
-TREC 8's runs are not ours to give away: the folder that holds ``trec8/qrels.txt`` and ``trec8/runs/`` is named by the
-environment variable AMBLE_DATA, or as an argument. Table 4 needs none.
+  python reproductions/ferrante2014.py data/trec8
+  AMBLE_DATA=data python reproductions/ferrante2014.py --only tables ap
 
-Run ``python reproductions/ferrante2014.py [DATA] [--only tables ap steps solve]``. All of it takes some minutes.
+The folder holds qrels.txt and runs/, with a file a run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from figures import Figures, head, run, say, show
 from numpy.typing import NDArray
 
 import amble
 from amble.measures import Lists, Wander
-from amble.table import Table
 from amble.users.balance import share
 from amble.users.invariant import occupied
 from amble.users.models import PUBLISHED, Model
 
 Array = NDArray[np.float64]
 
-PARTS = ("tables", "ap", "steps", "solve")
 OTHERS = ("AP", "P@10", "Rprec", "bpref", "RBP")  # RBP with p = 0.8, as in the paper
 
 TABLE_4 = (
@@ -45,7 +39,7 @@ TABLE_4 = (
     ("1110100010", ".0177,.0047,.0037,.0015,.0041,.0031,.0057,.0022,.0061,.0045", 0.8668, 0.8710),
     ("1101100001", ".0056,.0051,.0062,.0031,.0046,.0025,.005,.0022,.007,.005", 0.8120, 0.8001),
 )
-TABLE_2 = (1.0, 0.8264, 0.9219, 0.9361, 0.8090)  # AP with the others, in their order
+TABLE_2 = (0.8264, 0.9219, 0.9361, 0.8090)  # AP with the others, in their order
 # MP with the others, in their order; @Rec: times recall. LO_AD_LID is LO_AD_ID in print, too, under the latter's name.
 TABLE_3 = {
     "GL_AD_ID": (0.8997, 0.8510, 0.9074, 0.9222, 0.8382),
@@ -70,22 +64,6 @@ TOLERANCE = {"table 2": 0.003, "table 3": 0.004, "discrete": 1e-4, "continuous":
 STEPS = (1, 10, 100, 1000)
 
 
-class Compared(NamedTuple):
-    """A figure of the paper, and ours."""
-
-    what: str
-    published: float
-    ours: float
-    tolerance: float
-
-    @property
-    def row(self) -> list[str | float]:
-        """A row of a table."""
-        off = self.ours - self.published
-        within = "lost in print" if off != off else "yes" if abs(off) <= self.tolerance else "NO"
-        return [self.what, self.published, self.ours, off, self.tolerance, within]
-
-
 def tau(x: Array, y: Array) -> float:
     """Kendall's tau-b; means that differ by rounding only are tied."""
     a, b = (np.sign(np.round(z[:, None] - z, 12)) for z in (x, y))
@@ -98,58 +76,56 @@ def measure(name: str) -> str:
     return f"MP(model='{model}'" + (",rescale='R')" if rescaled else ")")
 
 
-def table_4() -> Iterator[Compared]:
+def table_4(found: Figures) -> None:
     """Three lists of ten documents, with the rates of table 4."""
     for grades, rates, discrete, continuous in TABLE_4:
-        run = [int(c) for c in grades]
-        yield Compared(f"{grades} discrete", discrete, amble.parse("MP").value(run), TOLERANCE["discrete"])
-        ours = amble.parse(f"MP(rates='{rates}')").value(run)
-        yield Compared(f"{grades} continuous", continuous, ours, TOLERANCE["continuous"])
+        listed = [int(c) for c in grades]
+        found.add(f"{grades} discrete", discrete, amble.parse("MP").value(listed), TOLERANCE["discrete"])
+        ours = amble.parse(f"MP(rates='{rates}')").value(listed)
+        found.add(f"{grades} continuous", continuous, ours, TOLERANCE["continuous"])
 
 
-def correlations(rankings: amble.Rankings) -> Iterator[Compared]:
-    """Tables 2 and 3, for TREC 8."""
+def correlations(rankings: amble.Rankings, found: Figures) -> dict[str, dict[str, float]]:
+    """Tables 2 and 3, for TREC 8; all of ours, by measure."""
     scores = amble.evaluate(rankings, [*OTHERS, *map(measure, TABLE_3)])
     means = dict(zip(scores.measures, scores.means().T, strict=True))
-    for other, published in zip(OTHERS, TABLE_2, strict=True):
-        ours = tau(means["AP"], means[other])
-        yield Compared(f"AP, {other}", published, ours, TOLERANCE["table 2"])
+    for other, published in zip(OTHERS[1:], TABLE_2, strict=True):
+        found.add(f"AP, {other}", published, tau(means["AP"], means[other]), TOLERANCE["table 2"])
+    ours = {
+        name: {other: tau(means[str(amble.parse(measure(name)))], means[other]) for other in OTHERS} for name in TABLE_3
+    }
     for name, row in TABLE_3.items():
-        ours_by = {other: tau(means[str(amble.parse(measure(name)))], means[other]) for other in OTHERS}
-        if name == SHIFTED:  # AP's figure stands twice, and what belongs to the others one place further right
-            row = (row[0], *row[2:], float("nan"))
-        for other, published in zip(OTHERS, row, strict=True):
-            yield Compared(f"{name}, {other}", published, ours_by[other], TOLERANCE["table 3"])
+        places = OTHERS
+        if name == SHIFTED:  # AP's figure stands twice, and the others one place further right; RBP's is lost
+            row, places = (row[0], *row[2:]), OTHERS[:-1]
+        for other, published in zip(places, row, strict=True):
+            found.add(f"{name}, {other}", published, ours[name][other], TOLERANCE["table 3"])
+    return ours
 
 
-def tables(rankings: amble.Rankings) -> None:
-    """Published, ours, difference."""
-    columns = ["", "published", "ours", "difference", "tolerance", "within"]
-    four, others = list(table_4()), list(correlations(rankings))
-    print("Table 4: MP with GL_AD_ID\n")
-    print(Table(columns, [one.row for one in four]))
-    print("\nTables 2 and 3, TREC 8: Kendall's tau-b between the means of 129 systems\n")
-    print(Table(columns, [one.row for one in others]))
+def tables(rankings: amble.Rankings, found: Figures) -> None:
+    """Tables 2, 3 and 4: published, ours, difference."""
+    say("Table 4: MP with GL_AD_ID")
+    table_4(found)
+    found.table()
+    say("\nTables 2 and 3, TREC 8: Kendall's tau-b between the means of 129 systems")
+    ours = correlations(rankings, found)
+    found.table()
     row = TABLE_3[SHIFTED]
-    ours = next(one.ours for one in others if one.what == f"{SHIFTED}, P@10")
-    print(
-        f"\nThe row {SHIFTED} is printed as {', '.join(f'{x:.4f}' for x in row)}:\nAP's figure twice, and the others "
-        "one place to the right, so that RBP's is lost. Read as shifted, they agree\nwith ours; as printed, P@10's "
-        f"would be off by {abs(row[1] - ours):.3f}."
+    say(
+        f"\nThe row {SHIFTED} is printed as {', '.join(f'{x:.4f}' for x in row)}: AP's figure twice, and the\n"
+        f"others one place to the right, so that RBP's is lost (ours: {ours[SHIFTED]['RBP']:.4f}). Read as shifted,\n"
+        f"they agree; as printed, P@10's would be off by {abs(row[1] - ours[SHIFTED]['P@10']):.3f}."
     )
-    known = [one for one in (*four, *others) if one.published == one.published]
-    outside = [one.what for one in known if abs(one.ours - one.published) > one.tolerance]
-    furthest = max(known, key=lambda one: abs(one.ours - one.published) / one.tolerance)
-    print(f"\n{len(known)} figures; outside of its tolerance: {'; '.join(outside) or 'none'}")
-    print(f"furthest from print: {furthest.what}, by {abs(furthest.ours - furthest.published):.4f}")
 
 
-def average_precision(rankings: amble.Rankings) -> None:
+def average_precision(rankings: amble.Rankings, found: Figures) -> None:
     """The uniform model is AP."""
     lists = Lists.of_rankings(rankings)
     uniform = "MP(model='GL_OR_NA',loops='SL',rescale='R')"
     off = np.abs(amble.parse(uniform).scores(lists) - amble.parse("AP").scores(lists))
-    print(f"{uniform} and AP on {lists.n} lists: the largest difference is {off.max():.1e}")
+    say(f"{uniform} and AP on {lists.n} lists: the largest difference is {off.max():.1e}")
+    found.count(bool(off.max() < 1e-12))
 
 
 def relevant_ranks(lists: Lists) -> list[tuple[int, NDArray[np.int64], int]]:
@@ -163,7 +139,7 @@ def relevant_ranks(lists: Lists) -> list[tuple[int, NDArray[np.int64], int]]:
     return out
 
 
-def steps(rankings: amble.Rankings) -> None:
+def steps(rankings: amble.Rankings, _: Figures) -> None:
     """How far n steps are from the long run."""
     lists = Lists.of_rankings(rankings)
     some = relevant_ranks(lists)
@@ -195,23 +171,23 @@ def steps(rankings: amble.Rankings) -> None:
                 means = [np.bincount(systems, x) for x in (here, long)]
                 row += [float(off.mean()), float(np.quantile(off, 0.95)), float(off.max()), tau(*means)]
             rows.append(row)
-    print(
+    say(
         f"{len(some)} lists with two relevant documents or more. After n moves from the first relevant document: the\n"
         "distance (total variation) of where she is from the invariant law, mean and largest. The mean of precision\n"
         "over n visits, from the first relevant document and from any: the difference from MP, its mean, its 95th\n"
         "percentile and its largest, and tau-b between the means of the systems.\n"
     )
     columns = ["model", "n", "apart", "most", *(c + s for s in ("", " (any)") for c in ("off", "p95", "max", "tau"))]
-    print(Table(columns, rows))
+    show(columns, rows)
     _, _, apart, _, off, _, most, tau_first, *_ = zip(*(row for row in rows if row[1] == 10), strict=True)
-    print(
+    say(
         f"\nn = 10, from the first relevant document: scores are off by {min(off):.4f} to {max(off):.4f} in the mean, "
         f"by up to {max(most):.4f};\nsystems are ordered as by MP with tau {min(tau_first):.4f} to "
         f"{max(tau_first):.4f}; the law is {min(apart):.2f} to {max(apart):.2f} away in the mean."
     )
 
 
-def solve(rankings: amble.Rankings) -> None:
+def solve(rankings: amble.Rankings, _: Figures) -> None:
     """Dense solves of chains with counts: how much of the invariant law is left where it matters."""
     lists = Lists.of_rankings(rankings)
     some = relevant_ranks(lists)
@@ -232,42 +208,52 @@ def solve(rankings: amble.Rankings) -> None:
                 worst = max(worst, abs(float(pi @ precision / pi.sum()) - m.value(grades)))
                 least = min(least, float(abs(pi.sum())))
             rows.append([name, counts, f"{least:.0e}", f"{worst:.0e}"])
-    print(
+    say(
         "pi = 1 (I - P + 1)^-1 by a dense solve, on six lists: the least share of the law that falls on relevant\n"
         "documents, and how far the score is then from ours. Where next to nothing is left there, nothing is right.\n"
     )
-    print(Table(["model", "counts", "least share", "largest difference"], rows))
+    show(["model", "counts", "least share", "largest difference"], rows)
 
 
-def read(folder: Path) -> amble.Rankings:
+PARTS: dict[str, Callable[[amble.Rankings, Figures], None]] = {
+    "tables": tables,
+    "ap": average_precision,
+    "steps": steps,
+    "solve": solve,
+}
+
+
+def read(folder: Path | None) -> amble.Rankings:
     """TREC 8, aligned."""
-    if not (folder / "trec8" / "qrels.txt").is_file() or not (folder / "trec8" / "runs").is_dir():
-        raise amble.AmbleError(
-            f"{folder}: found no trec8/qrels.txt and trec8/runs; name their folder, or set AMBLE_DATA to it"
-        )
-    runs = sorted(str(path) for path in (folder / "trec8" / "runs").iterdir())
-    return amble.align(folder / "trec8" / "qrels.txt", amble.read_runs(*runs))
+    if folder is None:
+        named = os.environ.get("AMBLE_DATA")
+        if not named:
+            raise amble.AmbleError(
+                "no data: name the folder of TREC-8, or set AMBLE_DATA to the folder that holds trec8/"
+            )
+        folder = Path(named) / "trec8"
+    for needed in (folder / "qrels.txt", folder / "runs"):
+        if not needed.exists():
+            raise amble.AmbleError(f"no data: {needed} is not there; expected qrels.txt and runs/ in {folder}")
+    runs = sorted(str(path) for path in (folder / "runs").iterdir() if path.is_file())
+    return amble.align(str(folder / "qrels.txt"), runs)
 
 
-def main() -> int:
-    """Show what was asked for."""
-    parser = argparse.ArgumentParser(description="Ferrante, Ferro and Maistro (2014): published, ours, difference")
-    parser.add_argument("data", nargs="?", default=os.environ.get("AMBLE_DATA"), help="folder with trec8/")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    args = parser.parse_args()
-    try:
-        if args.data is None:
-            raise amble.AmbleError("no data: name the folder that holds trec8/, or set AMBLE_DATA to it")
-        rankings = read(Path(args.data))
-        shown = {"tables": tables, "ap": average_precision, "steps": steps, "solve": solve}
-        for i, part in enumerate(args.only):
-            print("\n" * bool(i), end="")
-            shown[part](rankings)
-    except amble.AmbleError as error:
-        print(f"ferrante2014.py: {error}", file=sys.stderr)
-        return 2
-    return 0
+def main(argv: list[str]) -> int:
+    """Reproduce what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "folder", nargs="?", type=Path, help="where qrels.txt and runs/ are (default: $AMBLE_DATA/trec8)"
+    )
+    parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=list(PARTS), help="some parts")
+    args = parser.parse_args(argv)
+    rankings = read(args.folder)
+    found = Figures()
+    for name in args.only:
+        head(f"{name}: {(PARTS[name].__doc__ or '').strip()}")
+        PARTS[name](rankings, found)
+    return found.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

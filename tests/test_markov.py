@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -438,24 +437,3 @@ def test_amble_eval(amble_cli: Cli, write: Write) -> None:
     assert (wrong.returncode, wrong.stderr) == (2, "amble: none.txt: no such file\n")
     residual = amble_cli("eval", qrels, run, "-m", "MP", "--residual", "--format", "tsv", "--quiet")
     assert residual.stdout.splitlines()[1] == "my\tall\tMP\t0.8333\t0.0000\tno"
-
-
-# ---- the paper
-
-
-def test_reproduction(data: Path) -> None:
-    """The script's tables, with the figures of TREC-8 within their tolerances."""
-    script = Path(__file__).parent.parent / "reproductions" / "ferrante2014.py"
-    done = subprocess.run(
-        [sys.executable, str(script), str(data), "--only", "tables"], capture_output=True, text=True, timeout=300
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "outside of its tolerance: none" in done.stdout
-
-
-def test_reproduction_without_data(tmp_path: Path) -> None:
-    script = Path(__file__).parent.parent / "reproductions" / "ferrante2014.py"
-    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "trec8" in done.stderr

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from amble.check import check
     from amble.curves import pr_curve
     from amble.cwl import cwl
-    from amble.errors import AlignError, AmbleError, MeasureError, ReadError
+    from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
     from amble.law import Law
+    from amble.laws import laws
     from amble.measures import Measure, measure, parse
+    from amble.orders import PartialOrder, order_systems
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
     from amble.simulate import simulate
     from amble.table import Table
@@ -34,18 +36,22 @@ _ROOMS = {
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
+    "PartialOrder": "orders",
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
+    "SimulationWarning": "errors",
     "Table": "table",
     "align": "align",
     "check": "check",
     "cwl": "cwl",
     "evaluate": "evaluate",
+    "laws": "laws",
     "measure": "measures",
+    "order_systems": "orders",
     "parse": "measures",
     "pr_curve": "curves",
     "read_qrels": "read",
@@ -62,19 +68,23 @@ __all__ = [
     "Law",
     "Measure",
     "MeasureError",
+    "PartialOrder",
     "Qrels",
     "Rankings",
     "ReadError",
     "Run",
     "Runs",
     "Scores",
+    "SimulationWarning",
     "Table",
     "__version__",
     "align",
     "check",
     "cwl",
     "evaluate",
+    "laws",
     "measure",
+    "order_systems",
     "parse",
     "pr_curve",
     "read_qrels",

@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-__all__ = ["AlignError", "AmbleError", "MeasureError", "ReadError"]
+__all__ = ["AlignError", "AmbleError", "MeasureError", "ReadError", "SimulationWarning"]
 
 
 class AmbleError(ValueError):
@@ -24,3 +24,7 @@ class AlignError(AmbleError):
 
 class MeasureError(AmbleError):
     """A measure that cannot be parsed, or that cannot answer what it was asked."""
+
+
+class SimulationWarning(UserWarning):
+    """An exact law was asked for, and there is none, or it would take too long: users were simulated."""

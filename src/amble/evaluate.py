@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from amble.align import Rankings, align
 from amble.errors import AlignError, MeasureError
 from amble.law import Law
-from amble.measures import Behaviour, Lists, Measure, parse
+from amble.measures import Behaviour, Lists, Measure, Stroll, parse
 from amble.measures.grammar import split_measures
 from amble.measures.wandering import most_found
 from amble.table import Table
@@ -117,7 +117,7 @@ class Scores:
         grades, context = self._context(run, topic, m)
         return m.law(grades, **context)
 
-    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour:
+    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
         """What the user of a measure does on the list of a run and topic."""
         m = parse(measure)
         grades, context = self._context(run, topic, m)

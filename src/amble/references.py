@@ -70,6 +70,13 @@ REFERENCES = {
   year = {2014},
   doi = {10.1145/2600428.2609637}
 }""",
+    "ferrante2020": """@inproceedings{ferrante2020,
+  author = {Marco Ferrante and Nicola Ferro},
+  title = {Exploiting Stopping Time to Evaluate Accumulated Relevance},
+  booktitle = {Proceedings of ICTIR},
+  year = {2020},
+  doi = {10.1145/3409256.3409832}
+}""",
     "harman1992": """@article{harman1992,
   author = {Donna Harman},
   title = {Evaluation Issues in Information Retrieval},

@@ -16,6 +16,7 @@ from amble.errors import AmbleError
 _FAMILIES = {
     "classic": "Users who walk down and stop",
     "cwl": "Users of the C/W/L framework",
+    "walks": "Users who walk back and forth",
     "markov": "Markov Precision",
     "counts": "Counts",
     "sets": "The list as a set",

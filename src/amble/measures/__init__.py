@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting, cwl, grading, markov  # declare the built-in measures
+from amble.measures import classic, counting, cwl, grading, markov, stochastic  # declare the built-in measures
 from amble.measures.asking import Measure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
 from amble.measures.gainmaps import binary, graded, satisfying, scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
+from amble.users.effort import Effort
 from amble.users.forward import Behaviour, Forward
+from amble.users.stroll import Stroll
+from amble.users.utility import Utility
+from amble.users.walk import Walk
 from amble.users.wander import Wander, Wandering
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "AtLeast",
     "Behaviour",
     "Between",
+    "Effort",
     "Forward",
     "GainTable",
     "Gains",
@@ -29,7 +34,10 @@ __all__ = [
     "Numbers",
     "OneOf",
     "Optional",
+    "Stroll",
     "Switch",
+    "Utility",
+    "Walk",
     "Wander",
     "Wandering",
     "Whole",
@@ -44,4 +52,5 @@ __all__ = [
     "parse",
     "satisfying",
     "scaled",
+    "stochastic",
 ]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble.errors import MeasureError
+from amble.errors import MeasureError, SimulationWarning
 from amble.law import Law
-from amble.measures import dense, sparse, static, wandering
+from amble.measures import dense, sparse, static, walking, wandering
 from amble.measures.declare import Declaration
 from amble.measures.domains import checked
 from amble.measures.gainmaps import scaled
 from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.measures.populations import Population
+from amble.measures.stopping import law_of_stops
+from amble.users.crowd import simulated_law
 from amble.users.forward import Behaviour, Forward
-from amble.users.wander import Wandering
+from amble.users.joint import NoExactLawError
+from amble.users.stroll import Stroll
+from amble.users.walk import Walk
 
 __all__ = ["Measure"]
 
@@ -40,10 +44,13 @@ class Measure:
     0.8333333333333333
     """
 
-    def __init__(self, declaration: Declaration, values: dict[str, Any], cut: int | None) -> None:
+    def __init__(
+        self, declaration: Declaration, values: dict[str, Any], cut: int | None, written: str | None = None
+    ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
+        self.written = written  # the name of a measure that is another one's variant
 
     @property
     def name(self) -> str:
@@ -51,6 +58,8 @@ class Measure:
         return self.declaration.name
 
     def __str__(self) -> str:
+        if self.written is not None:
+            return self.written
         d = self.declaration
         shown = [
             f"{key}={show_value(value)}"
@@ -115,8 +124,13 @@ class Measure:
     @property
     def is_static(self) -> bool:
         """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
+        if self.is_population:
+            return False
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return not walk.looks and walk.utility.separable
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
 
     def with_value(self, name: str, value: Any) -> Measure:
@@ -131,7 +145,9 @@ class Measure:
         of the list; "cost": what she spends.
         """
         d = self.declaration
-        other = Measure(d._replace(question=question, norm=None, tied=None), self.values, self.cut)
+        same = (question in _WALKED) == (d.question in _WALKED)
+        stops = d.stops if same else None  # another kind of question may need what is between the gains
+        other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
         return other._scores(lists)
 
     def _scores(self, lists: Lists) -> Array:
@@ -140,12 +156,15 @@ class Measure:
         d = self.declaration
         gains = lists.gains(d.gain.make(self.values))
         arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return walking.score_walk(walk, str(d.question), gains, self.cut)
         if lists.ties is not None:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
         if d.question == "wander":
-            return wandering.score_wander(partial(d.function, **arguments), d.seen, gains, self.cut)
+            return wandering.score_wander(self, gains)
         if d.question in _WALKED:
             weights = static.static_user(d.function, d.seen, arguments, lists.costs)
             if weights is not None:
@@ -156,6 +175,14 @@ class Measure:
         if d.stops == "piecewise" and d.question in _WALKED and lists.costs is None:
             return sparse.score_piecewise(function, names, d.question, gains, self.cut)
         return dense.score_dense(function, names, d.question, gains, self.cut, d.norm)
+
+    def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
+        """The user, if she walks back and forth."""
+        d = self.declaration
+        if d.seen or d.question is None:
+            return None
+        user = d.function(**({key: self.values[key] for key in self._own()} if arguments is None else arguments))
+        return user if isinstance(user, Walk) else None
 
     def _own(self) -> Iterable[str]:
         """The parameters that the function itself takes."""
@@ -195,7 +222,8 @@ class Measure:
 
     # ---- one list
 
-    def _one(self, grades: ArrayLike, context: dict[str, Any]) -> Gains:
+    def see(self, grades: ArrayLike, **context: Any) -> Gains:
+        """What the measure sees of one list; the context is that of `value`."""
         known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
         unknown = set(context) - set(known)
         if unknown:
@@ -234,7 +262,7 @@ class Measure:
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        return float(self.scores(self._one(grades, context).lists)[0])
+        return float(self.scores(self.see(grades, **context).lists)[0])
 
     def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
         """The least and the greatest score that judging the unjudged documents (NaN) could give.
@@ -255,7 +283,7 @@ class Measure:
 
         return interval(self, grades, **context)
 
-    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour:
+    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
         """What the user does on a list: C, V, L, W, expected depth, residual.
 
         ``@k`` is about what she gains, not about where she goes: the user of ``RBP@10`` walks as that of ``RBP``.
@@ -270,21 +298,18 @@ class Measure:
         """
         try:
             if self.declaration.question == "wander":
-                return self._wander(grades, context)
-            return self._walk(grades, context)[0]
+                return wandering.wandering_of(self, self.see(grades, **context), 0)
+            walk = None if self.is_population else self.walking()
+            if walk is not None:
+                return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
+            return self.behaviour(self.see(grades, **context), 0)[0]
         except MeasureError as error:
             raise self._named(error) from None
         except Exception as error:
             raise self._theirs(error) from error
 
-    def _wander(self, grades: ArrayLike, context: dict[str, Any]) -> Wandering:
-        if self.is_population:
-            raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
-        d = self.declaration
-        function = partial(d.function, **{key: self.values[key] for key in self._own()})
-        return wandering.wandering_on(function, d.seen, self._one(grades, context), 0, self.cut)
-
-    def _walk(self, grades: ArrayLike, context: dict[str, Any]) -> tuple[Behaviour, Array, Gains]:
+    def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
+        """What a user who walks down does on list i, and the gains she meets at each rank."""
         d = self.declaration
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
@@ -292,30 +317,33 @@ class Measure:
             raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
         if d.question == "wander":
             raise MeasureError(f"{self.name}'s user never stops, so nobody comes home with a score; ask for her law")
-        gains = self._one(grades, context)
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)
-            return *dense.behaviour_on(function, names, gains, 0), gains
+            return dense.behaviour_on(function, names, gains, i)
         user: Forward = d.function(**arguments)
-        behaviour = user.over(int(gains.lists.length[0]))
+        behaviour = user.over(int(gains.lists.length[i]))
         gain = np.zeros(behaviour.visits.size)
-        gain[gains.position - 1] = gains.gain
-        return behaviour, gain, gains
+        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+        gain[gains.position[hits] - 1] = gains.gain[hits]
+        return behaviour, gain
 
-    def walk(self, grades: ArrayLike, **context: Any) -> tuple[Behaviour, Array, float]:
-        """What the user does on a list, the gains she meets at each rank, and what her score is divided by."""
-        behaviour, gain, gains = self._walk(grades, context)
+    def scale(self, gains: Gains, i: int) -> float:
+        """What the score of list i is divided by."""
         norm = self.declaration.norm
         if norm is None:
-            return behaviour, gain, 1.0
-        return behaviour, gain, float(gains.relevant[0]) if norm == "relevant" else self._ideal(gains)
+            return 1.0
+        return float(gains.relevant[i]) if norm == "relevant" else self._ideal(gains, i)
 
-    def law(self, grades: ArrayLike, **context: Any) -> Law:
-        """The law of the score over users: of t / h at the rank h where each stops.
+    def law(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Law:
+        """The law of the score over users: of t / h after the h visits that each makes.
 
         Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the law
         of 1 / h, with an atom at 0 for those who find nothing.
+
+        It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
+        visits, and for walks so long that it would take too much work: these are simulated, with ``users`` users and a
+        `SimulationWarning`.
 
         Examples
         --------
@@ -323,37 +351,39 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
-        if self.is_population:
-            laws = [(w, one.law(grades, **context)) for w, one in self.members()]
-            return Law(
-                np.concatenate([law.values for _, law in laws]), np.concatenate([w * law.probs for w, law in laws])
-            )
-        if self.declaration.question == "wander":
-            try:
-                return wandering.law_of(self._wander(grades, context))
-            except MeasureError as error:
-                raise self._named(error) from None
-        behaviour, gain, scale = self.walk(grades, **context)
-        question = self.declaration.question
-        rank = np.arange(1, gain.size + 1, dtype=np.float64)
-        if self.cut is not None:
-            gain = np.where(rank <= self.cut, gain, 0.0)
-        t = np.cumsum(gain)
-        values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[str(question)]
-        if self.cut is not None and question in ("order1", "satisfied"):
-            values = np.where(rank <= self.cut, values, 0.0)
-        probs, left = behaviour.last, behaviour.beyond
-        if left > 0 and behaviour.tail is not None:  # she reads on, and gains nothing more
-            beyond, stops = behaviour.tail.stops(left, gain.size)
-            values = np.concatenate((values, t[-1] / beyond if question != "total" else np.full(stops.size, t[-1])))
-            probs = np.concatenate((probs, stops))
-            left = max(0.0, 1.0 - float(probs.sum()))
-        if left > 0:  # she leaves with nothing
-            values, probs = np.append(values, 0.0), np.append(probs, left)
-        return Law(values / scale if scale > 0 else np.zeros(values.size), probs)
+        gains = self.see(grades, **context)
+        try:
+            return self.law_on(gains, 0)
+        except NoExactLawError as why:
+            warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
+        laws, weights = [], []
+        for w, one in self.members():
+            walk = one.walking()
+            if walk is None:
+                laws.append(one.law_on(gains, 0))
+            else:
+                stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0, self.cut)
+                laws.append(simulated_law(stroll, y, users=users, seed=seed))
+            weights.append(w)
+        return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
 
-    def _ideal(self, gains: Gains) -> float:
-        gain, _ = gains.ideal
+    def law_on(self, gains: Gains, i: int) -> Law:
+        """The exact law of the score of list i; NoExactLawError where there is none."""
+        if self.is_population:
+            members = self.members()
+            return Law.mixture([one.law_on(gains, i) for _, one in members], [w for w, _ in members])
+        if self.declaration.question == "wander":
+            return wandering.law_of(self, gains, i)
+        walk = self.walking()
+        if walk is not None:
+            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i, self.cut))
+        behaviour, gain = self.behaviour(gains, i)
+        return law_of_stops(behaviour, gain, str(self.declaration.question), self.cut, self.scale(gains, i))
+
+    def _ideal(self, gains: Gains, i: int) -> float:
+        gain, starts = gains.ideal
+        topic = int(gains.lists.topic[i])
+        gain = gain[starts[topic] : starts[topic + 1]]
         arguments = {key: self.values[key] for key in self._own()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
         if self.cut is not None:

@@ -1,7 +1,7 @@
 """A measure is declared once, in one place; everything else about it follows.
 
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
-question asked, the map of grades to gains, the reference. The function returns the user (`Forward`). Arguments named
+question asked, the map of grades to gains, the reference. The function returns the user. Arguments named
 ``rank``, ``gain``, ``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what she sees
 on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself.
 
@@ -47,6 +47,7 @@ class Declaration(NamedTuple):
     formula: str
     family: str
     bounded: bool
+    variant: Callable[..., Any] | None = None
 
     @property
     def story(self) -> str:
@@ -117,6 +118,7 @@ def measure(
     formula: str = "",
     family: str = "yours",
     bounded: bool = True,
+    variant: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -144,6 +146,9 @@ def measure(
         For people.
     bounded : bool
         Whether scores lie between 0 and 1.
+    variant : callable, optional
+        For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
+        the values and the cut, and returns those of the measure that is meant.
 
     Examples
     --------
@@ -174,7 +179,7 @@ def measure(
         parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
         REGISTRY[name] = Declaration(
             name, function, parameters, seen, question, gain, norm, stops, aggregate,
-            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded,
+            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant,
         )  # fmt: skip
         return function
 

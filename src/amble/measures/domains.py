@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
@@ -12,7 +13,9 @@ __all__ = [
     "Above",
     "AtLeast",
     "Between",
+    "Chance",
     "Domain",
+    "Form",
     "GainTable",
     "Numbers",
     "OneOf",
@@ -112,17 +115,19 @@ class Whole(Domain):
 
 
 class OneOf(Domain):
-    """One of a few words."""
+    """One of a few words or whole numbers."""
 
-    def __init__(self, *words: str) -> None:
+    smooth = False
+
+    def __init__(self, *words: str | int) -> None:
         self.words = words
         self.text = "one of " + ", ".join(map(repr, words))
 
-    def check(self, value: Any) -> str:
+    def check(self, value: Any) -> str | int:
         """Return the word."""
-        if value not in self.words:
+        if isinstance(value, bool) or value not in self.words:
             raise ValueError
-        return str(value)
+        return self.words[self.words.index(value)]
 
 
 class Switch(Domain):
@@ -162,6 +167,61 @@ class Numbers(Domain):
     def read(text: str) -> list[float]:
         """Return the numbers."""
         return [float(x) for x in text.split(",")]
+
+
+class Chance(Domain):
+    """A chance at every rank: a number, ``'0.5,0.4'`` by rank, or ``'0=0.6,1=0.3'`` by grade.
+
+    >>> Chance.read("0=0.6,1=0.3"), Chance.read("0.5,0.4"), Chance.read(0.5)
+    ({0.0: 0.6, 1.0: 0.3}, [0.5, 0.4], 0.5)
+    """
+
+    text = (
+        "a number between 0 and 1, or a string of them: by rank, as '0.5,0.4' (the last holds further down), or by "
+        "grade, as '0=0.6,1=0.3'"
+    )
+
+    def check(self, value: Any) -> float | str:
+        """Return the number or the string."""
+        found = self.read(value)
+        chances = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
+        if not all(0 <= x <= 1 for x in chances):
+            raise ValueError
+        return found if isinstance(found, float) else str(value)
+
+    @staticmethod
+    def read(value: Any) -> float | list[float] | dict[float, float]:
+        """Return the number, the numbers by rank, or those by grade."""
+        if not isinstance(value, str):
+            return Domain.number(value)
+        if "_" in value:
+            raise ValueError
+        if "=" not in value:
+            return [Domain.number(float(word)) for word in value.split(",")]
+        table: dict[float, float] = {}
+        for pair in value.split(","):
+            grade, _, chance = pair.partition("=")
+            if float(grade) in table:
+                raise ValueError
+            table[Domain.number(float(grade))] = Domain.number(float(chance))
+        return table
+
+
+class Form(Domain):
+    """A formula that something can read."""
+
+    smooth = False
+
+    def __init__(self, reader: Callable[[str], Any], text: str) -> None:
+        self.reader = reader
+        self.text = text
+
+    def check(self, value: Any) -> str:
+        """Return the formula."""
+        if not isinstance(value, str):
+            raise ValueError
+        self.reader(value)
+        return value
 
 
 class GainTable(Domain):

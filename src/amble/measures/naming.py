@@ -98,4 +98,11 @@ def parse(text: str | Measure) -> Measure:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
             cut = _after_at(d.name, Whole(1), call.at)
-    return Measure(d, values, cut)
+    plain = Measure(d, values, cut)
+    if d.variant is None:
+        return plain
+    try:
+        declaration, meant, until = d.variant(d, values, cut)
+        return Measure(declaration, meant, until, written=str(plain))
+    except MeasureError as error:
+        raise MeasureError(f"{text!r}: {error}") from None

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from amble.errors import MeasureError
 from amble.measures.asking import Measure
 from amble.measures.gains import Lists
+from amble.measures.walking import stroll_on
+from amble.users.stroll import Stroll
+from amble.users.walk import Walk
 
 __all__ = ["bounds", "interval", "residuals"]
 
@@ -66,10 +69,13 @@ def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float
 def _beyond(measure: Measure, filled: Array, context: dict[str, Any]) -> float:
     """What an endless user could still gain beyond the list."""
     d = measure.declaration
-    if d.question != "order2" or measure.cut is not None:
+    walk = measure.walking()
+    if measure.cut is not None or (walk is None and d.question != "order2"):
         return 0.0
     behaviour = measure.user(filled, **context)
     n = max(filled.size, 1)
+    if isinstance(behaviour, Stroll):
+        return behaviour.worth_beyond(n, 1 if d.question == "order1" else 2)
     return (
         behaviour.residual(n)
         if behaviour.visits.size <= n or behaviour.tail is not None
@@ -83,6 +89,7 @@ def residuals(measure: Measure, lists: Lists) -> Array:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
     base = measure.scores(lists)
     out = np.zeros(lists.n)
+    walk = None if measure.is_population else measure.walking()
     most = lists.max_grade if lists.max_grade > 0 else 1.0
     if "rel" in measure.values:  # a relevant one, if there is none yet
         most = max(most, float(measure.values["rel"]))
@@ -90,11 +97,21 @@ def residuals(measure: Measure, lists: Lists) -> Array:
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
         filled = _filled(lists, chunk, most)
         best = measure.scores(filled)
-        if measure.declaration.question == "order2" and measure.cut is None:
+        if walk is not None:
+            best = best + _beyond_walks(walk, measure, filled)
+        elif measure.declaration.question == "order2" and measure.cut is None:
             depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
             best = best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0)
         out[chunk] = best - base[chunk]
     return out
+
+
+def _beyond_walks(walk: Walk, measure: Measure, lists: Lists) -> Array:
+    """What each list's endless walker could still gain beyond it."""
+    if walk.beyond != "endless" or measure.cut is not None:
+        return np.zeros(lists.n)
+    order = 1 if measure.declaration.question == "order1" else 2
+    return np.array([stroll_on(walk, lists, i).worth_beyond(int(lists.length[i]), order) for i in range(lists.n)])
 
 
 def _filled(lists: Lists, chunk: NDArray[np.int64], most: float) -> Lists:

@@ -6,7 +6,7 @@ in nothing else. Lists are taken together that have as many ranks for her to wan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from amble.users.balance import drawn, pair_sums, row_sums
 from amble.users.models import Model
 from amble.users.wander import Wander, Wandering
 
-__all__ = ["law_of", "most_found", "score_wander", "wandering_on"]
+__all__ = ["law_of", "most_found", "score_wander", "wandering_of"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,67 +51,77 @@ def _found(gains: Gains, cut: int | None) -> Found:
     return Found(gains.position[keep], gains.list[keep], offsets, gains.ordinal[keep], np.minimum(length, cut))
 
 
-def score_wander(function: Callable[..., Wander], seen: tuple[str, ...], gains: Gains, cut: int | None) -> Array:
-    """The score of every list, for a user given as a function of what she sees."""
-    found = _found(gains, cut)
-    if not seen:
-        user = _wanderer(function())
-        if user.model is not None and user.steps is None:
-            rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
-            model = user.model.plain
-            key = ("wander", model, cut, None if rates is None else rates.tobytes())
-            if key not in gains.made:
-                gains.made[key] = _mean_precision(model, found, rates)
-            return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
-        fixed = user
-
-        def function() -> Wander:  # one user, who remembers what lists of a length have in common
-            return fixed
-
+def score_wander(measure: Any, gains: Gains) -> Array:
+    """The score of every list."""
+    cut, found = measure.cut, _found(gains, measure.cut)
+    user = _wanderer(measure)
+    if user is not None and user.model is not None and user.steps is None:
+        rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
+        model = user.model.plain
+        key = ("wander", model, cut, None if rates is None else rates.tobytes())
+        if key not in gains.made:
+            gains.made[key] = _mean_precision(model, found, rates)
+        return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
     out = np.zeros(gains.lists.n)
     most = _most(gains, found)
     for i in np.flatnonzero(found.size > 0).tolist():
-        out[i] = wandering_on(function, seen, gains, i, cut, most[i]).score
+        out[i] = _wandering(measure, user, gains, i, most[i]).score
     return out
 
 
-def wandering_on(
-    function: Callable[..., Wander], seen: tuple[str, ...], gains: Gains, i: int, cut: int | None, most: Any = None
-) -> Wandering:
-    """What she does on list i, which ends at the cut."""
-    n = int(gains.lists.length[i])
-    gain = np.zeros(n)
-    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
-    gain[gains.position[hits] - 1] = gains.gain[hits]
-    if cut is not None:
-        gain = gain[:cut]
-    rank = np.arange(1, gain.size + 1, dtype=np.float64)
-    relevant = float(gains.relevant[i])
-    points = {
-        "rank": rank,
-        "gain": gain,
-        "seen": np.cumsum(gain),
-        "cost": np.float64(1.0),
-        "spent": rank,
-        "relevant": np.float64(relevant),
-    }
-    user = _wanderer(function(**{name: points[name] for name in seen}))
-    return user.over(gain, relevant=relevant, most=gains.lists.most if most is None else most)
+def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
+    """What the user of a measure does on list i, which ends at the cut."""
+    if measure.is_population:
+        raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
+    key = ("most", measure.cut)
+    if key not in gains.made:
+        gains.made[key] = _most(gains, _found(gains, measure.cut))
+    return _wandering(measure, _wanderer(measure), gains, i, gains.made[key][i])
 
 
-def _wanderer(user: Any) -> Wander:
-    if not isinstance(user, Wander):
-        raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
-    return user
-
-
-def law_of(user: Wandering) -> Law:
-    """The law of precision where she is; with rescaling, the rest of the law is at 0, as it is for AP."""
+def law_of(measure: Any, gains: Gains, i: int) -> Law:
+    """The law of precision where she is, on list i; with rescaling, the rest of the law is at 0, as it is for AP."""
+    try:
+        user = wandering_of(measure, gains, i)
+    except MeasureError as error:
+        raise measure._named(error) from None
     rank = user.relevant
     if not rank.size:
         return Law([0.0], [1.0])
     values, probs = user.precision[rank - 1], user.weights[rank - 1] * user.scale
     return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - user.scale)))
+
+
+def _wanderer(measure: Any, **seen: Any) -> Wander | None:
+    """The user; None if she looks at what is on the list, which is not given."""
+    d = measure.declaration
+    if d.seen and not seen:
+        return None
+    user = d.function(**seen, **{key: measure.values[key] for key in measure._own()})
+    if not isinstance(user, Wander):
+        raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
+    return user
+
+
+def _wandering(measure: Any, user: Wander | None, gains: Gains, i: int, most: float) -> Wandering:
+    gain = np.zeros(int(gains.lists.length[i]))
+    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    gain[gains.position[hits] - 1] = gains.gain[hits]
+    gain = gain[: measure.cut]
+    relevant = float(gains.relevant[i])
+    if user is None:
+        rank = np.arange(1, gain.size + 1, dtype=np.float64)
+        points = {
+            "rank": rank,
+            "gain": gain,
+            "seen": np.cumsum(gain),
+            "cost": np.float64(1.0),
+            "spent": rank,
+            "relevant": np.float64(relevant),
+        }
+        user = _wanderer(measure, **{name: points[name] for name in measure.declaration.seen})
+    assert user is not None
+    return user.over(gain, relevant=relevant, most=most)
 
 
 # ---- many lists

@@ -1,0 +1,182 @@
+"""Walking users: what exact scores cost beside RBP's, and how fast users are simulated.
+
+Two parts, both in memory and in this process, the contenders taken in turn; wall and processor time, the best of N:
+
+* ``exact``: order 1 and 2 of P@H with a utility loss, beside RBP, on 129 runs x 50 topics x 1000 documents (workload
+  M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has it.
+  What P@H takes more than RBP are its weights; they are measured by themselves, too, and for users who hardly ever
+  stop.
+* ``crowd``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain
+  vectorised NumPy program as one would write it (one draw for all who still walk, visits counted in a table). A
+  user-step is one visit of one user to one document of one list. "each list by itself" walks every list anew; "shared"
+  walks once for all lists, as amble does where nobody looks at the grades, and its visits are counted for every list.
+
+Run ``python benchmarks/bench_walk.py [DIR] [--only exact crowd] [--rounds N]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import workload
+
+import amble
+from amble import _walker_py
+from amble.measures import Lists
+from amble.users import crowd
+from amble.users.utility import Utility
+from amble.users.walk import Walk
+
+USERS = 100_000
+WALK = "PH(p=0.5,q=0.25,loss=0.25)"
+SECTIONS = ("exact", "crowd")
+
+
+def best(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Wall and processor time of each, the least of some rounds, taken in turn."""
+    found = {name: (float("inf"), float("inf")) for name in contenders}
+    names = list(contenders)
+    for k in range(rounds):
+        for name in names[k % len(names) :] + names[: k % len(names)]:
+            wall, cpu = time.perf_counter(), time.process_time()
+            contenders[name]()
+            took = time.perf_counter() - wall, time.process_time() - cpu
+            found[name] = (min(found[name][0], took[0]), min(found[name][1], took[1]))
+    return found
+
+
+def exact(folder: Path, rounds: int) -> None:
+    """Scores, exactly."""
+    places = {"M": (folder / "M" / "qrels.txt", sorted((folder / "M" / "runs").iterdir()))}
+    data = os.environ.get("AMBLE_DATA")
+    if data and (Path(data) / "trec8").is_dir():
+        trec = Path(data) / "trec8"
+        places["TREC-8"] = (trec / "qrels.txt", sorted((trec / "runs").iterdir()))
+    else:
+        print("TREC-8: AMBLE_DATA names no folder that has it")
+    for name, (qrels, runs) in places.items():
+        rankings = amble.align(qrels, [str(run) for run in runs])
+        lengths = np.unique(rankings.lengths)
+        print(f"\n{name}: {rankings.lengths.size} lists of {lengths.size} different lengths, in memory")
+        measures = ["RBP(p=0.8)", WALK, WALK[:-1] + ",order=2)", "PH(p=0.5,q=0.49,loss=0.25)", "PH(p='0=0.6,1=0.4')"]
+
+        def score(text: str, rankings: amble.Rankings = rankings) -> Callable[[], object]:
+            m = amble.parse(text)
+            return lambda: m.scores(Lists.of_rankings(rankings))
+
+        times = best({text: score(text) for text in measures}, rounds)
+        base = times[measures[0]][0]
+        for text, (wall, cpu) in times.items():
+            more = "" if text == measures[0] else f"   {1e3 * (wall - base):8.1f} ms more than RBP"
+            print(f"  {text:34s} {1e3 * wall:8.1f} ms wall {1e3 * cpu:8.1f} ms CPU{more}")
+    print("\nweights of order 1 for lists of 1000 documents")
+    users = {
+        f"p={p} q={q} loss={loss}": Walk(p, q, utility=Utility(loss))
+        for p, q, loss in ((0.5, 0.25, 0.25), (0.5, 0.49, 0.25), (0.5, 0.499, 0.25), (0.49995, 0.49995, 0.25))
+    }
+    times = best({name: lambda user=user: user.over(1000).order1_weights() for name, user in users.items()}, rounds)
+    for name, (wall, cpu) in times.items():
+        nodes = users[name].over(1000).nodes()[0].size
+        print(f"  {name:34s} {1e3 * wall:8.1f} ms wall {1e3 * cpu:8.1f} ms CPU   {nodes} nodes")
+
+
+def plain(p: np.ndarray, q: np.ndarray, gains: np.ndarray, loss: float, users: int, seed: int) -> np.ndarray:
+    """T / H of users on one list, as one would write it with NumPy."""
+    rng = np.random.default_rng(seed)
+    n = gains.size
+    at, walking = np.zeros(users, np.int64), np.arange(users)
+    seen = np.zeros((users, n), np.uint16)
+    total, visits = np.zeros(users), np.zeros(users)
+    while walking.size:
+        k = seen[walking, at]
+        total[walking] += gains[at] * (1.0 - loss) ** k
+        seen[walking, at] += 1
+        visits[walking] += 1
+        draw = rng.random(walking.size)
+        move = np.where(draw < p[at], 1, np.where(draw < p[at] + q[at], -1, 0))
+        stays = move != 0
+        walking, at = walking[stays], (at + move)[stays]
+    return total / visits
+
+
+def simulated(folder: Path, rounds: int) -> None:
+    """Users, simulated."""
+    run = sorted((folder / "M" / "runs").iterdir())[0]
+    rankings = amble.align(folder / "M" / "qrels.txt", [str(run)])
+    lists = Lists.of_rankings(rankings)
+    m = amble.parse(WALK)
+    gains = lists.gains(m.declaration.gain.make(m.values))
+    dense = []
+    for i in range(lists.n):
+        y = np.zeros(int(lists.length[i]))
+        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+        y[gains.position[hits] - 1] = gains.gain[hits]
+        dense.append(y)
+    stroll = Walk(0.5, 0.25, utility=Utility(0.25)).over(dense[0].size)
+    steps = 0
+
+    def walk(walker: object, ys: list[np.ndarray]) -> Callable[[], object]:
+        def go() -> None:
+            nonlocal steps
+            kept, crowd.walker = crowd.walker, walker
+            try:
+                steps = sum(int(h.sum()) for _, h in crowd.strolls(stroll, ys, users=USERS, seed=1))
+            finally:
+                crowd.walker = kept
+
+        return go
+
+    contenders: dict[str, Callable[[], object]] = {}
+    count: dict[str, int] = {}
+    few = 5  # lists for those who take long; scaled
+    modules = {"plain twin": _walker_py} | ({"C": crowd.walker} if crowd.compiled() else {})
+    for name, walker in modules.items():
+        number = lists.n if name == "C" else few
+        ones = [walk(walker, [y]) for y in dense[:number]]
+        contenders[f"{name}, each list by itself"] = lambda ones=ones: [one() for one in ones]
+        count[f"{name}, each list by itself"] = number
+        contenders[f"{name}, shared"] = walk(walker, dense)
+        count[f"{name}, shared"] = lists.n
+    p, q = stroll.forward, stroll.back
+    contenders["plain NumPy, each list by itself"] = lambda: [plain(p, q, y, 0.25, USERS, 1) for y in dense[:few]]
+    count["plain NumPy, each list by itself"] = few
+    times = best(contenders, rounds)
+    print(f"\n{USERS:,} users on each of {lists.n} topics, loss .25, lists of 1000: {steps / USERS:.2f} visits a user")
+    rates = {name: steps * count[name] / cpu / 1e6 for name, (_, cpu) in times.items()}
+    slowest = rates["plain NumPy, each list by itself"]
+    for name, rate in sorted(rates.items(), key=lambda x: -x[1]):
+        wall = times[name][0] * lists.n / count[name]
+        scaled = "" if count[name] == lists.n else f" (scaled from {count[name]} lists)"
+        print(
+            f"  {name:36s} {rate:9.1f} million user-steps / s and core   {rate / slowest:6.1f} x plain NumPy"
+            f"   {wall:7.2f} s in all{scaled}"
+        )
+    if not crowd.compiled():
+        print("  the C walker is not there")
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", nargs="?", default=".bench", type=Path, metavar="DIR")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    args = parser.parse_args()
+    workload.main([str(args.folder), "--only", "M"])
+    print(f"amble {amble.__version__}, numpy {np.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} cores")
+    if "exact" in args.only:
+        exact(args.folder, args.rounds)
+    if "crowd" in args.only:
+        simulated(args.folder, max(2, args.rounds - 2))
+    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

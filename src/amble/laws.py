@@ -1,0 +1,142 @@
+"""The laws of runs: what a measure's users go home with, over topics.
+
+A run's law is the mixture of its topics' laws: a user comes with one of the topics, each as likely as another.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.align import Rankings
+from amble.errors import AlignError, MeasureError, SimulationWarning
+from amble.law import Law
+from amble.measures import Lists, Measure, parse
+from amble.progress import Progress
+from amble.simulate import simulate_lists
+from amble.users.joint import NoExactLawError
+
+__all__ = ["chosen_lists", "laws", "orders_of"]
+
+USERS = 100_000  # where there is no exact law
+
+
+def chosen_lists(rankings: Rankings, topics: Iterable[str] | None = None) -> list[list[int]]:
+    """The lists of each run: of all its topics, or of some."""
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
+    wanted = set(range(len(rankings.topics)))
+    if topics is not None:
+        names = [topics] if isinstance(topics, str) else list(topics)
+        unknown = [name for name in names if name not in rankings.topics]
+        if unknown:
+            known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
+            raise AlignError(f"topic {unknown[0]!r} is not among the {len(rankings.topics)} topics scored: {known}")
+        wanted = {rankings.topics.index(name) for name in names}
+    groups: list[list[int]] = [[] for _ in rankings.runs]
+    for i, (run, topic) in enumerate(zip(rankings.run.tolist(), rankings.topic.tolist(), strict=True)):
+        if topic in wanted:
+            groups[run].append(i)
+    for run, group in zip(rankings.runs, groups, strict=True):
+        if not group:
+            raise AlignError(f"run {run} has no list for the topics asked for")
+    return groups
+
+
+def laws(
+    rankings: Rankings,
+    measure: str | Measure,
+    *,
+    topics: Iterable[str] | None = None,
+    users: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Law]:
+    """The law of every run's score over users and topics.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    measure : str or Measure
+        A measure that is a user.
+    topics : list of str, optional
+        Some of the topics; without it, all of them.
+    users : int, optional
+        Simulate as many on every topic. Without it the laws are exact; where there is no exact law, 100,000 users are
+        simulated, with a `SimulationWarning`.
+    seed, threads, progress
+        As for `simulate`.
+
+    Returns
+    -------
+    dict
+        ``{run: Law}``, in the order of the runs.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
+    >>> runs = {"x": {"1": {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}}}
+    >>> law = amble.laws(amble.align(qrels, runs), "AP")["x"]
+    >>> law.values, law.probs  # 1 and 1 on the first topic, 1/2 on the second
+    (array([0.5, 1. ]), array([0.5, 0.5]))
+    """
+    m = parse(measure)
+    groups = chosen_lists(rankings, topics)
+    lists = Lists.of_rankings(rankings)
+    if lists.ties is not None:
+        raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+    if users is None:
+        line = Progress(f"laws of {m}")
+        try:
+            return dict(zip(rankings.runs, _exact(m, lists, groups, progress or line), strict=True))
+        except NoExactLawError as why:
+            warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
+            users = USERS
+        finally:
+            line.close()
+    found = simulate_lists(
+        m, lists, groups, users, seed, threads=threads if threads is not None else os.cpu_count(), progress=progress
+    )
+    return dict(zip(rankings.runs, found, strict=True))
+
+
+def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
+    gains = lists.gains(m.declaration.gain.make(m.values))
+    done, total = 0, sum(map(len, groups))
+    out = []
+    for group in groups:
+        parts = []
+        for i in group:
+            parts.append(m.law_on(gains, i))
+            done += 1
+            progress(done, total)
+        out.append(Law.mixture(parts))
+    return out
+
+
+def orders_of(rankings: Rankings, measure: str | Measure, topics: Iterable[str] | None = None) -> NDArray[np.float64]:
+    """Order 1 and order 2 of every run, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
+
+    NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2).
+    """
+    m = parse(measure)
+    groups = chosen_lists(rankings, topics)
+    out = np.full((len(rankings.runs), 2), np.nan)
+    if m.declaration.question not in ("order1", "order2") or m.declaration.norm is not None or m.is_population:
+        return out
+    lists = Lists.of_rankings(rankings)
+    second = m.ask("order2", lists)
+    if m.walking() is not None or m.declaration.question == "order1":
+        first = m.ask("order1", lists)
+    else:  # the mean of a law of her own
+        gains = lists.gains(m.declaration.gain.make(m.values))
+        first = np.array([m.law_on(gains, i).mean for i in range(lists.n)])
+    for j, of_lists in enumerate((first, second)):
+        out[:, j] = [float(np.mean(of_lists[group])) for group in groups]
+    return out

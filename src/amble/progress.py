@@ -1,0 +1,59 @@
+"""How far a long job has come: one line on a terminal, after a second, gone when the job is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+__all__ = ["Progress"]
+
+_SILENT = 1.0  # seconds before the first word
+_EVERY = 0.2
+
+
+class Progress:
+    """Called with what is done and what there is to do; says nothing where nobody looks.
+
+    Parameters
+    ----------
+    what : str
+        What is being done, as ``"simulating"``.
+    stream : text file, optional
+        Where to write; standard error. Nothing is written unless it is a terminal.
+
+    Examples
+    --------
+    >>> progress = Progress("counting")
+    >>> for i in range(3):
+    ...     progress(i + 1, 3)
+    >>> progress.close()
+    """
+
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        self.what = what
+        self.stream = sys.stderr if stream is None else stream
+        try:
+            self.seen = bool(self.stream.isatty())
+        except (AttributeError, ValueError):  # no stream, or a closed one
+            self.seen = False
+        self._next = time.monotonic() + _SILENT
+        self._written = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say how far it has come."""
+        now = time.monotonic()
+        if not self.seen or now < self._next:
+            return
+        self._next = now + _EVERY
+        text = f"{self.what}: {100 * done // max(total, 1)} % of {total:,}"
+        self.stream.write("\r" + text.ljust(self._written))
+        self.stream.flush()
+        self._written = len(text)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._written:
+            self.stream.write("\r" + " " * self._written + "\r")
+            self.stream.flush()
+            self._written = 0

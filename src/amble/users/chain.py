@@ -1,0 +1,254 @@
+"""Chains on the ranks: forward, back, stop. First passages, visits and ends, without a subtraction.
+
+At rank i she goes forward with chance p, back with q, and stops with s = 1 - p - q. Weight each step by z = e^-x. With
+
+    u_i = 1 - F(i, i+1): she never gets from i to i + 1 (nor does the weight), and
+    v_i = 1 - F(i, i-1): never to i - 1,
+
+    a_i = (1 - z (p_i + q_i)) + z q_i u_(i-1),    F(i, i+1) = z p_i / (a_i + z p_i),    u_i = a_i / (a_i + z p_i),
+
+and likewise from the right; 1 - (return to i) = (1 - z (p_i + q_i)) + z q_i u_(i-1) + z p_i v_(i+1). Only positive
+numbers are added, so all of it is exact to a few units in the last place, whatever the list's length and however small
+s is (the idea of Grassmann, Taksar and Heyman). These are the pivots of the Thomas algorithm in another dress.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+
+__all__ = ["Chain", "Passages", "passages", "reachable", "settle", "stops", "watch"]
+
+Array = NDArray[Any]
+
+_SLACK = 1e-9  # by how much p + q may exceed 1
+
+
+class Chain(NamedTuple):
+    """Chances at each rank of some lists; rank is the last axis.
+
+    Attributes
+    ----------
+    forward, back, stop : ndarray of shape (lists, n)
+    start : ndarray of shape (lists, n)
+        Where she begins.
+    beyond : tuple of ndarray, or None
+        The three chances at every rank beyond the list, each of shape (lists,), where it goes on for ever.
+    """
+
+    forward: Array
+    back: Array
+    stop: Array
+    start: Array
+    beyond: tuple[Array, Array, Array] | None
+
+
+class Passages(NamedTuple):
+    """What follows from the chain, for every node; arrays of shape (n, lists, nodes).
+
+    Attributes
+    ----------
+    hit : ndarray
+        The weight with which she ever comes to each rank.
+    away : ndarray
+        1 - the weight with which she comes back to it.
+    end : ndarray
+        The weight with which she ends, from there.
+    on, off : ndarray
+        The weight with which she ever gets one rank further, or one rank back.
+    tail : ndarray of shape (lists, nodes), or None
+        Visits beyond an endless list, for each visit to its last rank.
+    """
+
+    hit: Array
+    away: Array
+    end: Array
+    on: Array
+    off: Array
+    tail: Array | None
+
+
+def stops(forward: Array, back: Array) -> Array:
+    """1 - p - q with the rounding error of p + q taken back."""
+    p, q = np.broadcast_arrays(np.asarray(forward, np.float64), np.asarray(back, np.float64))
+    both = p + q
+    part = both - p
+    lost = (p - (both - part)) + (q - part)
+    return np.asarray(np.maximum((1.0 - both) - lost, 0.0))
+
+
+def check(forward: Array, back: Array, where: str = "rank") -> None:
+    """Refuse what are no chances, and say where."""
+    for name, chance in (("p", forward), ("q", back)):
+        bad = ~((chance >= 0) & (chance <= 1))
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            raise MeasureError(f"{name} = {chance[i]:g} at {where} {i + 1}, expected a chance between 0 and 1")
+    over = forward + back > 1 + _SLACK
+    if over.any():
+        i = int(np.flatnonzero(over)[0])
+        raise MeasureError(
+            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at {where} {i + 1}, expected at most 1"
+        )
+
+
+def settle(
+    forward: Array, back: Array, length: Array, start: Array, first: str, beyond: tuple[float, float] | None
+) -> Chain:
+    """Lists of chances, each closed at its own end (or endless), with what is meant at rank 1."""
+    p, q = np.array(forward, np.float64, ndmin=2), np.array(back, np.float64, ndmin=2)
+    lists, n = p.shape
+    s = stops(p, q)
+    if first == "forward":
+        p[:, 0] += q[:, 0]
+    else:
+        s[:, 0] += q[:, 0]
+    q[:, 0] = 0.0
+    mu = np.zeros((lists, n))
+    m = min(n, start.size)
+    mu[:, :m] = start[:m]
+    tail = None
+    if beyond is None:
+        rank = np.arange(n)
+        last = np.maximum(np.asarray(length), 1)[:, None] - 1
+        after = rank > last
+        s = np.where(rank == last, s + p, np.where(after, 1.0, s))
+        p = np.where(rank >= last, 0.0, p)
+        q = np.where(after, 0.0, q)
+        late = np.concatenate((mu, np.full((lists, 1), start[m:].sum())), axis=1)
+        at_end = np.where(np.arange(n + 1) > last, late, 0.0).sum(axis=1)  # nobody starts beyond the list
+        mu = np.where(after, 0.0, mu)
+        mu[np.arange(lists), last[:, 0]] += at_end
+    else:
+        one = np.ones(lists)
+        tail = (beyond[0] * one, beyond[1] * one, stops(beyond[0] * one, beyond[1] * one))
+    return Chain(p, q, s, mu, tail)
+
+
+def reachable(forward: Array, back: Array, stop: Array, start: Array, least: float = 1e-18) -> int:
+    """How many ranks of one list matter: to the others she comes with less than this chance."""
+    never, reach, rest = 0.0, 0.0, 1.0
+    for i, (p, q, s, mu) in enumerate(
+        zip(forward.tolist(), back.tolist(), stop.tolist(), start.tolist(), strict=True), 1
+    ):
+        reach += mu
+        rest -= mu
+        left = q * never
+        pivot = s + p + left
+        if pivot <= 0:
+            return int(forward.size)
+        never = (s + left) / pivot
+        reach *= p / pivot
+        if reach < least and rest < least:
+            return i
+    return int(forward.size)
+
+
+def passages(chain: Chain, x: Array) -> Passages:
+    """Solve the chain at the nodes z = e^-x; x = 0 is the walk itself."""
+    lists, n = chain.forward.shape
+    z, lost = np.exp(-x), -np.expm1(-x)
+    shape = (n, lists, x.size)
+    kind = z.dtype
+    left, on, stopped, hit = (np.empty(shape, kind) for _ in range(4))
+    p, q, s, mu = (np.ascontiguousarray(part.T[:, :, None]) for part in chain[:4])
+    dead = s + lost * (p + q) if n * lists * x.size <= 1 << 16 else None  # 1 - z (p + q)
+    never = b = carried = np.zeros((1, 1))
+    for i in range(n):
+        die = s[i] + lost * (p[i] + q[i]) if dead is None else dead[i]
+        zq = z * q[i]
+        zp = z * p[i]
+        here = np.multiply(zq, never, out=left[i])
+        a = die + here
+        pivot = a + zp
+        with np.errstate(divide="ignore", invalid="ignore"):
+            never = a / pivot
+            np.divide(zp, pivot, out=on[i])
+            b = np.divide(s[i] + zq * b, pivot, out=stopped[i])
+        np.add(carried, mu[i], out=hit[i])
+        carried = hit[i] * on[i]
+    away, end, off = (np.empty(shape, kind) for _ in range(3))
+    tail: Array | None = None
+    if chain.beyond is None:
+        v, after = np.zeros((1, 1)), np.zeros((1, 1))
+    else:
+        v, ended, outside = _beyond(chain.beyond, z, lost)
+        a = left[-1] + s[-1] + lost * (p[-1] + q[-1])
+        zp = z * p[-1]
+        # from the last rank: she stops before leaving it, or out there, or comes back to it
+        last = (stopped[-1] + on[-1] * ended) * (a + zp) / (a + zp * v)
+        after = ended + (1.0 - v) * last
+        tail = zp * outside
+    back_to = np.zeros((1, 1))
+    for i in range(n - 1, -1, -1):
+        die = s[i] + lost * (p[i] + q[i]) if dead is None else dead[i]
+        right = z * p[i] * v
+        a = die + right
+        zq = z * q[i]
+        pivot = a + zq
+        with np.errstate(divide="ignore", invalid="ignore"):
+            v = a / pivot
+            np.divide(zq, pivot, out=off[i])
+        after = np.add(stopped[i], on[i] * after, out=end[i])
+        np.add(a, left[i], out=away[i])
+        hit[i] += back_to
+        back_to = (back_to + mu[i]) * off[i]
+    return Passages(hit, away, end, on, off, tail)
+
+
+def _beyond(chances: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple[Array, Array, Array]:
+    """One rank beyond the list: the chance never to come back (v), to end out there, and the visits out there."""
+    p, q, s = (c[:, None] for c in chances)
+    dead = s + lost * (p + q)
+    zp, zq = z * p, z * q
+    b = dead + zq - zp
+    root = np.sqrt(b * b + 4.0 * zp * dead)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = np.where(b.real >= 0, 2.0 * dead / (b + root), (root - b) / (2.0 * np.where(zp == 0, 1.0, zp)))
+    share = v / dead
+    return v, s * share, share
+
+
+def watch(chain: Chain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:
+    """See one walk only while she is on some ranks: back, stay, forward, stop and start there, and who is never seen.
+
+    The other ranks are taken out one by one; what led to them is shared among their neighbours and the end.
+    """
+    p, q, s, mu = (part[0].tolist() for part in chain[:4])
+    n = len(p)
+    stay = [0.0] * n
+    unseen = 0.0
+    left = -1  # the last rank kept, or not yet taken out
+    before: list[int] = []
+    for i in range(n):
+        if keep[i]:
+            before.append(i)
+            left = i
+            continue
+        leaves = p[i] + q[i] + s[i]
+        if leaves <= 0:
+            continue
+        to_right, to_left, to_end = p[i] / leaves, q[i] / leaves, s[i] / leaves
+        right = i + 1
+        unseen += mu[i] * to_end
+        if right < n:
+            mu[right] += mu[i] * to_right
+            s[right] += q[right] * to_end
+            stay[right] += q[right] * to_right
+            q[right] *= to_left
+        else:
+            unseen += mu[i] * to_right
+        if left >= 0:
+            mu[left] += mu[i] * to_left
+            s[left] += p[left] * to_end
+            stay[left] += p[left] * to_left
+            p[left] *= to_right
+        else:
+            unseen += mu[i] * to_left
+    at = np.array(before, np.int64)
+    back, forward, stop, start, loop = (np.array(part)[at] for part in (q, p, s, mu, stay))
+    return back, loop, forward, stop, start, unseen

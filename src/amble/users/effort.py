@@ -1,0 +1,138 @@
+"""Effort: what a gain is divided by after h visits, and how to take the mean of a gain divided by it.
+
+If A(z) = sum over h of E[T; H = h] z^(h-1), then E[T / f(H)] is a sum over nodes z of A(z) times weights that depend on
+f alone. For f(h) = (h + c)^a
+
+    1 / (h + c)^a = 1 / Gamma(a) x integral over y of e^(a y) e^(-(h + c) x),   x = e^y,
+
+and the trapezoidal rule in y is exact up to a bound known beforehand: A is analytic and at most E[T] in size while
+|z| <= 1, that is in the strip |Im y| < pi / 2, so with steps of eta the error is at most
+
+    2 E[T] ((1 + c) cos d)^-a / (e^(2 pi d / eta) - 1)      for any d < pi / 2,
+
+however small the chances of stopping are. For any other f the nodes are M-th roots of unity, and their weights the
+Fourier transform of 1 / f (M so large that nobody walks that far).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+
+__all__ = ["Effort"]
+
+Array = NDArray[Any]
+
+_FORM = re.compile(r"h\s*(?:([+^])\s*(\d+\.?\d*|\.\d+))?")
+_ERROR = 1e-14  # what the rule may be wrong by
+_WORDS: dict[str, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
+
+
+class Effort:
+    """f(h): what her gain is divided by after h visits.
+
+    Parameters
+    ----------
+    form : str or callable
+        ``"h"``, ``"h+2"``, ``"h^2"``, ``"1"``, ``"log"`` (log2(h + 1)), ``"sqrt"``, or a function of an array of h that
+        gives positive numbers that do not fall.
+
+    Examples
+    --------
+    >>> from amble.users.effort import Effort
+    >>> Effort("h+1")(np.array([1.0, 2.0, 3.0]))
+    array([2., 3., 4.])
+    """
+
+    def __init__(self, form: str | Callable[[Array], Any] = "h") -> None:
+        self.form = form
+        self.shift, self.power = 0.0, 1.0
+        self._function: Callable[[Array], Any] | None = None
+        if callable(form):
+            self._function = form
+        elif form in _WORDS:
+            self._function = _WORDS[form]
+            self.power = 0.0 if form == "1" else math.nan
+        elif form == "sqrt":
+            self.power = 0.5
+        else:
+            found = _FORM.fullmatch(form)
+            if not found:
+                raise MeasureError(
+                    f"effort {form!r}: expected 'h', 'h+' or 'h^' and a number, '1', 'log', 'sqrt', or a function"
+                )
+            sign, number = found.groups()
+            if sign == "+":
+                self.shift = float(number)
+            elif sign == "^":
+                self.power = float(number)
+        if callable(form):
+            self.power = math.nan
+
+    @property
+    def is_power(self) -> bool:
+        """Whether f(h) is a power of h + c."""
+        return not math.isnan(self.power)
+
+    def __call__(self, visits: Array) -> NDArray[np.float64]:
+        """f(h) for each h."""
+        h = np.asarray(visits, np.float64)
+        if self._function is None:
+            return np.asarray((h + self.shift) ** self.power)
+        out = np.asarray(self._function(h), np.float64)
+        if out.shape != h.shape:
+            out = np.broadcast_to(out, h.shape)
+        return self._checked(out, h)
+
+    def _checked(self, values: NDArray[np.float64], h: Array) -> NDArray[np.float64]:
+        bad = ~(np.isfinite(values) & (values > 0))
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            raise MeasureError(f"effort f({h.flat[i]:g}) is {values.flat[i]:g}, expected a finite number above 0")
+        order = np.argsort(h, axis=None, kind="stable")
+        x, y = h.flat[order], values.flat[order]
+        fall = np.flatnonzero((np.diff(x) > 0) & (np.diff(y) < -1e-12 * y[:-1]))
+        if fall.size:
+            i = int(fall[0])
+            raise MeasureError(
+                f"effort f({x[i + 1]:g}) = {y[i + 1]:g} is less than f({x[i]:g}) = {y[i]:g}; it must not fall"
+            )
+        return values
+
+    def nodes(self, mean: float, reach: Callable[[], int]) -> tuple[Array, Array]:
+        """Points x and weights such that E[T / f(H)] is the sum over them of weight x A(e^-x), its real part.
+
+        Parameters
+        ----------
+        mean : float
+            E[H], or more: the error is stated for gains of at most 1 a visit.
+        reach : callable
+            Tells the number of visits that nobody exceeds; asked only where f is no power.
+        """
+        if self.power == 0:
+            return np.zeros(1), np.ones(1)
+        if self.is_power:
+            return _power_nodes(self.power, self.shift, mean)
+        count = 1 << max(4, math.ceil(math.log2(reach())))
+        kernel = np.fft.rfft(1.0 / self(np.arange(1.0, count + 1.0))).conj() / count
+        kernel[1:-1] *= 2.0  # the other half of the circle is the mirror image
+        return 2j * np.pi * np.arange(kernel.size) / count, kernel
+
+
+def _power_nodes(power: float, shift: float, mean: float) -> tuple[Array, Array]:
+    wanted = _ERROR / max(mean, 1.0)
+    d = np.linspace(0.3, 1.56, 127)
+    size = np.log(2.0 / wanted) - power * np.log((1.0 + shift) * np.cos(d))
+    step = float((2.0 * np.pi * d / np.maximum(size, 1.0)).max())
+    low = (math.log(wanted) + math.lgamma(power + 1.0)) / power
+    high = math.log((45.0 + 3.0 * power) / (1.0 + shift))
+    y = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
+    x = np.exp(y)
+    return x, step * np.exp(power * y - (1.0 + shift) * x - math.lgamma(power))

@@ -1,0 +1,213 @@
+"""Users who walk a ranking back and forth, and stop (Ferrante and Ferro, 2020: the random walk browsing model).
+
+At each rank she goes forward with chance p, back with q, and stops with 1 - p - q. What she gains from a document
+depends on how often she has been there; all she has gained is divided by a function of how many visits she made.
+
+`Walk` is the user; `Walk.over` puts her on a list, and the `Stroll` that it returns knows her visits, her last rank,
+how many visits she makes, what she gains, and the whole law of her score: exactly, not by simulation.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.users.chain import Chain, check, settle, stops
+from amble.users.effort import Effort
+from amble.users.stroll import Stroll
+from amble.users.utility import Utility
+
+__all__ = ["Chances", "Walk"]
+
+Array = NDArray[Any]
+Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
+
+
+class Chances:
+    """A chance at every rank: one number, one for each rank (the last holds further down), or one for each grade.
+
+    A function is called with the ranks. With a table of grades, a grade that is not in it has the chance of the next
+    lower one that is; an unjudged document has grade 0.
+
+    Examples
+    --------
+    >>> from amble.users.walk import Chances
+    >>> Chances([0.5, 0.4]).at(4)
+    array([0.5, 0.4, 0.4, 0.4])
+    >>> Chances({0: 0.6, 1: 0.3}).at(3, np.array([0.0, 2.0, 1.0]))
+    array([0.6, 0.3, 0.3])
+    """
+
+    def __init__(self, rule: Rule, name: str = "chance") -> None:
+        self.name = name
+        self.function: Callable[[Array], Any] | None = rule if callable(rule) else None
+        self.grades: Array | None = None
+        self.values: Array = np.zeros(0)
+        if callable(rule):
+            return
+        try:
+            if isinstance(rule, Mapping):
+                self.grades = np.array(sorted(rule), np.float64)
+                self.values = np.array([rule[key] for key in sorted(rule)], np.float64)
+            else:
+                self.values = np.array(rule, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade") from None
+        if self.values.ndim != 1 or not self.values.size:
+            raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade")
+
+    @property
+    def by_grade(self) -> bool:
+        """Whether it looks at the grades."""
+        return self.grades is not None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is one number."""
+        return self.function is None and self.values.size == 1
+
+    def at(self, n: int, grades: Array | None = None) -> Array:
+        """The chances at ranks 1 to n; with grades, of that shape."""
+        if self.grades is not None:
+            seen = np.zeros(n) if grades is None else np.nan_to_num(np.asarray(grades, np.float64), nan=0.0)
+            place = np.searchsorted(self.grades, seen, side="right") - 1
+            return np.asarray(self.values[np.maximum(place, 0)])
+        if self.function is not None:
+            out = np.asarray(self.function(np.arange(1.0, n + 1.0)), np.float64)
+            return np.array(np.broadcast_to(out, (n,)))
+        return np.asarray(self.values[np.minimum(np.arange(n), self.values.size - 1)])
+
+    @property
+    def outside(self) -> float:
+        """The chance at every rank beyond a list."""
+        if self.function is not None:
+            raise MeasureError(f"{self.name}: an endless list needs a chance for all ranks beyond it, not a function")
+        return float(self.at(1, np.zeros(1))[0] if self.by_grade else self.values[-1])
+
+
+class Walk:
+    """A user who walks back and forth.
+
+    Parameters
+    ----------
+    forward, back : float, sequence, mapping or callable
+        p and q: one number, numbers by rank (the last one holds further down), ``{grade: chance}``, or a function of
+        the ranks.
+    first : {"forward", "stop"}
+        What she does at rank 1 instead of going back: FF20's Figure 1d has the former, its Appendix C the latter.
+    start : sequence of float, optional
+        Where she begins: the chances of ranks 1, 2, …; without it, at rank 1. On a shorter list those who would start
+        beyond its end start at its last rank.
+    beyond : {"stop", "endless"}
+        At the last rank the forward step is a stop; or the list goes on for ever, with nothing to gain.
+    utility : Utility
+        What the k-th visit to a document is worth.
+    effort : Effort
+        What the whole gain is divided by after h visits.
+    per : {"list", "endless"}
+        Order 2 divides by E[f(H)] on the list at hand, or on an endless one, in the spirit of RBP (FF20, Appendix C):
+        then what stands at the end of a list does not depend on how long it is.
+
+    Examples
+    --------
+    >>> from amble.users.walk import Walk
+    >>> stroll = Walk(0.5, 0.25).over(10)
+    >>> round(stroll.expected_depth, 12)
+    3.974132704614
+    """
+
+    def __init__(
+        self,
+        forward: Rule = 0.5,
+        back: Rule = 0.25,
+        *,
+        first: Literal["forward", "stop"] | str = "forward",
+        start: Sequence[float] | None = None,
+        beyond: Literal["stop", "endless"] | str = "stop",
+        utility: Utility | None = None,
+        effort: Effort | None = None,
+        per: Literal["list", "endless"] | str = "list",
+    ) -> None:
+        self.forward, self.back = Chances(forward, "p"), Chances(back, "q")
+        if first not in ("forward", "stop"):
+            raise MeasureError(f"first={first!r}: expected 'forward' or 'stop'")
+        if beyond not in ("stop", "endless"):
+            raise MeasureError(f"beyond={beyond!r}: expected 'stop' or 'endless'")
+        if per not in ("list", "endless"):
+            raise MeasureError(f"per={per!r}: expected 'list' or 'endless'")
+        self.first, self.beyond, self.per = first, beyond, per
+        self.utility = utility or Utility()
+        self.effort = effort or Effort()
+        self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
+        if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(self.start.sum() - 1) <= 1e-9:
+            raise MeasureError(f"start: expected chances that sum to 1, found {self.start.sum():.9g}")
+        if per == "endless" and self.looks:
+            raise MeasureError("per='endless': a user who looks at the grades needs a list to look at")
+        self._check()
+
+    def _check(self) -> None:
+        """What can be said before a list is seen."""
+        p, q = self.forward, self.back
+        if p.function is None and q.function is None:
+            if p.by_grade and q.by_grade:
+                grades = np.union1d(p.grades, q.grades)  # type: ignore[arg-type]
+            else:
+                grades = p.grades if p.by_grade else q.grades if q.by_grade else np.zeros(0)  # type: ignore[assignment]
+            n = max(p.values.size if not p.by_grade else 1, q.values.size if not q.by_grade else 1)
+            stopping = 0.0
+            for grade in grades if grades is not None and grades.size else [None]:
+                here = None if grade is None else np.full(n, grade)
+                a, b = p.at(n, here), q.at(n, here)
+                check(a, b)
+                stopping = max(stopping, float(stops(a, b).max()))
+            outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
+            forth = bool((p.values > 0).any())
+            if stopping == 0 and (bool((q.values > 0).any()) or not forth):
+                raise MeasureError("p + q = 1 at every rank: she never stops; expected p + q < 1 somewhere")
+            if self.beyond == "endless" and outside == 0 and forth:
+                raise MeasureError("p + q = 1 at every rank beyond the list: she never stops there")
+
+    def endless(self) -> Walk:
+        """The same user where the list goes on for ever."""
+        other = copy.copy(self)
+        other.beyond = "endless"
+        other._check()
+        return other
+
+    def endless_effort(self) -> float:
+        """E[f(H)] where the list goes on for ever."""
+        spelled = max(c.values.size for c in (self.forward, self.back))
+        return self.endless().over(spelled).mean_effort
+
+    @property
+    def looks(self) -> bool:
+        """Whether she looks at the grades."""
+        return self.forward.by_grade or self.back.by_grade
+
+    def chain(self, length: Array, grades: Array | None = None) -> Chain:
+        """Put her on lists of some lengths; grades (lists x ranks) where she looks at them."""
+        n = max(int(np.max(length, initial=0)), 1)
+        if self.beyond == "endless":
+            n = max(n, self.start.size)
+        if grades is not None and grades.shape[1] < n:
+            grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
+        lists = np.size(length)
+        p, q = (np.broadcast_to(c.at(n, grades if c.by_grade else None), (lists, n)) for c in (self.forward, self.back))
+        if self.looks or self.forward.function is not None or self.back.function is not None:
+            for a, b in zip(p, q, strict=True):
+                check(a, b)
+        beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
+        return settle(p, q, length, self.start, self.first, beyond)
+
+    def over(self, n: int, grades: Any = None) -> Stroll:
+        """Put her on one list of n documents (with these grades, where she looks at them)."""
+        seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
+        stroll = Stroll(self.chain(np.array([n]), seen), self.utility, self.effort)
+        if self.per == "endless" and self.beyond != "endless":
+            stroll.mean_effort = self.endless_effort()
+        return stroll

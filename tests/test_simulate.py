@@ -1,0 +1,206 @@
+"""Users, simulated: their band holds the exact law, and the seed alone decides."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amble
+from amble.measures import Lists
+from amble.simulate import Simulation, simulate_lists
+from amble.users.crowd import Tally, simulated_law, strolls
+from amble.users.effort import Effort
+from amble.users.utility import Utility
+from amble.users.walk import Walk
+
+R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
+
+
+def within(simulated: amble.Law, exact: amble.Law, alpha: float = 1e-6) -> bool:
+    """Whether the band holds the whole cdf; equal scores may differ in their last bits."""
+    rounded = (amble.Law(np.round(law.values, 9), law.probs) for law in (simulated, exact))
+    a, b = rounded
+    return a.distance(b) < simulated.band_at(alpha)
+
+
+def some_walk(rng: np.random.Generator) -> tuple[Walk, np.ndarray]:
+    """A random walk without loss, or with all of it, whose exact law is known."""
+    n = int(rng.integers(1, 15))
+    by = rng.integers(3)
+    count = (1, n, 3)[by]
+    stop = rng.uniform(0.15, 0.8, count)
+    share = rng.random(count)
+    p, q = ((1 - stop) * share).tolist(), ((1 - stop) * (1 - share)).tolist()
+    rules: Any = [(p[0], q[0]), (p, q), (dict(enumerate(p)), dict(enumerate(q)))][by]
+    start = None if rng.random() < 0.5 else rng.dirichlet(np.ones(n))
+    user = Walk(
+        *rules,
+        first=str(rng.choice(["forward", "stop"])),
+        start=start,
+        beyond="stop" if by == 1 else str(rng.choice(["stop", "endless"])),
+        utility=Utility(float(rng.integers(2))),
+        effort=Effort(str(rng.choice(["h", "h+1", "sqrt", "log", "1", "h^2"]))),
+    )
+    return user, rng.choice([0.0, 0.0, 1.0, 2.0], n)
+
+
+def test_a_million_users_for_a_hundred_walks() -> None:
+    rng = np.random.default_rng(2020)
+    for i in range(100):
+        user, grades = some_walk(rng)
+        stroll = user.over(grades.size, grades)
+        users = 20_000 if slow() else 1_000_000
+        simulated = simulated_law(stroll, grades, users=users, seed=i, threads=2)
+        assert within(simulated, stroll.law(grades)), i
+        rare = 40 / users  # what nobody of these users may have met
+        assert abs(simulated.mean - stroll.order1(grades)) <= 6 * simulated.standard_error + rare
+        assert abs(simulated.order2 - stroll.order2(grades)) <= 6 * simulated.order2_error + rare
+        assert simulated.visits == pytest.approx(stroll.expected_depth, rel=0.05)
+
+
+def slow() -> bool:
+    """Whether the plain twin is at work."""
+    from amble.users import crowd
+
+    return not crowd.compiled()
+
+
+def test_a_loss_and_its_orders() -> None:
+    # orders 1 and 2 have closed forms with any loss; the law has not
+    users = 20_000 if slow() else 1_000_000
+    for text in ("PH", "PH(loss=0.9,q=0.4)", "PH(visits='1,0.5,0.5,0.1')", "PH(p='0=0.7,1=0.2',effort='log')"):
+        m = amble.parse(text)
+        law = amble.simulate(m, R10, users=users, seed=11)
+        assert abs(law.mean - m.value(R10)) < 5 * law.standard_error
+        second = amble.parse(text[:-1] + ",order=2)" if text.endswith(")") else text + "(order=2)")
+        assert abs(law.order2 - second.value(R10)) < 5 * law.order2_error
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["AP", "RBP", "RBP(p=0.5,finite=True)", "INSQ", "INST(T=2)", "ERR", "RR", "DCG", "nDCG", "P@5", "AP@4", "BPM(T=2)"],
+)
+def test_users_who_walk_down(measure: str) -> None:
+    simulated = amble.simulate(measure, R10, users=20_000, seed=3, relevant=6)
+    assert within(simulated, amble.parse(measure).law(R10, relevant=6))
+
+
+def test_the_seed_alone_decides() -> None:
+    one = amble.simulate("PH", R10, users=30_000, seed=5, threads=1)
+    two = amble.simulate("PH", R10, users=30_000, seed=5, threads=2)
+    other = amble.simulate("PH", R10, users=30_000, seed=6)
+    np.testing.assert_array_equal(one.values, two.values)
+    np.testing.assert_array_equal(one.probs, two.probs)
+    assert one.probs.tolist() != other.probs.tolist()
+    assert one.seed == 5
+    assert one.users == 30_000
+
+
+def test_the_first_users_are_the_same_whoever_follows() -> None:
+    stroll, gains = Walk(0.5, 0.25, utility=Utility(0.3)).over(10), [np.array(R10, float)]
+    few = [np.concatenate(x) for x in zip(*strolls(stroll, gains, users=500, seed=5), strict=True)]
+    many = [
+        np.concatenate(x)
+        for x in zip(*strolls(stroll, gains, users=20_000 if slow() else 3_000_000, seed=5), strict=True)
+    ]
+    np.testing.assert_array_equal(few[0], many[0][:500])
+    np.testing.assert_array_equal(few[1], many[1][:500])
+
+
+def test_the_same_users_walk_every_list() -> None:
+    # common random numbers: a list that is better at every rank is better for every user
+    worse, better = [0, 1, 0, 0, 1], [1, 1, 0, 1, 1]
+    a, b = (amble.simulate("PH(loss=0.3)", y, users=2_000, seed=1) for y in (worse, better))
+    at = np.union1d(a.values, b.values)
+    assert (a.cdf(at) >= b.cdf(at) - 1e-12).all()
+    assert a.visits == b.visits
+
+
+def test_many_lists_share_walks_and_give_each_its_own_law() -> None:
+    qrels = {"1": {"a": 1, "c": 1}, "2": {"b": 1}, "3": {"x": 1}}
+    runs = {
+        "r": {t: {"a": 3.0, "b": 2.0, "c": 1.0} for t in ("1", "2", "3")},
+        "s": {"1": {"c": 3.0, "b": 2.0}, "2": {"b": 3.0}, "3": {"x": 1.0, "y": 0.5, "z": 0.2}},
+    }
+    rankings = amble.align(qrels, runs)
+    lists = Lists.of_rankings(rankings)
+    for text in ("PH(loss=0.4)", "RBP", "AP"):
+        m = amble.parse(text)
+        each = simulate_lists(m, lists, [[i] for i in range(lists.n)], 3_000, 4)
+        for i, law in enumerate(each):
+            run, topic = rankings.runs[rankings.run[i]], rankings.topics[rankings.topic[i]]
+            judged = list(qrels[topic].values())
+            alone = amble.simulate(m, rankings.grades(run, topic), 3_000, 4, ideal=judged)
+            np.testing.assert_allclose(law.values, alone.values, rtol=1e-15)
+            np.testing.assert_allclose(law.probs, alone.probs, rtol=1e-15)
+        whole = simulate_lists(m, lists, [[0, 1, 2]], 3_000, 4)[0]
+        assert whole.mean == pytest.approx(np.mean([law.mean for law in each[:3]]), abs=1e-12)
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    amble.simulate("PH", R10, users=10_000, seed=1, progress=lambda done, all_: told.append((done, all_)))
+    assert told[-1] == (10_000, 10_000)
+
+
+def test_a_law_that_has_no_closed_form_is_simulated_with_a_warning() -> None:
+    m = amble.parse("PH")
+    with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 5,000 users simulated"):
+        law = m.law(R10, users=5_000, seed=2)
+    assert law.users == 5_000
+    np.testing.assert_array_equal(law.values, amble.simulate(m, R10, users=5_000, seed=2).values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert amble.parse("PH(loss=0)").law(R10).users is None
+
+
+def test_a_tally_counts_and_rounds() -> None:
+    tally = Tally()
+    ones = np.ones(4)
+    for score in (np.array([0.5, 0.5, 1.0, 0.0]), np.array([0.5, 0.25, 1.0, 1.0])):
+        tally.add(score, score, ones, ones)
+    law = tally.law(8, 0)
+    assert law.values.tolist() == [0, 0.25, 0.5, 1]
+    assert law.probs.tolist() == [1 / 8, 1 / 8, 3 / 8, 3 / 8]
+    crowded = Tally()
+    rng = np.random.default_rng(1)
+    scores = rng.random(3 << 20)
+    for part in np.array_split(scores, 4):
+        crowded.add(part, part, np.ones(part.size), np.ones(part.size))
+    many = crowded.law(scores.size, 0)
+    assert many.values.size <= (1 << 20) + 1
+    x = np.linspace(0, 1, 101)
+    np.testing.assert_allclose(many.cdf(x), np.searchsorted(np.sort(scores), x, side="right") / scores.size, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"users": 0}, "users=0: expected a whole number of at least 1"),
+        ({"users": 1.5}, "users=1.5"),
+        ({"users": True}, "users=True"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": 1 << 64}, "seed=18446744073709551616"),
+        ({"threads": 0}, "threads=0"),
+    ],
+)
+def test_numbers_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(amble.MeasureError, match=message):
+        amble.simulate("PH", R10, **arguments)
+
+
+def test_populations_and_counts_are_no_one_user() -> None:
+    with pytest.raises(amble.MeasureError, match="population"):
+        amble.simulate("RBP(p=Beta(8,2))", R10)
+    with pytest.raises(amble.MeasureError, match="not a user"):
+        amble.simulate("NumRel", R10)
+
+
+def test_an_empty_list_and_one_document() -> None:
+    for grades in ([], [0], [1]):
+        law = amble.simulate("PH", grades, users=100, seed=1)
+        assert isinstance(law, Simulation)
+        assert law.values.tolist() == [float(sum(grades))]
