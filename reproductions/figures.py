@@ -78,7 +78,7 @@ TEXT = {  # M12 sections 3 and 5
     "INSQ(T=5) adaptive on the same": (0.502, 0.0006),
 }
 F14_TABLE_2 = {"P10": 0.8264, "Rprec": 0.9219, "bpref": 0.9361, "RBP": 0.8090}
-# rows of TREC 8; LO_AD_LID is LO_AD_ID. In the row LO_OR_ID@Rec the first value is printed twice and the rest is shifted
+# rows of TREC 8; LO_AD_LID is LO_AD_ID. In row LO_OR_ID@Rec the first value is printed twice, and the rest is shifted
 F14_TABLE_3 = """
 GL_AD_ID       .8997 .8510 .9074 .9222 .8382
 GL_AD_ID@Rec   .9815 .8128 .9217 .9299 .7938

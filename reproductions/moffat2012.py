@@ -1,7 +1,7 @@
 """Moffat, Thomas and Scholer (2012): agreement between measures on TREC-8, Tables 1 and 4, and the figures of the text.
 
-Every pair of the 129 runs is tested with each of eleven measures. The paper does not name its test; the two-sided paired
-t-test at .05 reproduces its tables. Run with ``AMBLE_DATA=FOLDER python reproductions/moffat2012.py``.
+Every pair of the 129 runs is tested with each of eleven measures. The paper does not name its test; the two-sided
+paired t-test at .05 reproduces its tables. Run with ``AMBLE_DATA=FOLDER python reproductions/moffat2012.py``.
 
 Below the figures stand three things found on the way: which formula of the adaptive INSQ the paper's figures come from,
 which triangle of Table 1b holds which class agreement, and which rank its residual of INSQ belongs to.

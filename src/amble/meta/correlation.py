@@ -8,9 +8,9 @@ With s_ij the sign of x_i - x_j, and p_i the first rank of the group that i is t
 
 * **tau-b**: sum of s_ij s'_ij over pairs, divided by the root of the product of the numbers of untied pairs (Kendall,
   1945).
-* **tau_AP,b** (Urbano and Marrero, 2017): of each system i below the first group, the share of the p_i - 1 systems above
-  it that also the other ranking has above it, averaged over these systems; twice that less 1; this from either side,
-  averaged. Without ties it is the symmetric form of the tau_AP of Yilmaz, Aslam and Robertson (2008).
+* **tau_AP,b** (Urbano and Marrero, 2017): of each system i below the first group, the share of the p_i - 1 systems
+  above it that also the other ranking has above it, averaged over these systems; twice that less 1; this from either
+  side, averaged. Without ties it is the symmetric form of the tau_AP of Yilmaz, Aslam and Robertson (2008).
 * **tau_AP,a**: x is the truth, without ties; the mean of tau_AP over all orders of the systems that y ties. It has a
   closed form, since within a group of y half of the pairs are concordant in the mean.
 * **rho**: the correlation of ranks, tied ones averaged.
@@ -81,8 +81,8 @@ def kendall_matrix(ranked: NDArray[np.int64]) -> Array:
     """Tau-b of every row of places with every other: (…, m, n) → (…, m, m)."""
     s = _flat(ranked)
     both = s @ np.swapaxes(s, -1, -2)
-    untied = np.sqrt(np.diagonal(both, axis1=-2, axis2=-1))
-    return _divided(both, untied[..., :, None] * untied[..., None, :])
+    untied = np.diagonal(both, axis1=-2, axis2=-1)
+    return _divided(both, np.sqrt(untied[..., :, None] * untied[..., None, :]))
 
 
 def _divided(a: Array, b: Array) -> Array:
@@ -117,8 +117,8 @@ def spearman_matrix(ranked: NDArray[np.int64]) -> Array:
     r = average_ranks(ranked)
     r = r - r.mean(axis=-1, keepdims=True)
     both = r @ np.swapaxes(r, -1, -2)
-    spread = np.sqrt(np.diagonal(both, axis1=-2, axis2=-1))
-    return np.clip(_divided(both, spread[..., :, None] * spread[..., None, :]), -1.0, 1.0)
+    spread = np.diagonal(both, axis1=-2, axis2=-1)
+    return np.clip(_divided(both, np.sqrt(spread[..., :, None] * spread[..., None, :])), -1.0, 1.0)
 
 
 def rbo_matrix(ranked: NDArray[np.int64], p: float = _PERSISTENCE) -> Array:
@@ -179,8 +179,8 @@ def tau_ap(x: ArrayLike, y: ArrayLike, *, ties: str = "b") -> float:
     Examples
     --------
     >>> from amble.meta import tau_ap
-    >>> tau_ap([4, 3, 2, 1], [3, 4, 2, 1])  # the first two swapped: (-1 + 1 + 1) / 3
-    0.3333333333333333
+    >>> round(tau_ap([4, 3, 2, 1], [3, 4, 2, 1]), 4)  # the first two swapped: (-1 + 1 + 1) / 3
+    0.3333
     """
     ranked = _given(x, y)
     if ties == "b":

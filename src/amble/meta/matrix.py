@@ -84,12 +84,12 @@ def correlations(
     scores : Scores
         Of at least two runs.
     statistic : {"tau", "tau_ap", "rho", "rbo"}
-        Kendall's tau-b, tau_AP,b, Spearman's rho, or extrapolated rank-biased overlap (p = 0.9); `amble.meta.correlation`
-        defines them.
+        Kendall's tau-b, tau_AP,b, Spearman's rho, or extrapolated rank-biased overlap (p = 0.9);
+        `amble.meta.correlation` defines them.
     resample : {"topics", "systems", "both"} or None
         For the intervals (percentiles of the bootstrap): draw topics with replacement, the same ones for all measures
-        and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself, which tau-b
-        passes over; the other statistics are not made for that, and take topics only.
+        and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself, which
+        tau-b passes over; the other statistics are not made for that, and take topics only.
     repeats : int
         How many draws.
     confidence : float

@@ -1,9 +1,9 @@
 """Tests of all pairs of systems at once: a score a system and topic in, a p-value a pair of systems out.
 
-Three tests, all paired by topic and two-sided. ``t``: Student's. ``bootstrap``: Sakai's (2006), the achieved significance
-level of the studentised mean difference when topics are drawn with replacement from the differences less their mean.
-``tukey``: the randomised Tukey HSD (Carterette, 2012): scores are shuffled among the systems of each topic, and a
-difference is held against the greatest between any two systems, so that the level is that of all pairs together.
+Three tests, all paired by topic and two-sided. ``t``: Student's. ``bootstrap``: Sakai's (2006), the achieved
+significance level of the studentised mean difference when topics are drawn with replacement from the differences less
+their mean. ``tukey``: the randomised Tukey HSD (Carterette, 2012): scores are shuffled among the systems of each topic,
+and a difference is held against the greatest between any two systems, so that the level is that of all pairs together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 
-__all__ = ["TESTS", "bootstrap_levels", "paired_t", "all_pairs", "tukey_hsd"]
+__all__ = ["TESTS", "all_pairs", "bootstrap_levels", "paired_t", "tukey_hsd"]
 
 Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def _t_values(scores: Array) -> tuple[Array, Array]:
 
 
 def _studentised(mean: Array, square: Array, count: Array) -> Array:
-    """Mean over its standard error; infinite where all differences are the same but for rounding, 0 where they are 0."""
+    """Mean over its standard error; infinite where all differences are one number (but for rounding), 0 where all are 0."""
     error = np.sqrt(square / np.maximum(count - 1.0, 1.0) / count)
     flat = error <= _ROUNDING * np.abs(mean)
     same = np.where(mean == 0.0, 0.0, np.copysign(np.inf, mean))

@@ -16,7 +16,7 @@ from amble.errors import AmbleError
 from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 
-__all__ = ["ENDINGS", "Line", "save", "user_chart", "user_spec"]
+__all__ = ["ENDINGS", "Line", "as_chart", "save", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
 
@@ -26,6 +26,11 @@ def _altair() -> Any:
         return importlib.import_module("altair")
     except ImportError:
         raise AmbleError("charts need the extra: pip install 'amble[report]'") from None
+
+
+def as_chart(spec: dict[str, Any]) -> Any:
+    """An altair chart of a Vega-Lite specification."""
+    return _altair().Chart.from_dict(spec)
 
 
 class Line(NamedTuple):
@@ -117,7 +122,7 @@ def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any
         goes beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
-    return _altair().Chart.from_dict(spec)
+    return as_chart(spec)
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
