@@ -42,12 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--names", choices=("amble", "trec"), help="whose names for the measures (default: amble)")
     add("--trec", action="store_true", help="trec_eval's habits: missing topics left out, its names, its layout")
     add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
-    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
-    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
-    add("--ties", choices=("docno", "rank", "file", "expected"), default="docno", help="equal scores (default: docno)")
-    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
-    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
-    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+    alignment(parser)
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
@@ -55,9 +50,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
     add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def alignment(parser: argparse.ArgumentParser) -> None:
+    """Declare how runs meet judgments."""
+    add = parser.add_argument
+    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
+    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
+    add("--ties", choices=("docno", "rank", "file", "expected"), default="docno", help="equal scores (default: docno)")
+    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
+    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+
+
+def aligned(args: argparse.Namespace) -> dict[str, Any]:
+    """What `align` is to be told."""
+    names = ("depth", "ties", "unjudged", "duplicates", "threads")
+    return {"missing": args.missing or "zero", **{name: getattr(args, name) for name in names}}
 
 
 def prepare(argv: list[str]) -> list[str]:
@@ -94,7 +106,8 @@ def load_plugin(path: str) -> None:
         raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
 
 
-def _wanted(args: argparse.Namespace) -> list[Any]:
+def wanted(args: argparse.Namespace) -> list[Any]:
+    """The measures asked for."""
     from amble.measures import parse
     from amble.measures.grammar import parse_call, split_measures
     from amble.measures.trec import all_trec
@@ -125,13 +138,15 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
     for path in args.plugin:
         load_plugin(path)
-    measures = _wanted(args)
+    if args.trec and args.missing is None:
+        args.missing = "skip"
+    measures = wanted(args)
     if args.bib:
         from amble.references import bibliography
 
         keys = [m.declaration.cite for m in measures]
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
-        _write(bibliography(keys), args.output)
+        write(bibliography(keys), args.output)
         return 0
     if args.costs and not args.cwl:
         raise AmbleError("--costs goes with --cwl")
@@ -146,19 +161,14 @@ def run(args: argparse.Namespace) -> int:
         list(args.runs),
         ["NumQ"] if args.cwl else measures,
         undefined=args.undefined,
-        depth=args.depth,
-        missing=args.missing or ("skip" if args.trec else "zero"),
-        ties=args.ties,
-        unjudged=args.unjudged,
-        duplicates=args.duplicates,
-        threads=args.threads,
+        **aligned(args),
     )
     if args.zscores:
         from amble.standardise import read_zscores, standardised
 
         scores = standardised(scores, read_zscores(args.zscores))
     text = _cwl(scores, how, args) if args.cwl else _render(scores, measures, how, args)
-    _write(text, args.output)
+    write(text, args.output)
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     return 0
@@ -167,9 +177,9 @@ def run(args: argparse.Namespace) -> int:
 def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
     from amble.cwl import cwl
 
-    measures = _wanted(args)
+    measures = wanted(args)
     table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
-    table.facts = _facts(scores, measures, args) if how == "json" else {}
+    table.facts = facts(scores, measures, args) if how == "json" else {}
     return table.render(how)
 
 
@@ -208,7 +218,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     if args.residual:
         table = _residual_table(scores, args)
-        table.facts = _facts(scores, measures, args) if how == "json" else {}
+        table.facts = facts(scores, measures, args) if how == "json" else {}
         return str(table.render(how))
     if how == "trec":
         return _trec_lines(scores, measures, args)
@@ -224,7 +234,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         scores.measures = tuple(names)
     if how in ("csv", "json"):
         table = scores.table(topics=args.by_topic, digits=args.digits)
-        table.facts = _facts(scores, measures, args) if how == "json" else {}
+        table.facts = facts(scores, measures, args) if how == "json" else {}
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
@@ -271,7 +281,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
+def facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
     """Where the numbers come from."""
     import hashlib
 
@@ -295,7 +305,7 @@ def _facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[s
     }
 
 
-def _write(text: str, path: str | None) -> None:
+def write(text: str, path: str | None) -> None:
     """Write to standard output, or to a file that appears whole or not at all."""
     if path is None:
         if sys.stdout is None:

@@ -92,6 +92,21 @@ class PoolEffect:
                 rows.append(row)
         return Table(columns, rows, digits=digits)
 
+    @property
+    def kept(self) -> str:
+        """What the pools are numbered by."""
+        return "depth of the pool" if self.pools[0].startswith("depth") else "judgments kept, percent"
+
+    def numbered(self, *, confidence: float = 0.95) -> Table:
+        """As `table`, with a column of numbers, kept, in place of the pools' names; for charts."""
+        table = self.table(confidence=confidence)
+        rows = []
+        for pool, *rest in table:
+            if pool == "full" and self.pools[0].startswith("depth"):
+                continue
+            rows.append([100.0 if pool == "full" else float(str(pool).removeprefix("depth ").removesuffix("%")), *rest])
+        return Table(["kept", *table.columns[1:]], rows)
+
     def __repr__(self) -> str:
         return f"PoolEffect({len(self.measures)} measures, {', '.join(self.pools)}; {self.means.shape[1]} repetitions)"
 

@@ -78,7 +78,7 @@ def _t_values(scores: Array) -> tuple[Array, Array]:
 
 
 def _studentised(mean: Array, square: Array, count: Array) -> Array:
-    """Mean over its standard error; infinite where all differences are one number (but for rounding), 0 where all are 0."""
+    """Mean over its standard error; infinite where all differences are alike (but for rounding), 0 where all are 0."""
     error = np.sqrt(square / np.maximum(count - 1.0, 1.0) / count)
     flat = error <= _ROUNDING * np.abs(mean)
     same = np.where(mean == 0.0, 0.0, np.copysign(np.inf, mean))

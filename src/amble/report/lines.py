@@ -83,9 +83,9 @@ def square_spec(names: Sequence[str], values: NDArray[np.float64], title: str) -
         "x": {"field": "other", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 0}},
         "y": {"field": "one", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 0}},
     }
-    least = min((point["value"] for point in points), default=0.0)
-    most = max((point["value"] for point in points), default=1.0)
-    dark = {"condition": {"test": f"datum.value > {(least + most) / 2!r}", "value": "white"}, "value": "black"}
+    known = values[~np.isnan(values)]
+    middle = float(known.min() + known.max()) / 2.0 if known.size else 0.0
+    dark = {"condition": {"test": f"datum.value > {middle!r}", "value": "white"}, "value": "black"}
     color = {"field": "value", "type": "quantitative", "scale": {"scheme": "teals"}, "legend": None}
     text = {"field": "value", "type": "quantitative", "format": ".3f"}
     return {
