@@ -61,7 +61,7 @@ class Agreement:
 
     @property
     def significant(self) -> Array:
-        """Class agreement on significance, 2 SSA / (2 SSA + SN + NS); NaN where neither finds any difference."""
+        """Class agreement on significance, 2 SSA / (2 SSA + SN + NS); NaN where all of these are 0."""
         return self._class("SSA")
 
     @property

@@ -40,6 +40,7 @@ def _means(rankings: Rankings, lists: Lists, measures: Sequence[Measure]) -> Arr
         out[j] = means_over(values)
         if measure.declaration.aggregate == "geometric":
             out[j] = np.exp(out[j])
+    lists.forget()
     return out
 
 

@@ -35,6 +35,7 @@ def lines_spec(
         "orient": "bottom",
         "labelLimit": 0,
         "symbolType": "stroke",
+        "symbolOpacity": 1,
         "symbolSize": 300,
         "columns": 5,
     }
