@@ -7,10 +7,9 @@ continuous time. Tables 3 and 4 wait until this amble has Markov Precision, ``MP
 
 from __future__ import annotations
 
-import sys
-
-import figures
 import numpy as np
+import published
+from figures import run
 
 import amble
 from amble.meta import correlations
@@ -34,30 +33,30 @@ def name_of(model: str) -> str:
 
 def models() -> list[str]:
     """The rows of Table 3."""
-    return list(dict.fromkeys(row[0] for row in figures._rows(figures.F14_TABLE_3)))
+    return list(dict.fromkeys(row[0] for row in published.rows_of(published.F14_TABLE_3)))
 
 
-def of_rankings(rankings: amble.Rankings) -> figures.Found:
+def of_rankings(rankings: amble.Rankings) -> published.Found:
     """Tables 2 and 3."""
-    measures = [str(amble.parse(m)) for m in figures.OTHERS]
-    rows = {model: name_of(model) for model in models()} if figures.has_mp() else {}
+    measures = [str(amble.parse(m)) for m in published.OTHERS]
+    rows = {model: name_of(model) for model in models()} if published.has_mp() else {}
     found = correlations(amble.evaluate(rankings, [*measures, *rows.values()]), resample=None)
     at = {name: i for i, name in enumerate(found.measures)}
     ours = {}
     for short, other in SHORT.items():
         ours["F14 Table 2", f"TREC-8/tau(AP,{short})"] = float(found.values[at["AP"], at[str(amble.parse(other))]])
     for model, name in rows.items():
-        for other, measure in zip(figures.OTHERS, measures, strict=True):
+        for other, measure in zip(published.OTHERS, measures, strict=True):
             ours["F14 Table 3", f"TREC-8/tau({model},{other})"] = float(found.values[at[name], at[measure]])
     return ours
 
 
-def in_time() -> figures.Found:
+def in_time() -> published.Found:
     """Table 4: discrete time by amble; in continuous time a rank's share is also its mean holding time's.
 
     The invariant law of GL_AD_ID on n ranks: pi(i) is proportional to the sum over j != i of 1 / (|i - j| + 1).
     """
-    if not figures.has_mp():
+    if not published.has_mp():
         return {}
     ours = {}
     for ranks, rates in RATES.items():
@@ -72,10 +71,15 @@ def in_time() -> figures.Found:
     return ours
 
 
-def compute(rankings: amble.Rankings | None) -> figures.Found:
+def compute(rankings: amble.Rankings | None) -> published.Found:
     """All figures of the paper; without rankings, those that need none."""
     return in_time() | (of_rankings(rankings) if rankings is not None else {})
 
 
+def main(argv: list[str]) -> int:
+    """Print all."""
+    return published.report(SOURCES, compute(published.trec8()), WAITS)
+
+
 if __name__ == "__main__":
-    sys.exit(figures.report(SOURCES, compute(figures.trec8()), WAITS))
+    run(main)

@@ -9,13 +9,14 @@ reproductions/ferrante2014_pools.py [CHART]``.
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
-import figures
+import published
+from figures import note, run, say
 
 import amble
 from amble.meta import PoolEffect, pool_effect
-from amble.report.chart import save
+from amble.report.chart import check_file, save
 from amble.report.lines import Panel, lines_chart
 
 MEASURES = ("AP", "P@10", "Rprec", "bpref", "RBP(p=0.8)")
@@ -28,8 +29,8 @@ PANELS = (
 
 def measures() -> list[str]:
     """All that are drawn."""
-    if not figures.has_mp():
-        print("MP is not there yet: Figures 3 and 4 without the models of Markov Precision", file=sys.stderr)
+    if not published.has_mp():
+        note("MP is not there yet: Figures 3 and 4 without the models of Markov Precision")
         return list(MEASURES)
     return [*MEASURES, *(f"MP(model='{m}',rescale='{r}')" for m in MODELS for r in ("NA", "R"))]
 
@@ -52,18 +53,20 @@ def claims(effect: PoolEffect) -> list[tuple[str, bool]]:
     ]
 
 
-def main() -> int:
+def main(argv: list[str]) -> int:
     """Draw and print."""
-    effect = pool_effect(figures.trec8(), measures(), repeats=30, seed=2014)
-    print(effect.table())
-    print()
+    path = Path(argv[0] if argv else "reproduced/ferrante2014_pools.svg")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    check_file(path)
+    effect = pool_effect(published.trec8(), measures(), repeats=30, seed=2014)
+    say(effect.table().text())
+    say()
     for claim, holds in claims(effect):
-        print(f"{'holds' if holds else 'does not hold':14s} {claim}")
-    path = sys.argv[1] if len(sys.argv) > 1 else "ferrante2014_pools.svg"
+        say(f"{'holds' if holds else 'does not hold':14s} {claim}")
     save(lines_chart(effect.numbered(), "kept", PANELS, title="judgments kept, percent", reverse=True), path)
-    print(f"\nchart: {path}")
+    say(f"\npicture: {path}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

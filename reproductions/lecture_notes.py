@@ -1,4 +1,4 @@
-"""Worked examples of lecture notes on search engines, and the two lists of Figure 1 of Ferrante and Ferro (2020).
+"""Worked examples of lecture notes on search engines.
 
 The notes' run has gains 3, 0, 1, 2, 0, 0, 0, 2, 0, 0, and the ideal list 3, 3, 2, 2, 2, 1, 1, 1. DCG by base 2 does not
 discount before rank 2: 3 + 1 / log2 3 + 2 / log2 4 + 2 / log2 8 = 5.2976. Run with ``python
@@ -7,20 +7,18 @@ reproductions/lecture_notes.py``; no data is needed.
 
 from __future__ import annotations
 
-import sys
-
-import figures
+import published
+from figures import run
 
 import amble
 
 GAINS = [3, 0, 1, 2, 0, 0, 0, 2, 0, 0]
 IDEAL = [3, 3, 2, 2, 2, 1, 1, 1]
-LISTS = {"r": [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], "s": [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]}  # of Figure 1
-SOURCES = ("FF20 Figure 1", "lecture notes")
+SOURCES = ("lecture notes",)
 WAITS = {"lecture notes Jaccard": "waits for a search engine"}
 
 
-def compute() -> figures.Found:
+def compute() -> published.Found:
     """All of them but the similarities of texts."""
     dcg = amble.parse("DCG(base=2)@10")
     of_run, of_ideal = dcg.value(GAINS), dcg.value(IDEAL)
@@ -32,12 +30,13 @@ def compute() -> figures.Found:
         "P@5": amble.parse("P@5").value(GAINS),
         "R@5": amble.parse("R@5").value(GAINS, relevant=len(IDEAL)),
     }
-    out = {("lecture notes", key): float(value) for key, value in ours.items()}
-    for name, measure in (("P@10", "P@10"), ("AP", "AP"), ("RBP(.5)", "RBP(p=0.5)")):
-        for which, grades in LISTS.items():
-            out["FF20 Figure 1", f"{name} {which}"] = float(amble.parse(measure).value(grades))
-    return out
+    return {("lecture notes", key): float(value) for key, value in ours.items()}
+
+
+def main(argv: list[str]) -> int:
+    """Print all."""
+    return published.report(SOURCES, compute(), WAITS)
 
 
 if __name__ == "__main__":
-    sys.exit(figures.report(SOURCES, compute(), WAITS))
+    run(main)

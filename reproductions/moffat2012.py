@@ -9,10 +9,9 @@ which triangle of Table 1b holds which class agreement, and which rank its resid
 
 from __future__ import annotations
 
-import sys
-
-import figures
 import numpy as np
+import published
+from figures import run, say
 
 import amble
 from amble.meta import Agreement, agreement
@@ -39,7 +38,7 @@ def example() -> list[int]:
     return [int(rank in RANKS) for rank in range(1, max(RANKS) + 1)]
 
 
-def text_figures() -> figures.Found:
+def text_figures() -> published.Found:
     """Weights, expected depths and scores named in the text."""
     user = amble.parse("INSQ").user([0] * 100)
     ours = {f"W_INSQ({i})": float(user.weights[i - 1]) for i in (1, 2, 3, 100)}
@@ -55,21 +54,21 @@ def agreements(rankings: amble.Rankings) -> Agreement:
     return agreement(amble.evaluate(rankings, list(MEASURES.values())))
 
 
-def table_figures(found: Agreement) -> figures.Found:
+def table_figures(found: Agreement) -> published.Found:
     """Tables 1 and 4, by the papers' names."""
     at = {name: i for i, name in enumerate(MEASURES)}
     percent = {kind: 100.0 * found.counts[kind] / found.pairs for kind in ("SSA", "SSD")}
     percent["2SSA class agreement"] = 100.0 * found.significant
     percent["2NN class agreement"] = 100.0 * found.not_significant
     ours = {}
-    for figure in figures.FIGURES:
+    for figure in published.FIGURES:
         if figure.source in SOURCES[:4]:
             _, kind, one, other = figure.key.split("/")
             ours[figure.source, figure.key] = float(percent[kind][at[one], at[other]])
     return ours
 
 
-def compute(rankings: amble.Rankings | None) -> figures.Found:
+def compute(rankings: amble.Rankings | None) -> published.Found:
     """All figures of the paper; without rankings, those that need none."""
     ours = text_figures()
     if rankings is not None:
@@ -78,45 +77,47 @@ def compute(rankings: amble.Rankings | None) -> figures.Found:
 
 
 def adaptive_forms(rankings: amble.Rankings) -> None:
-    """Equation 3 as printed against the form behind the paper's figures."""
-    print("\nThe adaptive INSQ: equation 3 prints C' = ((i + 2T_i - 1) / (i + 2T_i))^2; the figures come from i + 1")
-    print(f"{'':24s} {'example':>8s} {'power T=5':>10s} {'power T=10':>11s}")
-    print(f"{'published':24s} {0.502:8.3f} {67.5:10.1f} {69.0:11.1f}")
+    """Equation 3 as printed against the form behind the paper's published."""
+    say("\nThe adaptive INSQ: equation 3 prints C' = ((i + 2T_i - 1) / (i + 2T_i))^2; the figures come from i + 1")
+    say(f"{'':24s} {'example':>8s} {'power T=5':>10s} {'power T=10':>11s}")
+    say(f"{'published':24s} {0.502:8.3f} {67.5:10.1f} {69.0:11.1f}")
     for form in ("figures", "printed"):
         names = [f"INSQ(T={T},adaptive=True,form='{form}')" for T in (5, 10)]
         power = 100.0 * agreement(amble.evaluate(rankings, names)).power
         value = amble.parse(names[0]).value(example())
-        print(f"{f'form={form!r}':24s} {value:8.4f} {power[0]:10.1f} {power[1]:11.1f}")
+        say(f"{f'form={form!r}':24s} {value:8.4f} {power[0]:10.1f} {power[1]:11.1f}")
 
 
 def triangles(found: Agreement) -> None:
     """Which triangle of Table 1b is which."""
-    n = len(figures.M12)
-    printed = np.array([[np.nan if c == "-" else float(c) for c in row] for row in figures._rows(figures.TABLE_1B)])
+    n = len(published.M12)
+    printed = np.array(
+        [[np.nan if c == "-" else float(c) for c in row] for row in published.rows_of(published.TABLE_1B)]
+    )
     upper, lower = np.triu_indices(n, 1), np.tril_indices(n, -1)
     ssa, nn = 100.0 * found.significant[:n, :n], 100.0 * found.not_significant[:n, :n]
     told = max(np.abs(printed - ssa)[upper].max(), np.abs(printed - nn)[lower].max())
     swapped = max(np.abs(printed - nn)[upper].max(), np.abs(printed - ssa)[lower].max())
-    print("\nTable 1b: the text has 2SSA above the diagonal and 2NN below")
-    print(f"largest difference from ours, as the text has it {told:.1f} points, the other way round {swapped:.1f}")
+    say("\nTable 1b: the text has 2SSA above the diagonal and 2NN below")
+    say(f"largest difference from ours, as the text has it {told:.1f} points, the other way round {swapped:.1f}")
     ap = list(MEASURES).index("ap")
     like = {name: 100.0 * found.significant[i, ap] for i, name in enumerate(MEASURES)}
     best = ", ".join(f"{name} {like[name]:.1f}" for name in ("insq5", "insq10", "p100", "sdcg100"))
-    print(f"so, like for like, class agreement on significance with AP: {best}")
+    say(f"so, like for like, class agreement on significance with AP: {best}")
 
 
 def residual() -> None:
     """The residual of INSQ."""
     user = amble.parse("INSQ").user([0] * 101)
-    print("\nThe residual of INSQ: the paper has R(100) = 0.0151")
-    print(f"R(100) = {user.residual(100):.5f}, R(101) = {user.residual(101):.5f}")
+    say("\nThe residual of INSQ: the paper has R(100) = 0.0151")
+    say(f"R(100) = {user.residual(100):.5f}, R(101) = {user.residual(101):.5f}")
 
 
-def main() -> int:
+def main(argv: list[str]) -> int:
     """Print all."""
-    rankings = figures.trec8()
+    rankings = published.trec8()
     found = agreements(rankings)
-    code = figures.report(SOURCES, text_figures() | table_figures(found), {})
+    code = published.report(SOURCES, text_figures() | table_figures(found), {})
     adaptive_forms(rankings)
     triangles(found)
     residual()
@@ -124,4 +125,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

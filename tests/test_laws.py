@@ -64,6 +64,17 @@ def test_both_orders() -> None:
     # x finds c at rank 2: T = 1 after 2 visits, both orders 1/2
     np.testing.assert_allclose(ap, [[0.5, 0.5], [1, 1]], atol=1e-15)
     assert np.isnan(orders_of(rankings, "nDCG")).all()
+    # order 1 of users whose own question is another: the mean of their laws
+    for text in ("BPM", "NERR8", "INST", "INSQ", "RBP", "P@2"):
+        laws = amble.laws(rankings, text)
+        np.testing.assert_allclose(orders_of(rankings, text)[:, 0], [law.mean for law in laws.values()], atol=1e-12)
+
+
+def test_a_population_of_walkers_is_refused_in_one_line() -> None:
+    rankings = amble.align(QRELS, RUNS)
+    with pytest.raises(amble.MeasureError, match="population"):
+        amble.laws(rankings, "PH(p=Uniform(0.1,0.4))", users=100)
+    assert amble.laws(rankings, "PH(p=Uniform(0.1,0.4),loss=0)")["x"].users is None
 
 
 def test_nothing_to_walk_on() -> None:

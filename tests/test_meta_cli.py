@@ -35,7 +35,7 @@ def test_questions(question: str, demo: list[str], capsys: pytest.CaptureFixture
     said = capsys.readouterr()
     answer = json.loads(said.out)
     assert answer["question"] == question
-    assert answer["seed"] == 3
+    assert answer["options"]["seed"] == 3
     assert answer["rows"]
     assert said.err.startswith("amble: 6 runs x 8 topics")
     assert main(words(question, demo, "--format", "json", "--seed", "3", "--threads", "1", "--quiet")) == 0
@@ -130,6 +130,7 @@ def test_specs_are_of_what_the_tables_say() -> None:
     table = Table(["measure", "x", "y", "low", "high"], [["AP", 1, 0.5, 0.4, 0.6], ["RR", 2, 0.7, 0.6, 0.8]])
     spec = lines_spec(table, "x", [Panel("one", "y", "low", "high"), Panel("two", "y", rows=("x", 2))])
     first, second = spec["hconcat"]
-    assert first["data"]["values"][0] == {"measure": "AP", "x": 1, "y": 0.5, "low": 0.4, "high": 0.6}
+    assert first["data"]["values"].splitlines()[:2] == ["measure,x,y,low,high", "AP,1,0.5,0.4,0.6"]
     assert [len(first["layer"]), len(second["layer"])] == [2, 1]
-    assert [row["measure"] for row in second["data"]["values"]] == ["RR"]
+    assert second["data"]["values"].splitlines() == ["measure,x,y", "RR,2,0.7"]
+    assert lines_spec(table, "x", [Panel("none", "y", rows=("x", 3))]) == {"hconcat": []}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from math import nan
 from pathlib import Path
 
@@ -239,3 +241,12 @@ def test_how_far_an_endless_walk_could_rise() -> None:
     got = residuals(m, Lists.of_rankings(rankings))
     best = m.value([1] * 300)
     np.testing.assert_allclose(got, [best - m.value([1, 0]), best], atol=1e-12)
+
+
+def test_amble_user_says_who_was_simulated(amble_cli: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = amble_cli("user", "PH", "--gains", "1,0,1")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "over 100,000 simulated users: mean 0.67" in done.stdout
+    exact = amble_cli("user", "PH(loss=0)", "--gains", "1,0,1")
+    assert "over users: mean" in exact.stdout

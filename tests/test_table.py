@@ -56,3 +56,8 @@ def test_columns_and_formats() -> None:
 
 def test_an_empty_table() -> None:
     assert str(Table(["a", "b"], [])) == "a  b"
+
+
+def test_a_cell_without_a_value_is_a_dash_in_every_row() -> None:
+    table = Table(["a", "b"], [["x", None], ["y", None], ["z", 1.0]], digits=2)
+    assert table.tsv() == "a\tb\nx\t-\ny\t-\nz\t1.00"

@@ -238,8 +238,8 @@ def test_the_variance_with_a_loss(walk: dict[str, Any], loss: float) -> None:
     user = Walk(*walk["rules"], first=walk["first"], start=walk["start"], utility=Utility(loss))
     stroll = user.over(walk["n"], walk["grades"])
     mean, var = reference.variance_with_loss(*walk["chain"], walk["grades"], loss, walk["start"], mass=1e-9)
-    assert stroll.total(walk["grades"]) == pytest.approx(mean, abs=1e-6)
-    assert stroll.total_var(walk["grades"]) == pytest.approx(var, abs=1e-5)
+    assert stroll.total(walk["grades"]) == pytest.approx(mean, rel=1e-6, abs=1e-6)
+    assert stroll.total_var(walk["grades"]) == pytest.approx(var, rel=1e-5, abs=1e-5)
 
 
 def test_graded_gains_on_a_lattice() -> None:

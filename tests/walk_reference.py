@@ -688,6 +688,7 @@ Rule = float | dict[str, int]
 ABOUT = (
     "Long walks that seldom stop. A rule {base, step, modulus, over} means "
     "x_i = (base + (step * i) % modulus) / over in integers and one division of doubles, for i = 1..n; "
+    "{modulus, equals} means 1 if i % modulus == equals, else 0; "
     "chances are the doubles before the conventions at rank 1 and rank n (first = forward or stop); "
     "1 - p - q is meant exactly, of those doubles. A start law is {rank: chance}; none is rank 1. "
     "visits: mean visits to a rank (1e-736 is 0 as a double). order1 = E[T/H], order2 = E[T]/E[H]; "
@@ -698,6 +699,9 @@ THIRD: dict[str, int] = {"modulus": 3, "equals": 1}
 GRADED: dict[str, int] = {"base": 0, "step": 7, "modulus": 5, "over": 4}
 SWAY: dict[str, int] = {"base": 4000, "step": 37, "modulus": 1000, "over": 10000}
 LAG: dict[str, int] = {"base": 4001, "step": 91, "modulus": 999, "over": 10000}
+# these two leave a chance of .001 to .019 to stop
+PACE: dict[str, int] = {"base": 4900, "step": 37, "modulus": 99, "over": 10000}
+TURN: dict[str, int] = {"base": 4910, "step": 53, "modulus": 83, "over": 10000}
 
 LOSSES = (0.0, 0.25, 1.0)
 
@@ -721,6 +725,7 @@ CASES: list[dict[str, Any]] = [
         "gains": GRADED,
         "start": {"1": 0.5, "25": 0.5},
     },
+    {"name": "restless 500", "n": 500, "first": "forward", "forward": PACE, "back": TURN, "gains": GRADED},
 ]
 
 

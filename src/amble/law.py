@@ -212,6 +212,10 @@ class Law:
         out.users = min((users for _, users, _ in out._parts), default=None)
         return out
 
+    @cached_property
+    def _curve(self) -> Curve:
+        return Curve(self)
+
     @property
     def mean(self) -> float:
         """The mean: the expected rate, order 1."""
@@ -238,7 +242,7 @@ class Law:
 
     def cdf(self, x: ArrayLike) -> Any:
         """The share of users whose score is at most x."""
-        out = np.asarray(Curve(self).cdf(np.asarray(x, np.float64)))
+        out = np.asarray(self._curve.cdf(np.asarray(x, np.float64)))
         return float(out) if out.ndim == 0 else out
 
     def quantile(self, u: ArrayLike) -> Any:
@@ -246,7 +250,7 @@ class Law:
         share = np.asarray(u, np.float64)
         if ((share < 0) | (share > 1)).any():
             raise MeasureError(f"quantile({u!r}): expected a share between 0 and 1")
-        out = np.asarray(self.values[np.searchsorted(Curve(self).share[1:], share - _EXACT, side="left")])
+        out = np.asarray(self.values[np.searchsorted(self._curve.share[1:], share - _EXACT, side="left")])
         return float(out) if out.ndim == 0 else out
 
     @property
@@ -268,7 +272,7 @@ class Law:
 
     def distance(self, other: Law) -> float:
         """The largest difference of the two cdfs."""
-        one, two = Curve(self), Curve(other)
+        one, two = self._curve, other._curve
         return max(one.excess(two, "first"), two.excess(one, "first"))
 
     def compare(self, other: Law, tolerance: float | None = None, order: str = "first") -> str:
@@ -306,7 +310,7 @@ class Law:
         check_order(order, tolerance)
         if not isinstance(other, Law):
             raise MeasureError(f"a law is compared with a law, found {type(other).__name__}")
-        one, two, most = Curve(self), Curve(other), self._allowance(other, order, tolerance)
+        one, two, most = self._curve, other._curve, self._allowance(other, order, tolerance)
         worse, better = one.excess(two, order) > most, two.excess(one, order) > most
         if worse and better:
             return "incomparable"
@@ -349,7 +353,7 @@ class Law:
         'less'
         """
         verdict, second = self.compare(other, tolerance), self.compare(other, tolerance, "second")
-        one, two, most = Curve(self), Curve(other), self._allowance(other, "first", tolerance)
+        one, two, most = self._curve, other._curve, self._allowance(other, "first", tolerance)
         at = np.union1d(self.values, other.values)
         ahead = near(at)
         sign = (one.cdf(at) - two.cdf(ahead) > most).astype(np.int8) - (two.cdf(at) - one.cdf(ahead) > most)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,11 +127,16 @@ def orders_of(rankings: Rankings, measure: str | Measure, topics: Iterable[str] 
     """
     m = parse(measure)
     groups = chosen_lists(rankings, topics)
-    lists = Lists.of_rankings(rankings)
     out = np.full((len(rankings.runs), 2), np.nan)
-    for j, question in enumerate(("order1", "order2")):
-        if m.declaration.question not in ("order1", "order2") or m.declaration.norm is not None or m.is_population:
-            continue
-        of_lists: Any = m.ask(question, lists)
+    if m.declaration.question not in ("order1", "order2") or m.declaration.norm is not None or m.is_population:
+        return out
+    lists = Lists.of_rankings(rankings)
+    second = m.ask("order2", lists)
+    if m.walking() is not None or m.declaration.question == "order1":
+        first = m.ask("order1", lists)
+    else:  # the mean of a law of her own
+        gains = lists.gains(m.declaration.gain.make(m.values))
+        first = np.array([m.law_on(gains, i).mean for i in range(lists.n)])
+    for j, of_lists in enumerate((first, second)):
         out[:, j] = [float(np.mean(of_lists[group])) for group in groups]
     return out

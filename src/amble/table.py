@@ -115,7 +115,7 @@ class Table:
             form = forms.get(types)
             if form is None:
                 form = "\t".join(f"%.{self.digits}f" if kind is float else "%s" for kind in types)
-                forms[types] = form if type(None) not in types else ""
+                form = forms[types] = form if type(None) not in types else ""
             plain = form and all(cell == cell for cell in row)  # no NaN
             out.append(form % row if plain else "\t".join(map(self.show, row)))
         return "\n".join(out)

@@ -14,6 +14,7 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
@@ -28,48 +29,60 @@ _OFFICIAL = (
 )
 _NOT_BY_TOPIC = ("NumQ", "GMAP", "GMbpref")  # trec_eval prints these for all topics together only
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html", "trec")
+_TIES = ("docno", "rank", "file", "expected")
+
+Add = Callable[..., Any]
+
+
+def inputs(add: Add) -> None:
+    """Declare the files, for this command and others that score runs."""
+    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)")
+    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+
+
+def alignment(add: Add, ties: tuple[str, ...] = _TIES) -> None:
+    """Declare how runs meet judgments."""
+    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
+    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
+    add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
+    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
+    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+
+
+def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
+    """What `alignment` was given, for `align`."""
+    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads")}
+    return chosen | {"missing": args.missing or "zero"}
+
+
+def outputs(add: Add) -> None:
+    """Declare what else all of them have."""
+    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
+    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add("--quiet", action="store_true", help="no summary on standard error")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)")
-    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+    inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to measure (default: {_DEFAULT})")
     add("-q", "--by-topic", action="store_true", help="a score for each topic, too")
     add("--format", choices=_FORMATS, help="how to write it (default: table)")
-    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
     add("--names", choices=("amble", "trec"), help="whose names for the measures (default: amble)")
     add("--trec", action="store_true", help="trec_eval's habits: missing topics left out, its names, its layout")
     add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
-    alignment(parser)
+    alignment(add)
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
     add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
-    add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
-
-
-def alignment(parser: argparse.ArgumentParser) -> None:
-    """Declare how runs meet judgments."""
-    add = parser.add_argument
-    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
-    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
-    add("--ties", choices=("docno", "rank", "file", "expected"), default="docno", help="equal scores (default: docno)")
-    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
-    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
-    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
-
-
-def aligned(args: argparse.Namespace) -> dict[str, Any]:
-    """What `align` is to be told."""
-    names = ("depth", "ties", "unjudged", "duplicates", "threads")
-    return {"missing": args.missing or "zero", **{name: getattr(args, name) for name in names}}
+    outputs(add)
 
 
 def prepare(argv: list[str]) -> list[str]:
@@ -90,6 +103,14 @@ def prepare(argv: list[str]) -> list[str]:
 
 def _looks_like_measure(word: str) -> bool:
     return bool(re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)) and not os.path.exists(word)
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Look at what `outputs` was given, and load the plugins."""
+    if not 0 <= args.digits <= 17:
+        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    for path in args.plugin:
+        load_plugin(path)
 
 
 def load_plugin(path: str) -> None:
@@ -129,17 +150,12 @@ def wanted(args: argparse.Namespace) -> list[Any]:
 
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
-    if not 0 <= args.digits <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    check_outputs(args)
     if args.rel is not None and not 0 <= args.rel < float("inf"):
         raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    for path in args.plugin:
-        load_plugin(path)
-    if args.trec and args.missing is None:
-        args.missing = "skip"
     measures = wanted(args)
     if args.bib:
         from amble.references import bibliography
@@ -161,7 +177,7 @@ def run(args: argparse.Namespace) -> int:
         list(args.runs),
         ["NumQ"] if args.cwl else measures,
         undefined=args.undefined,
-        **aligned(args),
+        **(alignment_of(args) | ({"missing": "skip"} if args.trec and args.missing is None else {})),
     )
     if args.zscores:
         from amble.standardise import read_zscores, standardised
@@ -179,7 +195,7 @@ def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
 
     measures = wanted(args)
     table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
-    table.facts = facts(scores, measures, args) if how == "json" else {}
+    table.facts = _facts(scores, measures, args) if how == "json" else {}
     return table.render(how)
 
 
@@ -218,7 +234,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     if args.residual:
         table = _residual_table(scores, args)
-        table.facts = facts(scores, measures, args) if how == "json" else {}
+        table.facts = _facts(scores, measures, args) if how == "json" else {}
         return str(table.render(how))
     if how == "trec":
         return _trec_lines(scores, measures, args)
@@ -234,7 +250,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         scores.measures = tuple(names)
     if how in ("csv", "json"):
         table = scores.table(topics=args.by_topic, digits=args.digits)
-        table.facts = facts(scores, measures, args) if how == "json" else {}
+        table.facts = _facts(scores, measures, args) if how == "json" else {}
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
@@ -281,27 +297,30 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
-    """Where the numbers come from."""
+def _facts(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
+    return facts(scores.rankings, measures, [args.qrels, *args.runs, args.costs], {"undefined": args.undefined})
+
+
+def facts(rankings: Any, measures: list[Any], paths: list[str | None], more: dict[str, Any]) -> dict[str, Any]:
+    """Where the numbers come from: the files, the options of `align` and others, the measures, the audit."""
     import hashlib
 
     from amble import __version__
 
     files = []
-    for path in filter(None, [args.qrels, *args.runs, args.costs]):
+    for path in filter(None, paths):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
-    rankings = scores.rankings
     options = {key: getattr(rankings, key) for key in ("missing", "ties", "unjudged", "duplicates", "depth")}
     return {
         "amble": __version__,
         "files": files,
-        "options": options | {"undefined": args.undefined},
+        "options": options | more,
         "measures": {str(m): {key: _plain(x) for key, x in m.values.items()} | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),
-        "topics": len(scores.topics),
+        "topics": len(rankings.topics),
     }
 
 

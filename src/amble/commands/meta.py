@@ -15,7 +15,7 @@ import os
 import sys
 from typing import Any
 
-from amble.commands.eval import aligned, alignment, facts, load_plugin, prepare, wanted, write
+from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, wanted, write
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
@@ -47,11 +47,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
-    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade")
-    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag; at least two")
+    inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help="the measures to compare (default: those of eval)")
     add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant")
-    alignment(parser)
+    alignment(add)
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+    add("--threads", type=int, metavar="N", help="how many threads read and compute (default: as many as pay)")
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
     add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
@@ -72,11 +73,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: %(default)s)")
-    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
-    add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
-    parser.set_defaults(trec=False, cwl=False, costs=None)
+    outputs(add)
+    parser.set_defaults(trec=False, cwl=False)
 
 
 def _numbers(text: str, option: str, kind: type) -> list[Any]:
@@ -229,21 +227,22 @@ _QUESTIONS = {
 
 def run(args: argparse.Namespace) -> int:
     """Answer the question."""
-    if not 0 <= args.digits <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    check_outputs(args)
     if args.rel is not None and not 0 <= args.rel < float("inf"):
         raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
     for name, questions in _OF.items():
         if getattr(args, name) is not None and args.question not in questions:
             where = " or ".join(f"amble meta {question}" for question in questions)
             raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
-    for path in args.plugin:
-        load_plugin(path)
+    if args.plot:
+        from amble.report.chart import check_file
+
+        check_file(args.plot)
     measures = wanted(args)
     from amble.evaluate import evaluate
     from amble.progress import Progress
 
-    scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **aligned(args))
+    scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     progress = Progress(args.question)
     try:
         table, chart = _QUESTIONS[args.question](
@@ -253,7 +252,9 @@ def run(args: argparse.Namespace) -> int:
         progress.close()
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
-        table.facts = facts(scores, measures, args) | {"question": args.question, "seed": args.seed, "asked": chosen}
+        more = {"undefined": args.undefined, "seed": args.seed, **chosen}
+        files = [args.qrels, *args.runs]
+        table.facts = facts(scores.rankings, measures, files, more) | {"question": args.question}
     write(table.render(args.format), args.output)
     if args.plot:
         from amble.report.chart import save

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import warnings
 from typing import Any
 
-from amble.errors import AmbleError
+from amble.errors import AmbleError, SimulationWarning
 
 _QUARTILES = (0.25, 0.5, 0.75)
 
@@ -94,10 +95,13 @@ def _about(m: Any, grades: list[float] | None, context: dict[str, Any], digits: 
     """What she gains on the list given."""
     if grades is None:
         return ""
-    law = m.law(grades, **context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimulationWarning)  # said below
+        law = m.law(grades, **context)
+    who = "users" if law.users is None else f"{law.users:,} simulated users"
     low, high = m.interval(grades, **context)
     quartiles = ", ".join(f"{q:.{digits}f}" for q in law.quantile(_QUARTILES).tolist())
     text = f", score {m.value(grades, **context):.{digits}f}"
     if any(math.isnan(g) for g in grades) or high > low:
         text += f" (between {low:.{digits}f} and {high:.{digits}f})"
-    return text + f"; over users: mean {law.mean:.{digits}f}, sd {math.sqrt(law.var):.{digits}f}, quartiles {quartiles}"
+    return text + f"; over {who}: mean {law.mean:.{digits}f}, sd {math.sqrt(law.var):.{digits}f}, quartiles {quartiles}"

@@ -123,6 +123,8 @@ class Measure:
     @property
     def is_static(self) -> bool:
         """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
+        if self.is_population:
+            return False
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
         walk = self.walking(arguments)
@@ -142,7 +144,8 @@ class Measure:
         of the list; "cost": what she spends.
         """
         d = self.declaration
-        stops = None if question in _WALKED and d.question in ("order1", "satisfied") else d.stops
+        same = (question in _WALKED) == (d.question in _WALKED)
+        stops = d.stops if same else None  # another kind of question may need what is between the gains
         other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
         return other._scores(lists)
 

@@ -5,10 +5,13 @@ No display and no network is needed: vl-convert draws them.
 
 from __future__ import annotations
 
+import csv
+import errno
 import importlib
+import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,21 +19,32 @@ from amble.errors import AmbleError
 from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 
-__all__ = ["ENDINGS", "Line", "as_chart", "save", "user_chart", "user_spec"]
+__all__ = ["ENDINGS", "Line", "altair", "check_file", "many", "save", "shown", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
 
 
-def _altair() -> Any:
+def altair() -> Any:
+    """The library that makes charts, an extra."""
     try:
         return importlib.import_module("altair")
     except ImportError:
         raise AmbleError("charts need the extra: pip install 'amble[report]'") from None
 
 
-def as_chart(spec: dict[str, Any]) -> Any:
-    """An altair chart of a Vega-Lite specification."""
-    return _altair().Chart.from_dict(spec)
+def shown(name: str) -> str:
+    """A name as charts can show it: bytes that are no UTF-8 are spelled out."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
+    """Rows as the data of a specification: as one text, since altair looks at everything else value by value."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    parse = {key: "string" if isinstance(value, str) else "number" for key, value in rows[0].items()}
+    return {"values": text.getvalue(), "format": {"type": "csv", "parse": parse}}
 
 
 class Line(NamedTuple):
@@ -122,19 +136,37 @@ def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any
         goes beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
-    return as_chart(spec)
+    return altair().Chart.from_dict(spec)
+
+
+def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file that no chart can be written to: better before long work than after it."""
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in endings:
+        raise AmbleError(f"{target}: a chart's name ends in {', '.join(endings)}")
+    try:
+        if ending in ENDINGS:
+            altair()
+            importlib.import_module("vl_convert")
+    except ImportError:
+        raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
+    if target.is_dir():
+        raise AmbleError(f"{target}: a directory, expected a file")
+    for wrong, number in (
+        (not target.parent.exists(), errno.ENOENT),
+        (not target.parent.is_dir(), errno.ENOTDIR),
+        (not os.access(target.parent, os.W_OK), errno.EACCES),
+    ):
+        if wrong:
+            raise AmbleError(f"{target}: {os.strerror(number)}")
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
     """Write a chart to a file that appears whole or not at all; its ending tells the format."""
+    check_file(path)
     target = Path(path)
     ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise AmbleError(f"{target}: a chart's name ends in {', '.join(ENDINGS)}")
-    try:
-        importlib.import_module("vl_convert")
-    except ImportError:
-        raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
     options: dict[str, Any] = {"inline": True} if ending == ".html" else {}
     if ending == ".png":
         options["ppi"] = 150

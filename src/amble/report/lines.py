@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.report.chart import as_chart
+from amble.report.chart import altair, many
 from amble.table import Table
 
 __all__ = ["Panel", "lines_chart", "lines_spec", "square_chart", "square_spec"]
@@ -41,14 +41,16 @@ def lines_spec(
     }
     out = []
     for panel in panels:
-        drawn = []
+        drawn: list[dict[str, Any]] = []
         for row in rows:
             if panel.rows is not None and row[panel.rows[0]] != panel.rows[1]:
                 continue
-            point = {"measure": row["measure"], "x": row[x], "y": row[panel.y]}
+            point: dict[str, Any] = {"measure": row["measure"], "x": row[x], "y": row[panel.y]}
             if panel.low:
                 point |= {"low": row[panel.low], "high": row[panel.high]}
             drawn.append(point)
+        if not drawn:
+            continue
         across: dict[str, Any] = {"field": "x", "type": "quantitative", "title": title or x}
         across["scale"] = {"zero": False, "reverse": reverse}
         color = {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend}
@@ -64,7 +66,7 @@ def lines_spec(
                 "title": panel.title,
                 "width": 300,
                 "height": 220,
-                "data": {"values": drawn},
+                "data": many(drawn),
                 "encoding": {"x": across, "color": color},
                 "layer": layers,
             }
@@ -104,9 +106,9 @@ def square_spec(names: Sequence[str], values: NDArray[np.float64], title: str) -
 
 def lines_chart(table: Table, x: str, panels: Sequence[Panel], *, title: str = "", reverse: bool = False) -> Any:
     """A line a measure against a column of numbers, as an altair chart; `amble.report.chart.save` writes it."""
-    return as_chart(lines_spec(table, x, panels, title=title, reverse=reverse))
+    return altair().Chart.from_dict(lines_spec(table, x, panels, title=title, reverse=reverse))
 
 
 def square_chart(names: Sequence[str], values: NDArray[np.float64], title: str) -> Any:
     """A measure by measure matrix as an altair chart."""
-    return as_chart(square_spec(names, values, title))
+    return altair().Chart.from_dict(square_spec(names, values, title))

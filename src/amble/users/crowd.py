@@ -31,6 +31,7 @@ Progress = Callable[[int, int], None]
 
 _CELLS = 1 << 20  # users x lists of one call
 _MOST_ATOMS = 1 << 20
+_BATCH = 1 << 17  # scores that wait to be counted
 _LIMIT = 1 << 40  # visits of one user
 
 
@@ -100,7 +101,7 @@ class Tally:
         self._waiting += score.size
         sums = (score.size, total.sum(), effort.sum(), total @ total, effort @ effort, total @ effort, visits.sum())
         self.sums += np.array(sums, np.float64)
-        if self._waiting >= _MOST_ATOMS:
+        if self._waiting >= max(_BATCH, self.values.size):  # so that counting costs no more than what was counted
             self._count()
 
     def _count(self) -> None:
