@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import published
-from figures import run
+from figures import run, say
 
 import amble
 from amble.meta import correlations
@@ -76,9 +76,21 @@ def compute(rankings: amble.Rankings | None) -> published.Found:
     return in_time() | (of_rankings(rankings) if rankings is not None else {})
 
 
+def shifted_row(ours: published.Found) -> None:
+    """The row of Table 3 whose first value is printed twice, so that the others are shifted and the last is lost."""
+    found = [ours.get(("F14 Table 3", f"TREC-8/tau(LO_OR_ID@Rec,{other})")) for other in published.OTHERS]
+    say("\nTable 3, TREC 8, row LO_OR_ID@Rec(T): the value of AP is printed twice, and the rest is shifted")
+    say(f"{'':10s}" + "".join(f"{other:>12s}" for other in published.OTHERS))
+    say(f"{'printed':10s}" + "".join(f"{value:12.4f}" for value in (0.9195, 0.9195, 0.8714, 0.8987, 0.9127)))
+    say(f"{'ours':10s}" + "".join(f"{'waits':>12s}" if value is None else f"{value:12.4f}" for value in found))
+
+
 def main(argv: list[str]) -> int:
     """Print all."""
-    return published.report(SOURCES, compute(published.trec8()), WAITS)
+    ours = compute(published.trec8())
+    code = published.report(SOURCES, ours, WAITS)
+    shifted_row(ours)
+    return code
 
 
 if __name__ == "__main__":

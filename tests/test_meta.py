@@ -15,7 +15,7 @@ import amble
 from amble.errors import AmbleError
 from amble.meta import agreement, correlations, discriminative_power, kendall, rbo, spearman, swap_rates, tau_ap
 from amble.meta.correlation import places
-from amble.meta.samples import by_topic, means_over, side_by_side
+from amble.meta.samples import by_topic, mean_differences, means_over, side_by_side
 from amble.meta.significance import bootstrap_levels, paired_t, tukey_hsd
 from amble.meta.sizes import (
     error_variance,
@@ -170,6 +170,16 @@ def test_matrix(statistic: str) -> None:
     assert correlations(scores, statistic=statistic, resample=None).low is None
 
 
+def test_a_measure_that_ties_all_runs() -> None:
+    values = random_scores().values.copy()
+    values[:, :, 1] = 0.5
+    found = correlations(made(values), repeats=20)
+    assert found.low is not None
+    assert math.isnan(found.values[0, 1])
+    assert math.isnan(found.low[0, 1])
+    assert found.values[0, 0] == 1.0
+
+
 def test_intervals_are_percentiles_of_means_over_drawn_topics() -> None:
     scores = random_scores(runs=5, topics=8)
     found = correlations(scores, repeats=300, seed=11)
@@ -215,6 +225,8 @@ def test_paired_t_at_its_ends() -> None:
     p = paired_t(x)
     assert p[0, 1] == 1.0  # the same run twice
     assert p[0, 2] == 0.0  # better by .5 on every topic
+    x = np.array([[0.1 + 0.2, 0.2, 0.3], [0.3, 0.2, 0.1 + 0.2]])
+    assert paired_t(x)[0, 1] == 1.0  # nothing but rounding
     x = np.array([[0.1, np.nan, 0.5, 0.4], [0.2, 0.9, 0.1, 0.1], [np.nan, 0.2, np.nan, np.nan]])
     assert paired_t(x)[0, 1] == pytest.approx(stats.ttest_rel([0.1, 0.5, 0.4], [0.2, 0.1, 0.1]).pvalue)
     assert paired_t(x)[0, 2] == 1.0  # no topic in common
@@ -472,6 +484,23 @@ def test_means_over_draws_leave_out_what_is_missing() -> None:
     values = np.array([[1.0, np.nan, 4.0]])
     assert means_over(values).tolist() == [2.5]
     assert means_over(values, np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).tolist() == [[1.0], [4.0]]
+
+
+def test_differences_over_the_topics_that_both_have() -> None:
+    values = np.array([[[1.0, np.nan, 4.0], [3.0, 9.0, 5.0]]])
+    assert mean_differences(values)[0].tolist() == [[0.0, -1.5], [1.5, 0.0]]
+    values = np.array([[[1.0, 2.0], [3.0, 6.0]]])
+    assert mean_differences(values)[0].tolist() == [[0.0, -3.0], [3.0, 0.0]]
+
+
+def test_the_better_system_is_that_of_the_common_topics() -> None:
+    # y is better on every topic that both have; x's mean is greater, as it has an easy topic more
+    x = np.array([0.1, 0.2, 0.1, 0.2, 0.9, 0.9, 0.9, 0.9])
+    y = np.array([0.3, 0.41, 0.3, 0.4, np.nan, np.nan, np.nan, np.nan])
+    other = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    found = agreement(made(np.stack((np.stack((x, y)), np.stack((other, other + y))), axis=2)))
+    assert np.nanmean(x) > np.nanmean(y)
+    assert found.counts["SSA"][0, 1] == 1
 
 
 def test_side_by_side_keeps_order_and_tells_of_progress() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.evaluate import Scores
-from amble.meta.samples import by_topic, check_seed, means_over, share, side_by_side
+from amble.meta.samples import by_topic, check_seed, mean_differences, share, side_by_side
 from amble.meta.significance import all_pairs
 from amble.table import Table
 
@@ -153,9 +153,8 @@ def agreement(
     """
     alpha = share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
-    means = means_over(by_topic(scores))
     a, b = np.triu_indices(len(scores.runs), 1)
-    found = np.where(p[:, a, b] < alpha, np.sign(means[:, a] - means[:, b]), 0.0)
+    found = np.where(p[:, a, b] < alpha, np.sign(mean_differences(by_topic(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)
     none = 1.0 - up - down
     some = up + down

@@ -148,8 +148,9 @@ def correlations(
 
     drawn = np.concatenate(side_by_side(draw, range(0, repeats, step), threads, progress))
     tail = (1.0 - confidence) / 2.0
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanquantile(drawn, (tail, 1.0 - tail), axis=0)
+    nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
+    drawn[:, nothing] = 0.0
+    low, high = np.where(nothing, np.nan, np.nanquantile(drawn, (tail, 1.0 - tail), axis=0))
     return Correlations(scores.measures, statistic, found, low, high, resample, confidence)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.evaluate import Scores
 from amble.meta.agreement import p_values
-from amble.meta.samples import by_topic, means_over, share
+from amble.meta.samples import by_topic, mean_differences, share
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
@@ -112,9 +112,8 @@ def discriminative_power(
     """
     alpha = share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
-    means = means_over(by_topic(scores))
     a, b = np.triu_indices(len(scores.runs), 1)
     levels = p[:, a, b]
-    apart = np.abs(means[:, a] - means[:, b])
+    apart = np.abs(mean_differences(by_topic(scores))[:, a, b])
     needed = np.where(levels < alpha, 0.0, apart).max(axis=1)
     return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError
 from amble.evaluate import LEAST, Scores
 
-__all__ = ["by_topic", "check_seed", "means_over", "share", "side_by_side", "whole"]
+__all__ = ["by_topic", "check_seed", "mean_differences", "means_over", "share", "side_by_side", "whole"]
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -45,6 +45,18 @@ def means_over(values: Array, counts: Array | None = None) -> Array:
     total = np.moveaxis(np.where(known, values, 0.0) @ counts.T, -1, 0)
     n = np.moveaxis(known.astype(np.float64) @ counts.T, -1, 0)
     return np.where(n > 0, total / np.maximum(n, 1.0), np.nan)
+
+
+def mean_differences(values: Array) -> Array:
+    """By how much each system is better than each other, in the mean over the topics that both have: (…, n, n)."""
+    known = ~np.isnan(values)
+    if known.all():
+        means = values.mean(axis=-1)
+        return np.asarray(means[..., :, None] - means[..., None, :])
+    x, k = np.where(known, values, 0.0), known.astype(np.float64)
+    both = k @ np.swapaxes(k, -1, -2)
+    total = x @ np.swapaxes(k, -1, -2)
+    return np.asarray((total - np.swapaxes(total, -1, -2)) / np.maximum(both, 1.0))
 
 
 def whole(value: Any, name: str, least: int = 1) -> int:

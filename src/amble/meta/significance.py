@@ -54,6 +54,13 @@ def paired_t(scores: Array) -> Array:
     return np.asarray(p)
 
 
+def differences(one: Array, others: Array) -> Array:
+    """Of the scores of systems, topic by topic; what only rounding tells apart does not differ."""
+    d = one - others
+    d[np.abs(d) <= _ROUNDING * np.maximum(np.abs(one), np.abs(others))] = 0.0
+    return d
+
+
 def _t_values(scores: Array) -> tuple[Array, Array]:
     """The t of every system against every other, and how many topics they share; 0 where all differences are 0."""
     systems, topics = scores.shape
@@ -61,7 +68,7 @@ def _t_values(scores: Array) -> tuple[Array, Array]:
     n = np.full((systems, systems), float(topics))
     gaps = bool(np.isnan(scores).any())
     for i in range(systems - 1):
-        d = scores[i] - scores[i + 1 :]
+        d = differences(scores[i], scores[i + 1 :])
         if gaps:
             known = ~np.isnan(d)
             count = np.maximum(known.sum(axis=1), 1).astype(np.float64)
@@ -100,7 +107,7 @@ def bootstrap_levels(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
     step = max(1, _CELLS // max(rounds, topics))
     for start in range(0, a.size, step):
         some = slice(start, start + step)
-        d = scores[a[some]] - scores[b[some]]
+        d = differences(scores[a[some]], scores[b[some]])
         w = d - d.mean(axis=1, keepdims=True)
         mean = w @ draws.T / topics
         square = np.maximum(np.square(w) @ draws.T - topics * np.square(mean), 0.0)
