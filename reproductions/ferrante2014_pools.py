@@ -36,10 +36,11 @@ def measures() -> list[str]:
 
 
 def claims(effect: PoolEffect) -> list[tuple[str, bool]]:
-    """What the paper says of its figures (sections 5.3 and 5.4), of the measures at hand."""
+    """What the paper says of its figures (sections 5.3 and 5.4), of the measures that MP is compared with."""
     at = {name: j for j, name in enumerate(effect.measures)}
-    left = effect.means.mean(axis=1) / effect.full  # (rates, measures): the share of the score that is left
-    tau = effect.taus.mean(axis=1)
+    n = len(MEASURES)
+    left = (effect.means.mean(axis=1) / effect.full)[:, :n]  # (rates, measures): the share of the score that is left
+    tau = effect.taus.mean(axis=1)[:, :n]
     bpref, p10, rbp = at["bpref"], at["P@10"], at[str(amble.parse("RBP(p=0.8)"))]
     steady = [at["AP"], at["Rprec"]]
     return [
