@@ -204,3 +204,63 @@ def test_an_empty_list_and_one_document() -> None:
         law = amble.simulate("PH", grades, users=100, seed=1)
         assert isinstance(law, Simulation)
         assert law.values.tolist() == [float(sum(grades))]
+
+
+def test_users_who_leave_with_nothing_have_seen_no_more_than_the_list() -> None:
+    assert amble.simulate("ERR", [0, 0, 0], users=100).visits == 3
+    law = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=50_000, seed=4, relevant=4)
+    assert abs(law.order2 - amble.parse("PH(model='AP',order=2)").value([1, 0, 1], relevant=4)) < 5 * law.order2_error
+
+
+def test_the_error_of_order_2_is_what_it_says() -> None:
+    # the spread over seeds of the estimate, against the error it states: within 25 % with 200 seeds
+    m = amble.parse("PH(loss=0.5)")
+    found = [amble.simulate(m, R10, users=500, seed=seed, threads=1) for seed in range(200)]
+    spread = np.std([law.order2 for law in found], ddof=1)
+    assert spread == pytest.approx(np.mean([law.order2_error for law in found]), rel=0.25)
+    spread = np.std([law.mean for law in found], ddof=1)
+    assert spread == pytest.approx(np.mean([law.standard_error for law in found]), rel=0.25)
+
+
+def test_order_2_of_a_run_is_the_mean_over_topics() -> None:
+    qrels = {"1": {"a": 1}, "2": {f"d{i}": 1 for i in range(30)}}
+    run = {"1": {"x": 2.0, "a": 1.0}, "2": {f"d{i}": -float(i) for i in range(60)}}
+    rankings = amble.align(qrels, {"r": run})
+    law = amble.laws(rankings, "PH(loss=0.3)", users=40_000, seed=2)["r"]
+    assert isinstance(law, Simulation)
+    want = amble.evaluate(rankings, "PH(loss=0.3,order=2)").means()[0, 0]
+    assert abs(law.order2 - want) < 5 * law.order2_error
+
+
+def test_many_batches_on_many_threads_lose_nobody() -> None:
+    told: list[int] = []
+    law = amble.simulate("PH", R10, users=9_999, seed=1, threads=3, progress=lambda done, _: told.append(done))
+    alone = amble.simulate("PH", R10, users=9_999, seed=1, threads=1)
+    np.testing.assert_array_equal(law.probs, alone.probs)
+    assert told[-1] == 9_999
+    assert len(told) > 3
+
+
+def test_a_line_on_the_terminal_where_nothing_else_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+
+    told: list[tuple[int, int]] = []
+
+    class Line:
+        def __init__(self, what: str) -> None:
+            assert what == "simulating PH"
+
+        def __call__(self, done: int, total: int) -> None:
+            told.append((done, total))
+
+        def close(self) -> None:
+            told.append((-1, -1))
+
+    monkeypatch.setattr(importlib.import_module("amble.simulate"), "Progress", Line)
+    amble.simulate("PH", R10, users=1_000)
+    assert told[-2:] == [(1_000, 1_000), (-1, -1)]
+
+
+def test_more_visits_than_anybody_could_wait_for() -> None:
+    with pytest.raises(amble.MeasureError, match="visits, expected at most"):
+        amble.simulate("PH(p=.5,q=.499999999,loss=0.5,end='endless')", [1, 1])

@@ -250,3 +250,31 @@ def test_amble_user_says_who_was_simulated(amble_cli: Callable[..., subprocess.C
     assert "over 100,000 simulated users: mean 0.67" in done.stdout
     exact = amble_cli("user", "PH(loss=0)", "--gains", "1,0,1")
     assert "over users: mean" in exact.stdout
+
+
+def test_an_endless_walk_could_gain_the_largest_gain() -> None:
+    m = amble.parse("PH(end='endless',gains='linear')")
+    assert m.interval([3, nan, 0], max_grade=3)[1] == pytest.approx(m.value([3, 3, 0] + [3] * 200), abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["PH(base=3)", "PH(rel=2,gains='linear')", "PH(model='DCG',order=2)", "PH(per='endless')", "PH(visits='1_0')"],
+)
+def test_nothing_is_ignored_in_silence(text: str) -> None:
+    with pytest.raises(amble.MeasureError):
+        amble.parse(text)
+
+
+def test_a_walk_has_no_norm() -> None:
+    @measure("Normed", question="order1", norm="relevant")
+    def normed() -> Walk:
+        """Divided by the recall base."""
+        return Walk()
+
+    try:
+        for ask in ("value", "law", "user"):
+            with pytest.raises(amble.MeasureError, match="has no norm"):
+                getattr(amble.parse("Normed"), ask)([1, 0])
+    finally:
+        del REGISTRY["Normed"]

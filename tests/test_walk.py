@@ -430,3 +430,88 @@ def test_nothing_given_is_changed() -> None:
         )
     assert (p, q, start) == ([0.5, 0.4, 0.3], [0.1, 0.2, 0.3], [0.5, 0.5])
     assert gains.tolist() == [1, 0, 2]
+
+
+# ---- what once went wrong
+
+
+def test_an_endless_list_does_not_depend_on_how_much_of_it_is_given() -> None:
+    # the chances by rank hold at their ranks, also beyond a short list
+    m = amble.parse("PH(p='0.5,0.5,0.5,0.9',q=0.05,end='endless')")
+    assert m.value([1, 1]) == pytest.approx(m.value([1, 1, 0, 0, 0, 0]), abs=1e-13)
+    second = amble.parse("PH(p='0.5,0.5,0.5,0.9',q=0.05,end='endless',order=2)")
+    assert second.value([1]) == pytest.approx(second.value([1, 0, 0, 0, 0, 0]), abs=1e-13)
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 2.0, "c": 1.0, "a": 0.5}}}, [m])
+    assert scores["x", m][0] == pytest.approx(m.value([1]), abs=1e-13)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_trap_is_refused_for_many_lists_too(order: int) -> None:
+    for text in ("p='0=1,1=0,2=0',q='0=0,1=1,2=0.5'", "p='1,0,0.5',q='0,1,0.2'"):
+        refuses(
+            "never stops: from rank", lambda text=text: amble.parse(f"PH({text},order={order})").value([0, 1, 1, 0])
+        )
+
+
+def test_never_is_never_whatever_the_rounding() -> None:
+    for p, q in [(0.7, 0.3), (0.3, 0.7), (0.1, 0.9), (0.6, 0.4)]:
+        refuses("never stops", lambda p=p, q=q: Walk(p, q))
+        refuses("never stops", lambda p=p, q=q: Walk(p, q, beyond="endless"))
+    refuses("never stops", lambda: Walk(lambda rank: 0.5 + 0 * rank, 0.5).over(10))
+
+
+@pytest.mark.parametrize("form", ["h+1000", "h+1000000", "h^10", "h^0.05"])
+def test_large_shifts_and_odd_powers_keep_their_digits(form: str) -> None:
+    stroll = Walk(0.5, 0.25, effort=Effort(form)).over(10)
+    law = stroll.law(R10)  # the same by the joint law
+    assert stroll.order1(R10) == pytest.approx(law.mean, rel=1e-11)
+
+
+def test_the_law_of_gain_ends() -> None:
+    # what was left was once found by subtraction, and never came to nothing
+    stroll = Walk(0.2247091874128017, 0.7734837208663741).over(11)
+    gains = [1, 1, 1, 2, 2, 0, 2, 1, 2, 2, 0]
+    law = stroll.total_law(gains)
+    assert law.mean == pytest.approx(stroll.total(gains), rel=1e-12)
+    assert law.var == pytest.approx(stroll.total_var(gains), rel=1e-9)
+
+
+def test_a_law_too_large_to_hold_is_refused_before_it_is_made() -> None:
+    for gains, loss, n in (([1, 2.0**40], 0.0, 2), ([1, 2.0**70], 0.0, 2), ([1, 2.0**25, 0, 1], 0.0, 4)):
+        with pytest.raises(NoExactLawError):
+            Walk(0.5, 0.25, utility=Utility(loss)).over(n).law(gains)
+    with pytest.raises(NoExactLawError):
+        Walk(1.0, 0.0, utility=Utility(1.0)).over(100_000).law([1])
+
+
+def test_the_share_of_visits_far_out() -> None:
+    # each rank beyond has the same share of the one before, so far out it is a power
+    stroll = Walk(0.6, 0.3, beyond="endless").over(5)
+    near = Walk(0.6, 0.3, beyond="endless").over(60)
+    for k in (5, 6, 17, 60):
+        assert stroll.residual(k) == pytest.approx(near.residual(k), rel=1e-11)
+    assert stroll.residual(10**7) == 0
+
+
+def test_wrong_types() -> None:
+    for make in (
+        lambda: Effort(5),  # type: ignore[arg-type]
+        lambda: Effort("h+" + "9" * 320),
+        lambda: Effort("h^" + "9" * 320),
+        lambda: Effort("h^0.0000001"),
+        lambda: Effort("h+٣"),
+        lambda: Utility("a"),  # type: ignore[arg-type]
+        lambda: Utility(visits="ab"),  # type: ignore[arg-type]
+        lambda: Utility(function=lambda k, y: (y + 1) / k),
+        lambda: Utility(function=lambda k, y: 1 / 0),
+        lambda: Walk(0.5, 0.2, start="ab"),  # type: ignore[arg-type]
+        lambda: Walk({float("nan"): 0.5}, 0.2),
+        lambda: Walk().over(2.7),  # type: ignore[arg-type]
+        lambda: Walk().over("a"),  # type: ignore[arg-type]
+        lambda: Walk().over(-5),
+        lambda: Walk({0: 0.5, 1: 0.1}).over(3, [0] * 5),
+        lambda: Walk().over(3).residual(2.5),  # type: ignore[arg-type]
+        lambda: Walk(0.5, 0.2, effort=Effort(lambda h: h[:2])).over(3).order1([1]),
+        lambda: amble.parse("PH").law(R10, users="a"),  # type: ignore[arg-type]
+    ):
+        refuses(".", make)

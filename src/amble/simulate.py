@@ -102,7 +102,10 @@ def simulate_lists(
         gains = gains.gains(measure.declaration.gain.make(measure.values))
     if gains.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
-    line = Progress(f"simulating {measure}") if progress is None else None
+    if measure.is_population:
+        raise MeasureError(f"{measure} is a population, not one user; simulate a user of it")
+    line = Progress(f"simulating {measure}")
+    tell = line if progress is None else progress
     group_of = {i: g for g, group in enumerate(groups) for i in group}
     together: dict[Any, list[int]] = {}
     static = measure.is_static
@@ -123,19 +126,18 @@ def simulate_lists(
                     for column, i in enumerate(some):
                         score = _score(measure, total[:, column], effort) / scales[column]
                         score[nothing] = 0.0
-                        tallies[group_of[i]].add(score, total[:, column], effort, visits)
+                        tallies[group_of[i]].add(score, total[:, column], effort, visits, i)
                     first += steps.size
                     done += steps.size * len(some)
-                    (progress or line or Progress(""))(done, all_users)
+                    tell(done, all_users)
     finally:
-        if line is not None:
-            line.close()
+        line.close()
     return [tally.law(users, seed) for tally in tallies]
 
 
 def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:
     """The walk over list i, and what tells the visits and efforts of users, and who of them leaves with nothing."""
-    walk = None if measure.is_population else measure.walking()
+    walk = measure.walking()
     if walk is not None:
         stroll = stroll_on(walk, gains.lists, i)
         nobody = slice(0)
@@ -149,6 +151,7 @@ def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, C
     def judge(steps: Array, first: int) -> tuple[Array, Array, Array]:
         visits = steps if tail is None else _further(steps, n, tail, seed, first)
         nothing = visits == n if unhappy else np.zeros(visits.size, bool)
+        visits = np.where(nothing, n - 1, visits)  # the rank after the last is none
         if late is not None:
             nothing = nothing | (visits > late)
         return visits, np.asarray(visits, np.float64), nothing

@@ -19,7 +19,7 @@ from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.measures.populations import Population
 from amble.measures.stopping import law_of_stops
-from amble.users.crowd import simulated_law
+from amble.users.crowd import check_users, simulated_law
 from amble.users.forward import Behaviour, Forward
 from amble.users.joint import NoExactLawError
 from amble.users.stroll import Stroll
@@ -182,7 +182,11 @@ class Measure:
         if d.seen or d.question is None:
             return None
         user = d.function(**({key: self.values[key] for key in self._own()} if arguments is None else arguments))
-        return user if isinstance(user, Walk) else None
+        if not isinstance(user, Walk):
+            return None
+        if d.norm is not None or d.question == "satisfied":
+            raise MeasureError(f"{self.name}: a walk is asked for order1, order2 or total, and has no norm")
+        return user
 
     def _own(self) -> Iterable[str]:
         """The parameters that the function itself takes."""
@@ -351,6 +355,7 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
+        check_users(users, seed, 1)
         gains = self.see(grades, **context)
         try:
             return self.law_on(gains, 0)

@@ -166,6 +166,8 @@ class Numbers(Domain):
     @staticmethod
     def read(text: str) -> list[float]:
         """Return the numbers."""
+        if "_" in text:
+            raise ValueError
         return [float(x) for x in text.split(",")]
 
 

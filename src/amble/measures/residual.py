@@ -62,11 +62,16 @@ def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float
             value = measure.value(filled, **here)
             seen.append(value)
             if k == unknown.size:
-                seen.append(value + _beyond(measure, filled, here))
+                seen.append(value + _beyond(measure, filled, here, most))
     return min(seen), max(seen)
 
 
-def _beyond(measure: Measure, filled: Array, context: dict[str, Any]) -> float:
+def _gain_of(measure: Measure, grade: float) -> float:
+    """What the measure makes of a grade, the largest there is."""
+    return float(measure.declaration.gain.make(measure.values).function(np.array([grade]), grade)[0])
+
+
+def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: float) -> float:
     """What an endless user could still gain beyond the list."""
     d = measure.declaration
     walk = measure.walking()
@@ -75,7 +80,7 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any]) -> float:
     behaviour = measure.user(filled, **context)
     n = max(filled.size, 1)
     if isinstance(behaviour, Stroll):
-        return behaviour.worth_beyond(n, 1 if d.question == "order1" else 2)
+        return behaviour.worth_beyond(n, 1 if d.question == "order1" else 2, _gain_of(measure, most))
     return (
         behaviour.residual(n)
         if behaviour.visits.size <= n or behaviour.tail is not None
@@ -98,7 +103,7 @@ def residuals(measure: Measure, lists: Lists) -> Array:
         filled = _filled(lists, chunk, most)
         best = measure.scores(filled)
         if walk is not None:
-            best = best + _beyond_walks(walk, measure, filled)
+            best = best + _beyond_walks(walk, measure, filled, _gain_of(measure, most))
         elif measure.declaration.question == "order2" and measure.cut is None:
             depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
             best = best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0)
@@ -106,12 +111,13 @@ def residuals(measure: Measure, lists: Lists) -> Array:
     return out
 
 
-def _beyond_walks(walk: Walk, measure: Measure, lists: Lists) -> Array:
+def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Array:
     """What each list's endless walker could still gain beyond it."""
     if walk.beyond != "endless" or measure.cut is not None:
         return np.zeros(lists.n)
     order = 1 if measure.declaration.question == "order1" else 2
-    return np.array([stroll_on(walk, lists, i).worth_beyond(int(lists.length[i]), order) for i in range(lists.n)])
+    strolls = (stroll_on(walk, lists, i) for i in range(lists.n))
+    return np.array([x.worth_beyond(int(n), order, gain) for x, n in zip(strolls, lists.length, strict=True)])
 
 
 def _filled(lists: Lists, chunk: NDArray[np.int64], most: float) -> Lists:

@@ -37,6 +37,12 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declar
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
     model, order = values["model"], values["order"]
     if model is None:
+        if values["base"] != d.parameters["base"].default:
+            raise MeasureError("base has a part in model='DCG' only")
+        if values["gains"] is not None and values["rel"] != d.parameters["rel"].default:
+            raise MeasureError("rel and gains: expected one of them")
+        if values["per"] == "endless" and order != 2:
+            raise MeasureError("per='endless' is about order 2, expected order=2")
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         if not any(isinstance(value, Population) for value in values.values()):
@@ -46,7 +52,7 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declar
         "P": ("rel", "order"),
         "AP": ("rel", "order"),
         "RBP": ("rel", "order", "p", "end"),
-        "DCG": ("gains", "base", "order"),
+        "DCG": ("gains", "base"),
         "ERR": ("end",),
     }[model]
     for name, value in values.items():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.measures.gains import Gains, Lists
-from amble.users.chain import Chain, passages, reachable
+from amble.users.chain import Chain, Passages, passages, reachable, solved
 from amble.users.stroll import Stroll
 from amble.users.walk import Walk
 
@@ -122,6 +122,8 @@ def _shared(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[A
     block = max(1, _CELLS // max(int(distinct[-1]) * nodes[0].size, 1)) if distinct.size else 1
     for at in range(0, distinct.size, block):
         chain = walk.chain(distinct[at : at + block])
+        if not (chain.stop > 0).all():
+            solved(chain)  # refuses a walk without an end
         weights, depths, insides = _weights(walk, chain, nodes)
         if cut is not None:
             weights[:, cut:] = 0.0
@@ -163,7 +165,7 @@ def _weights(walk: Walk, chain: Chain, nodes: tuple[Array, Array]) -> tuple[Arra
     return out, depth, inside
 
 
-def _visits(found: Any) -> tuple[Array, Array]:
+def _visits(found: Passages) -> tuple[Array, Array]:
     """E[H] of every list: in all, and on its own ranks."""
     hit, away = found.hit[:, :, 0].real, found.away[:, :, 0].real
     visits = np.divide(hit, away, out=np.zeros(hit.shape), where=away > 0)
@@ -189,15 +191,15 @@ def _each(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[Arr
         if chain.forward.shape[1] > n:
             y = np.pad(y, ((0, 0), (0, chain.forward.shape[1] - n)))
         chain, y = _trimmed(chain, y)
-        found = passages(chain, np.zeros(1))
+        found = solved(chain)
         depth[block], inside[block] = _visits(found)
         total[block] = _worth(walk, found, y)[:, 0]
         if question == "order1" and power:
             x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0)
             step = max(1, _CELLS // max(chain.forward.size, 1))
             for at in range(0, x.size, step):
-                solved = passages(chain, x[at : at + step])
-                rate[block] += _worth(walk, solved, y, ends=True) @ weight[at : at + step]
+                weighted = passages(chain, x[at : at + step])
+                rate[block] += _worth(walk, weighted, y, ends=True) @ weight[at : at + step]
         elif question == "order1":
             for row, i in enumerate(block.tolist()):
                 rate[i] = stroll_on(walk, lists, i).order1(y[row][: max(int(lists.length[i]), 1)])
@@ -220,7 +222,7 @@ def _trimmed(chain: Chain, y: Array) -> tuple[Chain, Array]:
     return Chain(forward, chain.back[:, :n], stop, start, None), y[:, :n]
 
 
-def _worth(walk: Walk, found: Any, y: Array, *, ends: bool = False) -> Array:
+def _worth(walk: Walk, found: Passages, y: Array, *, ends: bool = False) -> Array:
     """The sum over ranks of what the visits there are worth, for every list and node."""
     met = found.hit != 0
     worth = found.hit * walk.utility.series(y.T[:, :, None], np.where(met, found.away, 1.0))

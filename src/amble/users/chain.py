@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 
-__all__ = ["Chain", "Passages", "passages", "reachable", "settle", "stops", "watch"]
+__all__ = ["Chain", "Passages", "check", "passages", "reachable", "settle", "solved", "stops", "watch"]
 
 Array = NDArray[Any]
 
@@ -81,18 +81,18 @@ def stops(forward: Array, back: Array) -> Array:
     return np.asarray(np.maximum((1.0 - both) - lost, 0.0))
 
 
-def check(forward: Array, back: Array, where: str = "rank") -> None:
+def check(forward: Array, back: Array) -> None:
     """Refuse what are no chances, and say where."""
     for name, chance in (("p", forward), ("q", back)):
         bad = ~((chance >= 0) & (chance <= 1))
         if bad.any():
             i = int(np.flatnonzero(bad)[0])
-            raise MeasureError(f"{name} = {chance[i]:g} at {where} {i + 1}, expected a chance between 0 and 1")
+            raise MeasureError(f"{name} = {chance[i]:g} at rank {i + 1}, expected a chance between 0 and 1")
     over = forward + back > 1 + _SLACK
     if over.any():
         i = int(np.flatnonzero(over)[0])
         raise MeasureError(
-            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at {where} {i + 1}, expected at most 1"
+            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at rank {i + 1}, expected at most 1"
         )
 
 
@@ -198,6 +198,15 @@ def passages(chain: Chain, x: Array) -> Passages:
         hit[i] += back_to
         back_to = (back_to + mu[i]) * off[i]
     return Passages(hit, away, end, on, off, tail)
+
+
+def solved(chain: Chain) -> Passages:
+    """Solve the walk itself, and refuse one that never ends."""
+    found = passages(chain, np.zeros(1))
+    stuck = np.argwhere(~(found.away[:, :, 0] > 0) & (found.hit[:, :, 0] > 0))
+    if stuck.size:
+        raise MeasureError(f"she never stops: from rank {int(stuck[0][0]) + 1} there is no way to an end")
+    return found
 
 
 def _beyond(chances: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple[Array, Array, Array]:

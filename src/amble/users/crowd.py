@@ -14,6 +14,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,14 @@ from amble.law import Law
 from amble.users.effort import Effort
 from amble.users.stroll import Stroll
 
-__all__ = ["Simulation", "Tally", "check_users", "compiled", "simulated_law", "strolls"]
+__all__ = ["Simulation", "Tally", "check_users", "compiled", "efforts", "simulated_law", "strolls"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
 
 _CELLS = 1 << 20  # users x lists of one call
+_STEPS = 1 << 22  # visits of one call, in the mean: some hundredths of a second
+_MOST_STEPS = 1e13  # visits in all
 _MOST_ATOMS = 1 << 20
 _BATCH = 1 << 17  # scores that wait to be counted
 _LIMIT = 1 << 40  # visits of one user
@@ -68,20 +71,28 @@ class Simulation(Law):
     ----------
     seed : int
     order2, order2_error : float
-        E[T] / E[f(H)] of these users, and its standard error (delta method).
+        E[T] / E[f(H)] of these users, and its standard error (delta method). Of several lists, the means of both: the
+        same users walk them all, so that their errors do not cancel.
     visits : float
         How many visits they made, in the mean.
     """
 
-    def __init__(self, values: Array, counts: Array, *, users: int, seed: int, sums: Array) -> None:
+    def __init__(self, values: Array, counts: Array, *, users: int, seed: int, sums: Sequence[Array]) -> None:
         super().__init__(values, np.asarray(counts, np.float64) / counts.sum(), users=users)
         self.seed = seed
-        n, t, f, tt, ff, tf, h = sums.tolist()
-        t, f, tt, ff, tf = t / n, f / n, tt / n, ff / n, tf / n
-        self.visits = h / n
-        self.order2 = t / f if f > 0 else 0.0
-        spread = (tt - t * t) - 2.0 * self.order2 * (tf - t * f) + self.order2**2 * (ff - f * f)
-        self.order2_error = math.sqrt(max(spread, 0.0) / n) / f if f > 0 else 0.0
+        orders, errors, visits = zip(*map(_ratio, sums), strict=True)
+        self.order2 = float(np.mean(orders))
+        self.order2_error = float(np.mean(errors))
+        self.visits = float(np.mean(visits))
+
+
+def _ratio(sums: Array) -> tuple[float, float, float]:
+    """E[T] / E[f(H)], its standard error, and E[H], from the sums over users of 1, t, f, t^2, f^2, t f and h."""
+    n, t, f, tt, ff, tf, h = sums.tolist()
+    t, f, tt, ff, tf = t / n, f / n, tt / n, ff / n, tf / n
+    ratio = t / f if f > 0 else 0.0
+    spread = (tt - t * t) - 2.0 * ratio * (tf - t * f) + ratio**2 * (ff - f * f)
+    return ratio, math.sqrt(max(spread, 0.0) / n) / f if f > 0 else 0.0, h / n
 
 
 class Tally:
@@ -90,17 +101,17 @@ class Tally:
     def __init__(self) -> None:
         self.values: Array = np.zeros(0)
         self.counts: Array = np.zeros(0)
-        self.sums = np.zeros(7)
+        self.sums: dict[int, Array] = {}  # by list
         self._new: list[Array] = []
         self._waiting = 0
         self._grid: float | None = None
 
-    def add(self, score: Array, total: Array, effort: Array, visits: Array) -> None:
-        """Count some users' scores, gains, efforts and visits."""
+    def add(self, score: Array, total: Array, effort: Array, visits: Array, of: int = 0) -> None:
+        """Count some users' scores, gains, efforts and visits on a list."""
         self._new.append(score)
         self._waiting += score.size
         sums = (score.size, total.sum(), effort.sum(), total @ total, effort @ effort, total @ effort, visits.sum())
-        self.sums += np.array(sums, np.float64)
+        self.sums[of] = self.sums.get(of, np.zeros(7)) + np.array(sums, np.float64)
         if self._waiting >= max(_BATCH, self.values.size):  # so that counting costs no more than what was counted
             self._count()
 
@@ -126,7 +137,7 @@ class Tally:
     def law(self, users: int, seed: int) -> Simulation:
         """The law so far; each of ``users`` users may have walked several lists."""
         self._count()
-        return Simulation(self.values, self.counts, users=users, seed=seed, sums=self.sums)
+        return Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
 
 
 def strolls(
@@ -154,8 +165,13 @@ def strolls(
     rank, which, gain = _by_rank(gains, n)
     distinct, kind = np.unique(gain, return_inverse=True)
     table = np.zeros((0, 1))
+    walked = stroll.cut(1e-9) if chain.beyond is None else stroll  # the rest hardly matters for what follows
+    if users * walked.expected_depth > _MOST_STEPS:
+        raise MeasureError(
+            f"{users:,} users would make {users * walked.expected_depth:.1e} visits, expected at most {_MOST_STEPS:.0e}"
+        )
     if distinct.size:
-        table = stroll.utility.table(distinct, float(stroll.returns[stroll.reach > 0].max(initial=0.0)))
+        table = stroll.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
     offsets = np.searchsorted(rank, np.arange(forward.size + 1)).astype(np.int64)
     last = int(np.flatnonzero(start > 0)[-1])
     cumulative = np.cumsum(start[: last + 1])
@@ -163,7 +179,8 @@ def strolls(
         cumulative, np.ascontiguousarray(forward), np.ascontiguousarray(turn), int(chain.beyond is not None), offsets,
         which.astype(np.int32), kind.ravel().astype(np.int32), np.ascontiguousarray(table), lists, _LIMIT,
     )  # fmt: skip
-    batch = max(256, _CELLS // max(lists, 1))
+    fair = -(-users // (4 * threads))  # work for every thread, and something to tell of progress
+    batch = max(256, min(_CELLS // max(lists, 1), int(_STEPS / walked.expected_depth), fair))
 
     def one(first: int) -> tuple[Array, Array]:
         count = min(batch, users - first)
@@ -197,7 +214,7 @@ def _in_order(one: Callable[[int], Any], firsts: range, threads: int) -> Iterato
         return
     with ThreadPoolExecutor(threads) as pool:
         ahead = iter(firsts)
-        waiting = [pool.submit(one, first) for first, _ in zip(ahead, range(2 * threads), strict=False)]
+        waiting = [pool.submit(one, first) for first in islice(ahead, 2 * threads)]
         while waiting:
             yield waiting.pop(0).result()
             following = next(ahead, None)

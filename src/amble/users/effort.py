@@ -30,8 +30,9 @@ __all__ = ["Effort"]
 
 Array = NDArray[Any]
 
-_FORM = re.compile(r"h\s*(?:([+^])\s*(\d+\.?\d*|\.\d+))?")
-_ERROR = 1e-14  # what the rule may be wrong by
+_FORM = re.compile(r"\s*h\s*(?:([+^])\s*(\d+\.?\d*|\.\d+)\s*)?", re.ASCII)
+_ERROR = 1e-14  # what the rule may be wrong by, as a share of 1 / f(1)
+_MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
 _WORDS: dict[str, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
 
 
@@ -52,11 +53,13 @@ class Effort:
     """
 
     def __init__(self, form: str | Callable[[Array], Any] = "h") -> None:
+        if not isinstance(form, str) and not callable(form):
+            raise MeasureError(f"effort {form!r:.60}: expected a formula, such as 'h+1', or a function")
         self.form = form
         self.shift, self.power = 0.0, 1.0
         self._function: Callable[[Array], Any] | None = None
         if callable(form):
-            self._function = form
+            self._function, self.power = form, math.nan
         elif form in _WORDS:
             self._function = _WORDS[form]
             self.power = 0.0 if form == "1" else math.nan
@@ -73,8 +76,11 @@ class Effort:
                 self.shift = float(number)
             elif sign == "^":
                 self.power = float(number)
-        if callable(form):
-            self.power = math.nan
+            if self.shift > _MOST_SHIFT or not _POWERS[0] <= self.power <= _POWERS[1]:
+                raise MeasureError(
+                    f"effort {form!r:.60}: expected 'h+' and at most {_MOST_SHIFT:g}, or 'h^' and a power from "
+                    f"{_POWERS[0]:g} to {_POWERS[1]:g}"
+                )
 
     @property
     def is_power(self) -> bool:
@@ -86,9 +92,10 @@ class Effort:
         h = np.asarray(visits, np.float64)
         if self._function is None:
             return np.asarray((h + self.shift) ** self.power)
-        out = np.asarray(self._function(h), np.float64)
-        if out.shape != h.shape:
-            out = np.broadcast_to(out, h.shape)
+        try:
+            out = np.broadcast_to(np.asarray(self._function(h), np.float64), h.shape)
+        except Exception as error:
+            raise MeasureError(f"effort: its function failed with {type(error).__name__}: {error}") from error
         return self._checked(out, h)
 
     def _checked(self, values: NDArray[np.float64], h: Array) -> NDArray[np.float64]:
@@ -129,9 +136,9 @@ class Effort:
 def _power_nodes(power: float, shift: float, mean: float) -> tuple[Array, Array]:
     wanted = _ERROR / max(mean, 1.0)
     d = np.linspace(0.3, 1.56, 127)
-    size = np.log(2.0 / wanted) - power * np.log((1.0 + shift) * np.cos(d))
+    size = np.log(2.0 / wanted) - power * np.log(np.cos(d))
     step = float((2.0 * np.pi * d / np.maximum(size, 1.0)).max())
-    low = (math.log(wanted) + math.lgamma(power + 1.0)) / power
+    low = (math.log(wanted) + math.lgamma(power + 1.0)) / power - math.log(1.0 + shift)
     high = math.log((45.0 + 3.0 * power) / (1.0 + shift))
     y = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     x = np.exp(y)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import MeasureError
 from amble.users.joint import NoExactLawError
 
 __all__ = ["between", "lattice", "law_of_gain", "product_of_two"]
@@ -41,8 +40,10 @@ def lattice(gains: Array) -> tuple[float, NDArray[np.int64]]:
         raise NoExactLawError("the gains are no multiples of one number, so their sums are too many for an exact law")
     denominator = math.lcm(*(part.denominator for part in parts))
     numerator = math.gcd(*(int(part * denominator) for part in parts))
-    units = np.rint(gains * denominator / numerator).astype(np.int64)
-    return numerator / denominator, units
+    unit = numerator / denominator
+    if float(gains.max()) / unit > _MOST_UNITS:
+        raise NoExactLawError(f"the largest gain is more than {_MOST_UNITS:,} times the unit of all gains")
+    return unit, np.rint(gains / unit).astype(np.int64)
 
 
 def product_of_two(
@@ -81,20 +82,21 @@ def law_of_gain(back: Array, loop: Array, forward: Array, stop: Array, start: Ar
     m = units.size
     top = int(units.max())
     arrived = np.zeros((top + 1, m))  # at gain t (modulo top + 1): the mean number of visits that bring her to t
-    t = 0
-    left = float(start.sum())
+    age, t = np.arange(top + 1)[:, None], 0
     while True:
         t += 1
         here = np.where(units == t, start, 0.0) if t <= top else np.zeros(m)
         before = arrived[(t - units) % (top + 1), np.arange(m)]
         here = here + np.where(t > units, before, 0.0)
         out.append(float(here @ stop))
-        left -= out[-1]
         moved = here * loop
         moved[1:] += here[:-1] * forward[:-1]
         moved[:-1] += here[1:] * back[1:]
         arrived[t % (top + 1)] = moved  # will gain its own units on arrival
-        if t > top and left < 1e-15:
-            return np.array(out)
+        if t % (top + 1) == top:  # now and then: who is still on her way?
+            left = float(np.where((t - age) % (top + 1) < units, arrived, 0.0).sum())
+            if left < 1e-16:
+                out[-1] += left
+                return np.array(out)
         if t >= _MOST_UNITS:
-            raise MeasureError(f"some users gain more than {_MOST_UNITS:,} units, too many to be followed")
+            raise NoExactLawError(f"some users gain more than {_MOST_UNITS:,} units, too many to be followed")

@@ -18,7 +18,8 @@ __all__ = ["BUDGET", "NoExactLawError", "OverBudgetError", "joint_kept", "joint_
 
 Array = NDArray[Any]
 
-BUDGET = 400_000_000  # cells, a few seconds
+BUDGET = 200_000_000  # cells, some seconds
+_LARGEST = 1 << 25  # cells at one time, a quarter of a gigabyte
 _NOBODY = 1e-15
 _CRUMB = 1e-19  # mass that is not worth a row
 
@@ -32,7 +33,7 @@ class OverBudgetError(NoExactLawError):
 
 
 def _spend(budget: int, cells: int) -> int:
-    if cells > budget:
+    if cells > min(budget, _LARGEST):
         raise OverBudgetError("the exact law would take more work than its budget allows")
     return budget - cells
 
@@ -44,13 +45,14 @@ def joint_kept(
     n = p.size
     steps = [(u, np.flatnonzero(units == u)) for u in np.unique(units).tolist() if u]
     top = int(units.max(initial=0))
+    _spend(budget, (top + 1) * n)
     mass = np.zeros((top + 1, n))
     mass[units, np.arange(n)] = start
     found: list[tuple[Array, int, Array]] = []
     h = 0
     while True:
         h += 1
-        budget = _spend(budget, mass.size)
+        budget = _spend(budget, (mass.shape[0] + top) * n)
         stopped = mass @ s
         moved = np.zeros((mass.shape[0] + top, n))
         moved[: mass.shape[0], 1:] = mass[:, :-1] * p[:-1]
@@ -92,6 +94,7 @@ def joint_once(
         lowest = 1  # she starts at rank 1, so rank 1 is always the lowest
     total = np.concatenate(([0.0], np.cumsum(gains)))
     seen = total[None, 1:] - total[:lowest, None]  # gain of the ranks from the lowest to the highest
+    _spend(budget, lowest * n * n)
     mass = np.zeros((lowest, n, n))  # lowest, highest, rank
     at = np.arange(lowest)
     mass[at, at, at] = start[:lowest]
@@ -101,7 +104,7 @@ def joint_once(
     h = 0
     while True:
         h += 1
-        budget = _spend(budget, mass.size)
+        budget = _spend(budget, 2 * mass.size)
         stopped = mass @ s
         moved = np.zeros(mass.shape)
         moved[:, :, 1:] = mass[:, :, :-1] * p[:-1]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.law import Law
-from amble.users.chain import Chain, Passages, passages, reachable, watch
+from amble.users.chain import Chain, Passages, passages, reachable, solved, watch
 from amble.users.effort import Effort
 from amble.users.gained import between, lattice, law_of_gain, product_of_two
 from amble.users.joint import BUDGET, NoExactLawError, joint_kept, joint_once
@@ -62,12 +62,7 @@ class Stroll:
 
     @cached_property
     def _walk(self) -> Passages:
-        found = passages(self.chain, np.zeros(1))
-        away, hit = found.away[:, 0, 0], found.hit[:, 0, 0]
-        stuck = np.flatnonzero(~(away > 0) & (hit > 0))
-        if stuck.size:
-            raise MeasureError(f"she never stops: from rank {int(stuck[0]) + 1} there is no way to an end")
-        return found
+        return solved(self.chain)
 
     @property
     def reach(self) -> Array:
@@ -125,10 +120,13 @@ class Stroll:
 
     def residual(self, k: int) -> float:
         """The share of her visits that goes beyond rank k."""
-        if k < 0:
+        if not isinstance(k, int | np.integer) or k < 0:
             raise MeasureError(f"residual({k}): expected a rank of at least 0")
-        if k > self.n and self.chain.beyond is not None:
-            return self._extended(k - self.n).residual(k)
+        if k > self.n and self.chain.beyond is not None:  # out there every rank has the same share of the one before
+            p, q, s = (float(c[0]) for c in self.chain.beyond)
+            root = math.sqrt((s + q - p) ** 2 + 4.0 * p * s)
+            never_back = 2.0 * s / (s + q - p + root) if s + q >= p else (root - (s + q - p)) / (2.0 * p)
+            return float(self.tail_visits * (p / (s + q + p * never_back)) ** (k - self.n) / self.expected_depth)
         return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
 
     def _extended(self, more: int) -> Stroll:
@@ -151,7 +149,7 @@ class Stroll:
             on = p if q == 0 else (1.0 - math.sqrt(max((1.0 - 2.0 * p) ** 2 + 4.0 * p * s, 0.0))) / (2.0 * q)
             more = 1 if on <= 0 else 2 + math.ceil(math.log(least) / math.log(min(on, 1 - 1e-12)))
             if more > _FURTHEST:
-                raise MeasureError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
+                raise NoExactLawError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
             whole = self._extended(more)
         p, q, s, mu = (part[0] for part in whole.chain[:4])
         n = reachable(p, q, s, mu, least)
@@ -219,7 +217,7 @@ class Stroll:
                 out[-1] += left
                 return np.array(out)
             if len(out) >= _FURTHEST:
-                raise MeasureError(f"some users are still walking after {_FURTHEST:,} visits, too many to be followed")
+                raise NoExactLawError(f"some users still walk after {_FURTHEST:,} visits, too many to be followed")
 
     def _longest(self) -> int:
         """A number of visits that nobody exceeds: the spectral radius tells how fast they thin out."""
@@ -295,13 +293,13 @@ class Stroll:
             out[:n] += np.where(met, hit * end * worth, 0.0).dot(weight[at : at + block]).real
         return out
 
-    def worth_beyond(self, k: int, order: int) -> float:
-        """What gains of 1 at all ranks beyond k would add to order 1 or 2."""
+    def worth_beyond(self, k: int, order: int, gain: float = 1.0) -> float:
+        """What a gain at every rank beyond k would add to order 1 or 2."""
         if self.chain.beyond is None:
             return 0.0
         walk = self.cut()
-        ones = np.where(np.arange(walk.n) >= k, 1.0, 0.0)
-        return walk.order1(ones) if order == 1 else walk.total(ones) / self.mean_effort
+        gains = np.where(np.arange(walk.n) >= k, gain, 0.0)
+        return walk.order1(gains) if order == 1 else walk.total(gains) / self.mean_effort
 
     def order2(self, gains: Any) -> float:
         """E[T] / E[f(H)], the rate of expectations."""

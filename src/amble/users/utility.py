@@ -1,8 +1,4 @@
-"""What a visit is worth, and what effort costs: the two functions that P@H leaves open.
-
-The k-th visit to a document of gain y is worth g(k, y), which must not rise with k; after h visits the whole gain is
-divided by f(h), which must be positive and must not fall.
-"""
+"""What a visit is worth: the k-th one to a document of gain y brings g(k, y), which must not rise with k."""
 
 from __future__ import annotations
 
@@ -51,15 +47,22 @@ class Utility:
         visits: Sequence[float] | None = None,
         function: Callable[[int, Array], Any] | None = None,
     ) -> None:
-        if not 0 <= loss <= 1:
+        if isinstance(loss, bool) or not isinstance(loss, int | float | np.floating) or not 0 <= loss <= 1:
             raise MeasureError(f"loss={loss!r}: expected a number between 0 and 1, both included")
         if (loss != 0) + (visits is not None) + (function is not None) > 1:
             raise MeasureError("utility is said by one of loss, visits and function")
         self.loss = float(loss)
         self.function = function
         self.visits: NDArray[np.float64] | None = None
+        if function is not None:
+            nothing = float(self.values(np.zeros(1), 1)[0, 0])
+            if nothing != 0:
+                raise MeasureError(f"utility g(1, 0) is {nothing:g}, expected 0: what gains nothing is worth nothing")
         if visits is not None:
-            shares = np.array(visits, np.float64, ndmin=1)
+            try:
+                shares = np.array(visits, np.float64, ndmin=1)
+            except (TypeError, ValueError):
+                raise MeasureError(f"utility by visits: {visits!r:.60}, expected numbers") from None
             if shares.ndim != 1 or not shares.size or not np.isfinite(shares).all():
                 raise MeasureError("utility by visits: expected one finite number or more")
             _check_utility(shares[None, :], np.ones(1))
@@ -94,8 +97,11 @@ class Utility:
         k = np.arange(count)
         if self.function is not None:
             out = np.empty((y.size, count))
-            for i in range(count):
-                out[:, i] = self.function(i + 1, y)
+            try:
+                for i in range(count):
+                    out[:, i] = self.function(i + 1, y)
+            except Exception as error:
+                raise MeasureError(f"utility: its function failed with {type(error).__name__}: {error}") from error
             _check_utility(out, y)
             return out
         if self.visits is not None:

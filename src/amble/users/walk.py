@@ -25,6 +25,11 @@ from amble.users.utility import Utility
 __all__ = ["Chances", "Walk"]
 
 Array = NDArray[Any]
+_NEVER = 1e-12  # a chance of stopping that is none
+_NEVER_STOPS = (
+    "p + q = 1 at every rank: she never stops of her own accord, only the end of the list could stop her; "
+    "expected p + q < 1 somewhere"
+)
 Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
 
 
@@ -58,7 +63,7 @@ class Chances:
                 self.values = np.array(rule, np.float64, ndmin=1)
         except (TypeError, ValueError):
             raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade") from None
-        if self.values.ndim != 1 or not self.values.size:
+        if self.values.ndim != 1 or not self.values.size or (self.grades is not None and np.isnan(self.grades).any()):
             raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade")
 
     @property
@@ -143,7 +148,10 @@ class Walk:
         self.first, self.beyond, self.per = first, beyond, per
         self.utility = utility or Utility()
         self.effort = effort or Effort()
-        self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
+        try:
+            self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"start={start!r:.60}: expected chances of ranks 1, 2, …") from None
         if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(self.start.sum() - 1) <= 1e-9:
             raise MeasureError(f"start: expected chances that sum to 1, found {self.start.sum():.9g}")
         if per == "endless" and self.looks:
@@ -159,7 +167,7 @@ class Walk:
             else:
                 grades = p.grades if p.by_grade else q.grades if q.by_grade else np.zeros(0)  # type: ignore[assignment]
             n = max(p.values.size if not p.by_grade else 1, q.values.size if not q.by_grade else 1)
-            stopping = 0.0
+            stopping = 0.0  # the largest chance of stopping
             for grade in grades if grades is not None and grades.size else [None]:
                 here = None if grade is None else np.full(n, grade)
                 a, b = p.at(n, here), q.at(n, here)
@@ -167,9 +175,9 @@ class Walk:
                 stopping = max(stopping, float(stops(a, b).max()))
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
             forth = bool((p.values > 0).any())
-            if stopping == 0 and (bool((q.values > 0).any()) or not forth):
-                raise MeasureError("p + q = 1 at every rank: she never stops; expected p + q < 1 somewhere")
-            if self.beyond == "endless" and outside == 0 and forth:
+            if stopping < _NEVER and (bool((q.values > 0).any()) or not forth):
+                raise MeasureError(_NEVER_STOPS)
+            if self.beyond == "endless" and outside < _NEVER and forth:
                 raise MeasureError("p + q = 1 at every rank beyond the list: she never stops there")
 
     def endless(self) -> Walk:
@@ -192,8 +200,8 @@ class Walk:
     def chain(self, length: Array, grades: Array | None = None) -> Chain:
         """Put her on lists of some lengths; grades (lists x ranks) where she looks at them."""
         n = max(int(np.max(length, initial=0)), 1)
-        if self.beyond == "endless":
-            n = max(n, self.start.size)
+        if self.beyond == "endless":  # all that is said by rank is spelled out, however short the list is
+            n = max(n, self.start.size, *(1 if c.by_grade else c.values.size for c in (self.forward, self.back)))
         if grades is not None and grades.shape[1] < n:
             grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
         lists = np.size(length)
@@ -201,12 +209,18 @@ class Walk:
         if self.looks or self.forward.function is not None or self.back.function is not None:
             for a, b in zip(p, q, strict=True):
                 check(a, b)
+            if not self.looks and float(stops(p[0], q[0]).max()) < _NEVER and q.any():
+                raise MeasureError(_NEVER_STOPS)
         beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
         return settle(p, q, length, self.start, self.first, beyond)
 
     def over(self, n: int, grades: Any = None) -> Stroll:
         """Put her on one list of n documents (with these grades, where she looks at them)."""
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
         seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
+        if seen is not None and seen.shape[1] > max(n, 1):
+            raise MeasureError(f"over({n}): {seen.shape[1]} grades, expected at most as many as documents")
         stroll = Stroll(self.chain(np.array([n]), seen), self.utility, self.effort)
         if self.per == "endless" and self.beyond != "endless":
             stroll.mean_effort = self.endless_effort()
