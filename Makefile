@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
-.PHONY: demo test check help lint pure docs bench fuzz clean
+.PHONY: demo test check help lint pure docs bench reproduce fuzz clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,7 @@ help:
 	@echo "make test    install what the tests need, run all checks and tests"
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make bench   amble beside its peers, ratios printed"
+	@echo "make reproduce  every published figure beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
 	@echo "make docs    write the pages of the measures, build the site into site/"
 
@@ -63,6 +64,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_meta.py
+
+reproduce: $(VENV)/.installed
+	$(BIN)/python reproductions/all.py
 
 FUZZ_FILES ?= 200000
 fuzz: $(VENV)/.test

@@ -21,10 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import published
 from figures import Figures, head, run, say, show
 from numpy.typing import NDArray
 
 import amble
+from amble import meta
 from amble.measures import Lists, Wander
 from amble.users.balance import share
 from amble.users.invariant import occupied
@@ -32,90 +34,67 @@ from amble.users.models import PUBLISHED, Model
 
 Array = NDArray[np.float64]
 
-OTHERS = ("AP", "P@10", "Rprec", "bpref", "RBP")  # RBP with p = 0.8, as in the paper
-
-TABLE_4 = (
-    ("1111000100", ".2000,.0357,.2000,.0400,.0056,.0005,.0035,.0017,.0034,.0024", 0.9205, 0.6603),
-    ("1110100010", ".0177,.0047,.0037,.0015,.0041,.0031,.0057,.0022,.0061,.0045", 0.8668, 0.8710),
-    ("1101100001", ".0056,.0051,.0062,.0031,.0046,.0025,.005,.0022,.007,.005", 0.8120, 0.8001),
-)
-TABLE_2 = (0.8264, 0.9219, 0.9361, 0.8090)  # AP with the others, in their order
-# MP with the others, in their order; @Rec: times recall. LO_AD_LID is LO_AD_ID in print, too, under the latter's name.
-TABLE_3 = {
-    "GL_AD_ID": (0.8997, 0.8510, 0.9074, 0.9222, 0.8382),
-    "GL_AD_ID@Rec": (0.9815, 0.8128, 0.9217, 0.9299, 0.7938),
-    "GL_AD_LID": (0.8912, 0.8641, 0.9033, 0.9173, 0.8551),
-    "GL_AD_LID@Rec": (0.9953, 0.8221, 0.9209, 0.9337, 0.8041),
-    "GL_OR_ID": (0.8162, 0.9081, 0.8349, 0.8402, 0.9152),
-    "GL_OR_ID@Rec": (0.9208, 0.8756, 0.9024, 0.9145, 0.8637),
-    "GL_OR_LID": (0.8664, 0.8884, 0.8853, 0.8947, 0.8858),
-    "GL_OR_LID@Rec": (0.9722, 0.8477, 0.9281, 0.9390, 0.8324),
-    "LO_AD_ID": (0.8931, 0.8642, 0.9011, 0.9174, 0.8537),
-    "LO_AD_ID@Rec": (0.9953, 0.8248, 0.9219, 0.9343, 0.8066),
-    "LO_AD_LID": (0.8931, 0.8642, 0.9011, 0.9174, 0.8537),
-    "LO_AD_LID@Rec": (0.9953, 0.8248, 0.9219, 0.9343, 0.8066),
-    "LO_OR_ID": (0.8138, 0.9013, 0.8305, 0.8354, 0.9176),
-    "LO_OR_ID@Rec": (0.9195, 0.9195, 0.8714, 0.8987, 0.9127),  # as printed; see SHIFTED
-    "LO_OR_LID": (0.8534, 0.8982, 0.8708, 0.8810, 0.8995),
-    "LO_OR_LID@Rec": (0.9506, 0.8623, 0.9186, 0.9319, 0.8466),
-}
+SOURCES = ("F14 Table 2", "F14 Table 3", "F14 Table 4")
 SHIFTED = "LO_OR_ID@Rec"
-TOLERANCE = {"table 2": 0.003, "table 3": 0.004, "discrete": 1e-4, "continuous": 6e-4}
+AS_PRINTED = (0.9195, 0.9195, 0.8714, 0.8987, 0.9127)  # that row, in the order of the others
 STEPS = (1, 10, 100, 1000)
-
-
-def tau(x: Array, y: Array) -> float:
-    """Kendall's tau-b; means that differ by rounding only are tied."""
-    a, b = (np.sign(np.round(z[:, None] - z, 12)) for z in (x, y))
-    return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
+# table 4: parameters of the holding times at ranks 1 to 10, as printed
+RATES = {
+    "1111000100": ".2000,.0357,.2000,.0400,.0056,.0005,.0035,.0017,.0034,.0024",
+    "1110100010": ".0177,.0047,.0037,.0015,.0041,.0031,.0057,.0022,.0061,.0045",
+    "1101100001": ".0056,.0051,.0062,.0031,.0046,.0025,.005,.0022,.007,.005",
+}
 
 
 def measure(name: str) -> str:
-    """The paper's name of a model as amble's."""
+    """The paper's name of a model as amble's; @Rec: times recall."""
     model, _, rescaled = name.partition("@")
-    return f"MP(model='{model}'" + (",rescale='R')" if rescaled else ")")
+    return str(amble.parse(f"MP(model='{model}'" + (",rescale='R')" if rescaled else ")")))
 
 
-def table_4(found: Figures) -> None:
-    """Three lists of ten documents, with the rates of table 4."""
-    for grades, rates, discrete, continuous in TABLE_4:
+def in_time() -> published.Found:
+    """Table 4: three lists of ten documents, in discrete and in continuous time."""
+    ours = {}
+    for grades, rates in RATES.items():
         listed = [int(c) for c in grades]
-        found.add(f"{grades} discrete", discrete, amble.parse("MP").value(listed), TOLERANCE["discrete"])
-        ours = amble.parse(f"MP(rates='{rates}')").value(listed)
-        found.add(f"{grades} continuous", continuous, ours, TOLERANCE["continuous"])
-
-
-def correlations(rankings: amble.Rankings, found: Figures) -> dict[str, dict[str, float]]:
-    """Tables 2 and 3, for TREC 8; all of ours, by measure."""
-    scores = amble.evaluate(rankings, [*OTHERS, *map(measure, TABLE_3)])
-    means = dict(zip(scores.measures, scores.means().T, strict=True))
-    for other, published in zip(OTHERS[1:], TABLE_2, strict=True):
-        found.add(f"AP, {other}", published, tau(means["AP"], means[other]), TOLERANCE["table 2"])
-    ours = {
-        name: {other: tau(means[str(amble.parse(measure(name)))], means[other]) for other in OTHERS} for name in TABLE_3
-    }
-    for name, row in TABLE_3.items():
-        places = OTHERS
-        if name == SHIFTED:  # AP's figure stands twice, and the others one place further right; RBP's is lost
-            row, places = (row[0], *row[2:]), OTHERS[:-1]
-        for other, published in zip(places, row, strict=True):
-            found.add(f"{name}, {other}", published, ours[name][other], TOLERANCE["table 3"])
+        ours["F14 Table 4", f"MP GL_AD_ID discrete/{grades}"] = amble.parse("MP").value(listed)
+        ours["F14 Table 4", f"MP GL_AD_ID continuous/{grades}"] = amble.parse(f"MP(rates='{rates}')").value(listed)
     return ours
+
+
+def correlations(rankings: amble.Rankings) -> published.Found:
+    """Tables 2 and 3, for TREC 8."""
+    others = [str(amble.parse(m)) for m in published.OTHERS]
+    models = [row[0] for row in published.rows_of(published.F14_TABLE_3)]
+    found = meta.correlations(amble.evaluate(rankings, [*others, *map(measure, models)]), resample=None)
+    at = {name: i for i, name in enumerate(found.measures)}
+    ours = {}
+    for short, other in zip(published.F14_TABLE_2, others[1:], strict=True):
+        ours["F14 Table 2", f"TREC-8/tau(AP,{short})"] = float(found.values[at["AP"], at[other]])
+    for model in models:
+        for shown, other in zip(published.OTHERS, others, strict=True):
+            ours["F14 Table 3", f"TREC-8/tau({model},{shown})"] = float(found.values[at[measure(model)], at[other]])
+    return ours
+
+
+def compute(rankings: amble.Rankings | None) -> published.Found:
+    """All figures of the paper; without rankings, those that need none."""
+    return in_time() | (correlations(rankings) if rankings is not None else {})
 
 
 def tables(rankings: amble.Rankings, found: Figures) -> None:
     """Tables 2, 3 and 4: published, ours, difference."""
-    say("Table 4: MP with GL_AD_ID")
-    table_4(found)
+    ours = compute(rankings)
+    for figure in published.FIGURES:
+        if figure.source in SOURCES:
+            value = ours[figure.source, figure.key]
+            found.add(f"{figure.source}: {figure.key}", figure.published, value, figure.tolerance)
     found.table()
-    say("\nTables 2 and 3, TREC 8: Kendall's tau-b between the means of 129 systems")
-    ours = correlations(rankings, found)
-    found.table()
-    row = TABLE_3[SHIFTED]
+    rbp, p10 = (ours["F14 Table 3", f"TREC-8/tau({SHIFTED},{other})"] for other in ("RBP(p=0.8)", "P@10"))
     say(
-        f"\nThe row {SHIFTED} is printed as {', '.join(f'{x:.4f}' for x in row)}: AP's figure twice, and the\n"
-        f"others one place to the right, so that RBP's is lost (ours: {ours[SHIFTED]['RBP']:.4f}). Read as shifted,\n"
-        f"they agree; as printed, P@10's would be off by {abs(row[1] - ours[SHIFTED]['P@10']):.3f}."
+        f"\nThe row {SHIFTED} is printed as {', '.join(f'{x:.4f}' for x in AS_PRINTED)}: AP's figure twice, and the\n"
+        f"others one place to the right, so that RBP's is lost (ours: {rbp:.4f}). Read as shifted,\n"
+        f"they agree; as printed, P@10's would be off by {abs(AS_PRINTED[1] - p10):.3f}."
     )
 
 
@@ -169,7 +148,7 @@ def steps(rankings: amble.Rankings, _: Figures) -> None:
                 here = scores[n, start]
                 off = np.abs(here - long)[kept]
                 means = [np.bincount(systems, x) for x in (here, long)]
-                row += [float(off.mean()), float(np.quantile(off, 0.95)), float(off.max()), tau(*means)]
+                row += [float(off.mean()), float(np.quantile(off, 0.95)), float(off.max()), meta.kendall(*means)]
             rows.append(row)
     say(
         f"{len(some)} lists with two relevant documents or more. After n moves from the first relevant document: the\n"

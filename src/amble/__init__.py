@@ -59,7 +59,7 @@ _ROOMS = {
     "simulate": "simulate",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "measures", "read"))
+_OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
 
 __all__ = [
     "AlignError",

@@ -19,6 +19,7 @@ COMMANDS = {
     "eval": "score runs against judgments",
     "user": "what a measure's user does: a table and a chart",
     "law": "how scores are distributed over users, and which run dominates which",
+    "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
     "list": "the measures: their users, parameters, formulas, references",
     "check": "everything that is wrong or odd with run files",
     "demo": "a small collection, made and judged on the spot",

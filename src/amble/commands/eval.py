@@ -127,7 +127,8 @@ def load_plugin(path: str) -> None:
         raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
 
 
-def _wanted(args: argparse.Namespace) -> list[Any]:
+def wanted(args: argparse.Namespace) -> list[Any]:
+    """The measures asked for."""
     from amble.measures import parse
     from amble.measures.grammar import parse_call, split_measures
     from amble.measures.trec import all_trec
@@ -155,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    measures = _wanted(args)
+    measures = wanted(args)
     if args.bib:
         from amble.references import bibliography
 
@@ -192,7 +193,7 @@ def run(args: argparse.Namespace) -> int:
 def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
     from amble.cwl import cwl
 
-    measures = _wanted(args)
+    measures = wanted(args)
     table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
     table.facts = _facts(scores, measures, args) if how == "json" else {}
     return table.render(how)

@@ -228,6 +228,11 @@ class Lists:
             self._views[of.key] = Gains(self, of.function(self.grades, self.max_grade))
         return self._views[of.key]
 
+    def forget(self) -> None:
+        """Let go of the views, which point back here: the memory of lists that are done with is free at once."""
+        self._views.clear()
+        self._last = None
+
 
 class Gains:
     """The hits that gain something, and what could have been gained.
