@@ -231,7 +231,7 @@ def main(argv: list[str]) -> int:
     for name in args.only:
         head(f"{name}: {(PARTS[name].__doc__ or '').strip()}")
         PARTS[name](rankings, found)
-    return found.end()
+    return found.end() if found.right + found.wrong else 0
 
 
 if __name__ == "__main__":
