@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amble.align import Rankings, align
     from amble.audit import Audit
     from amble.check import check
+    from amble.compare import Anova, Comparison, anova, compare
     from amble.curves import pr_curve
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 _ROOMS = {
     "AlignError": "errors",
     "AmbleError": "errors",
+    "Anova": "compare",
     "Audit": "audit",
+    "Comparison": "compare",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -46,7 +49,9 @@ _ROOMS = {
     "SimulationWarning": "errors",
     "Table": "table",
     "align": "align",
+    "anova": "compare",
     "check": "check",
+    "compare": "compare",
     "cwl": "cwl",
     "evaluate": "evaluate",
     "laws": "laws",
@@ -64,7 +69,9 @@ _OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
 __all__ = [
     "AlignError",
     "AmbleError",
+    "Anova",
     "Audit",
+    "Comparison",
     "Law",
     "Measure",
     "MeasureError",
@@ -79,7 +86,9 @@ __all__ = [
     "Table",
     "__version__",
     "align",
+    "anova",
     "check",
+    "compare",
     "cwl",
     "evaluate",
     "laws",
