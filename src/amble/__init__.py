@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amble.align import Rankings, align
     from amble.audit import Audit
     from amble.check import check
-    from amble.compare import Anova, Comparison, anova, compare
+    from amble.compare import Anova, Comparison, Reasons, anova, compare, why
     from amble.curves import pr_curve
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
@@ -43,6 +43,7 @@ _ROOMS = {
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
+    "Reasons": "compare",
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
@@ -62,6 +63,7 @@ _ROOMS = {
     "read_qrels": "read",
     "read_runs": "read",
     "simulate": "simulate",
+    "why": "compare",
 }
 
 _OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
@@ -79,6 +81,7 @@ __all__ = [
     "Qrels",
     "Rankings",
     "ReadError",
+    "Reasons",
     "Run",
     "Runs",
     "Scores",
@@ -99,6 +102,7 @@ __all__ = [
     "read_qrels",
     "read_runs",
     "simulate",
+    "why",
 ]
 
 

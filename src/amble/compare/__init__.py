@@ -9,5 +9,6 @@ from __future__ import annotations
 from amble.compare.anova import Anova, anova
 from amble.compare.asking import compare
 from amble.compare.comparison import Comparison
+from amble.compare.reasons import Reasons, why
 
-__all__ = ["Anova", "Comparison", "anova", "compare"]
+__all__ = ["Anova", "Comparison", "Reasons", "anova", "compare", "why"]
