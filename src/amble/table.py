@@ -18,6 +18,8 @@ def _latex(text: str) -> str:
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
     }
     return "".join(special.get(c, c) for c in text)
 
@@ -40,7 +42,7 @@ class Table:
     best : set of (row, column), optional
         Cells to stand out: bold on a terminal, in LaTeX and in HTML.
     caption : str, optional
-        A line above it, for people: in text, as a comment in LaTeX, as a caption in HTML.
+        What stands above it, for people: in text, as a comment in LaTeX, as a caption in HTML.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class Table:
     def latex(self) -> str:
         """A tabular with booktabs rules; the best cells in bold."""
         numeric = self._numeric()
-        lines = [f"% {self.caption}"] if self.caption else []
+        lines = [f"% {line}" for line in self.caption.splitlines()]
         lines += [
             f"\\begin{{tabular}}{{{''.join('r' if n else 'l' for n in numeric)}}}",
             "\\toprule",

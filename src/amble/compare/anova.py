@@ -33,7 +33,7 @@ class Source(NamedTuple):
     squares: float
     freedom: int
     mean_square: float
-    F: float
+    ratio: float
     p: float
     omega_squared: float
 
@@ -49,8 +49,8 @@ class Anova(NamedTuple):
     left_out : int
         Topics left out, as not all systems have a score there.
     sources : tuple
-        Of system and topic: ``name``, ``squares`` (sum of squares), ``freedom``, ``mean_square``, ``F``, ``p`` and
-        ``omega_squared``, the partial ω²: how much of the variance that is not the other's is its.
+        Of system and topic: ``name``, ``squares`` (sum of squares), ``freedom``, ``mean_square``, ``ratio`` (F), ``p``
+        and ``omega_squared``, the partial ω²: how much of the variance that is not the other's is its.
     error : float
         The mean square of the error.
     error_squares, error_freedom
@@ -80,7 +80,7 @@ class Anova(NamedTuple):
     def table(self, *, digits: int = 4) -> Table:
         """A row a source, and one for the error."""
         rows: list[list[Any]] = [
-            [s.name, s.squares, s.freedom, s.mean_square, s.F, Chance(s.p), s.omega_squared] for s in self.sources
+            [s.name, s.squares, s.freedom, s.mean_square, s.ratio, Chance(s.p), s.omega_squared] for s in self.sources
         ]
         rows.append(["error", self.error_squares, self.error_freedom, self.error, None, None, None])
         return Table(
@@ -134,7 +134,7 @@ def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Mea
     >>> import amble
     >>> scores = {"x": {"1": 0.1, "2": 0.5, "3": 0.6}, "y": {"1": 0.3, "2": 0.6, "3": 0.9}}
     >>> system, topic = amble.anova(scores).sources
-    >>> round(system.F, 6), round(system.p, 6)  # with two systems the square of the paired t, and its p
+    >>> round(system.ratio, 6), round(system.p, 6)  # with two systems the square of the paired t, and its p
     (12.0, 0.07418)
     """
     from scipy.special import fdtrc

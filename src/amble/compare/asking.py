@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.compare import effects, paired, resampling
 from amble.compare.anova import complete_scores, variance_of
-from amble.compare.comparison import TESTS, Comparison, Findings, Question
+from amble.compare.comparison import ALL_COUNTED, TESTS, Comparison, Findings, Question
 from amble.compare.corrections import CORRECTIONS, adjust
 from amble.compare.ranges import critical_range, exceeds
 from amble.compare.systems import Differences, Systems, differences, pairs_of, systems_of
@@ -246,7 +246,7 @@ def _how(q: Question, exact: NDArray[np.bool_]) -> str:
     drawn = f"{q.rounds:,} rounds, seed {q.seed}"
     if q.test == "permutation":
         if exact.all():
-            return "all assignments of signs counted"
+            return ALL_COUNTED
         return drawn + (f"; {int(exact.sum())} of the pairs exactly" if exact.any() else "")
     if q.test == "wilcoxon":
         if exact.all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ TESTS = {
     "tukey": "Tukey's HSD by randomisation",
     "anova": "Tukey's HSD after two-way ANOVA",
 }
+
+ALL_COUNTED = "all assignments of signs counted"
 
 INTERVALS = {
     "t": "by Student's t",
@@ -152,6 +155,15 @@ class Comparison:
         return np.asarray(self.adjusted <= self.question.alpha)
 
     @property
+    def rounds_needed(self) -> int:
+        """How many rounds there must be before a pair can differ at all: no p-value is below 1 / (rounds + 1)."""
+        q = self.question
+        if q.test not in ("permutation", "bootstrap", "tukey") or self.how == ALL_COUNTED:
+            return 0
+        times = len(self) if q.correction in ("bonferroni", "holm") else 1
+        return math.ceil(times / q.alpha * (1 - 1e-12)) - 1
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What was asked, for programs."""
         topics = [int(self.n.min()), int(self.n.max())]
@@ -168,28 +180,30 @@ class Comparison:
 
     @property
     def caption(self) -> str:
-        """What was asked, in one line."""
+        """What was asked, and of how many topics, in two lines."""
         q, pairs = self.question, len(self)
         of = f"{pairs:,} comparison{'s' * (pairs != 1)}" + (f" with {q.baseline}" if q.baseline is not None else "")
         family = q.test in ("tukey", "anova")
         least, most = int(self.n.min()), int(self.n.max())
         topics = f"{most} topic{'s' * (most != 1)}" if least == most else f"{least} to {most} topics"
-        parts = [
+        asked = [
             f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
             SIDES[q.sides],
-            f"all runs in one family, {of}" if family else f"{CORRECTIONS[q.correction]} of {of}",
             f"alpha {q.alpha:g}",
-            topics,
-            f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[q.interval]}",
+            f"all runs in one family, {of}" if family else f"{CORRECTIONS[q.correction]} of {of}",
         ]
+        if self.rounds_needed > q.rounds:
+            asked.append(f"too few rounds to find any difference (at least {self.rounds_needed:,} are needed)")
+        on = [topics]
         if self.left_out:
-            parts.append(f"{self.left_out} topic{'s' * (self.left_out != 1)} left out (a run has no score there)")
-        if unpaired := int(self.missing.sum()):
+            on.append(f"{self.left_out} more left out (a run has no score there)")
+        if unpaired := int(np.count_nonzero(self.missing)):
             done = "scored 0" if self._treated == "zero" else "left out"
-            parts.append(f"{unpaired} missing on one side ({done})")
+            on.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
         if self.logarithms:
-            parts.append("on logarithms of the scores, as their mean is geometric")
-        return ", ".join(parts)
+            on.append("logarithms of the scores, as their mean is geometric")
+        on.append(f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[q.interval]}")
+        return ", ".join(asked) + "\n" + ", ".join(on)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:
         """A row a pair; the p-values of pairs that differ stand out.
@@ -243,11 +257,11 @@ class Comparison:
             [self.runs[i], float(self.mean[i]), float(self.mean_low[i]), float(self.mean_high[i]), letters[k]]
             for k, i in enumerate(order.tolist())
         ]
-        caption = f"{self.caption}; runs that share a letter do not differ"
+        caption = f"{self.caption}, runs that share a letter do not differ"
         return Table(["run", "mean", "low", "high", "letters"], rows, digits=digits, facts=self.facts, caption=caption)
 
     def __str__(self) -> str:
         return str(self.table())
 
     def __repr__(self) -> str:
-        return f"Comparison({self.caption})"
+        return f"Comparison({' | '.join(self.caption.splitlines())})"

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
 from amble.measures import Gains, Lists, Measure, Walk
 from amble.measures.walking import gains_on, stroll_on
 from amble.progress import Progress
@@ -27,6 +26,8 @@ from amble.progress import Progress
 __all__ = ["STORIES", "kind_of_parts", "losses_without", "parts_of"]
 
 Array = NDArray[np.float64]
+
+_CHUNK = 64  # documents tried at once
 
 STORIES = {
     "order2": "gain x the share of attention that the rank gets",
@@ -117,31 +118,47 @@ def _of_walk(walk: Walk, question: str, gains: Gains, lists: Lists, i: int, cut:
     return out
 
 
-def losses_without(
-    m: Measure, rankings: Rankings, topic: str, rows: NDArray[np.int64], at: list[int | None], scores: Array
-) -> Array:
-    """What each score loses if the judgment of each document is taken away."""
-    qrels = rankings.qrels
-    t = qrels.topics.index(topic)
-    first, end = int(qrels.offsets[t]), int(qrels.offsets[t + 1])
-    judged, largest = qrels.grades[first:end], float(qrels.grades.max())
+def losses_without(m: Measure, lists: Lists, rows: NDArray[np.int64], at: list[int | None], condensed: bool) -> Array:
+    """What the score of each list loses if the judgment of each document is taken away; the largest grade stays."""
+    scored = m.scores(lists)
     out = np.zeros((rows.size, len(at)))
     line = Progress(f"parts of {m}")
-    for r, i in enumerate(at):
-        if i is None:
-            continue
-        grades = rankings.grades(rankings.runs[int(rankings.run[i])], topic)
-        hits = slice(int(rankings.offsets[i]), int(rankings.offsets[i + 1]))
-        place = dict(zip(rankings.row[hits].tolist(), rankings.positions[hits].tolist(), strict=True))
-        for d, row in enumerate(rows.tolist()):
-            left = grades
-            if row in place and rankings.unjudged == "condense":
-                left = np.delete(grades, place[row] - 1)
-            elif row in place:
-                left = grades.copy()
-                left[place[row] - 1] = np.nan
-            ideal = np.delete(judged, row - first)
-            out[d, r] = scores[r] - m.value(left, ideal=ideal, max_grade=largest)
-            line(r * rows.size + d + 1, len(at) * rows.size)
-    line.close()
+    try:
+        for r, i in enumerate(at):
+            for start in range(0, rows.size if i is not None else 0, _CHUNK):
+                chunk = slice(start, start + _CHUNK)
+                if i is not None:
+                    out[chunk, r] = scored[i] - m.scores(_without(lists, i, rows[chunk], condensed))
+                line(r * rows.size + start, len(at) * rows.size)
+    finally:
+        line.close()
     return np.where(np.abs(out) > 1e-12, out, 0.0)
+
+
+def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> Lists:
+    """List i over and over, each time with a topic of its own that has one judgment less."""
+    t = int(lists.topic[i])
+    first, end = int(lists.rows[t]), int(lists.rows[t + 1])
+    hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
+    own, shown = np.asarray(lists.row[hits], np.int64) - first, np.asarray(lists.shown_position[hits])
+    grades, position, ranks, row, offsets = [], [], [], [], [0]
+    for k, gone in enumerate((rows - first).tolist()):
+        kept = own != gone
+        grades.append(np.delete(lists.grades[first:end], gone))
+        ranks.append(shown[kept])
+        position.append(np.arange(1, int(kept.sum()) + 1) if condensed else shown[kept])
+        row.append(own[kept] - (own[kept] > gone) + k * (end - first - 1))
+        offsets.append(offsets[-1] + int(kept.sum()))
+    n = rows.size
+    length = np.full(n, int(lists.shown_length[i]))
+    return Lists(
+        grades=np.concatenate(grades),
+        rows=np.arange(n + 1) * (end - first - 1),
+        topic=np.arange(n),
+        length=np.diff(offsets) if condensed else length,
+        offsets=np.array(offsets),
+        position=np.concatenate(position),
+        row=np.concatenate(row),
+        max_grade=lists.max_grade,
+        shown=(np.concatenate(ranks), length),
+    )

@@ -160,7 +160,7 @@ def why(
                 own = lists.row[lists.offsets[i] : lists.offsets[i + 1]]
                 parts[np.searchsorted(rows, own), r] = part
     else:
-        parts = losses_without(m, rankings, topic, rows, at, scores)
+        parts = losses_without(m, lists, rows, at, rankings.unjudged == "condense")
     names = [rankings.runs[run] for run in wanted]
     return _sorted(m, rankings, (topic, names), (rows, ranks, parts, scores), kind_of_parts(m) if whole else "removed")
 
