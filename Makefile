@@ -68,6 +68,7 @@ bench: $(VENV)/.bench
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py
+	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
 
 FUZZ_FILES ?= 200000
 fuzz: $(VENV)/.test

@@ -20,7 +20,7 @@ from amble.evaluate import Scores
 from amble.measures import Measure
 from amble.progress import Progress
 
-__all__ = ["compare"]
+__all__ = ["checked", "compare"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -90,7 +90,7 @@ def compare(
     array([0.125])
     """
     systems = systems_of(scores, measure)
-    question = _checked(Question(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
+    question = checked(Question(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
     a, b = pairs_of(systems, baseline)
     if baseline is not None:
         question = question._replace(baseline=systems.names[systems.place(baseline)])
@@ -108,7 +108,7 @@ def compare(
     return Comparison(systems, (a, b), question, found, how=how, left_out=left_out)
 
 
-def _checked(q: Question) -> Question:
+def checked(q: Question) -> Question:
     """Refuse what cannot be asked; fill in what was left open."""
     choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
     for option, allowed in choices.items():

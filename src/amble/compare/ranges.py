@@ -13,6 +13,7 @@ s = e^y), so that the trapezoidal rule gives all digits; nothing is subtracted, 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,7 @@ def exceeds(q: Array, k: int, m: int) -> Array:
     return np.asarray(np.minimum(np.exp(line(q)), 1.0))
 
 
+@lru_cache(maxsize=64)
 def critical_range(alpha: float, k: int, m: int) -> float:
     """The studentised range that is exceeded with chance alpha.
 
