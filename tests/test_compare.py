@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -346,7 +347,7 @@ def test_scores_that_cannot_be_compared(scores: Any, said: str) -> None:
 
 
 def test_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "statsmodels.stats.multitest", None)
+    monkeypatch.setitem(sys.modules, "statsmodels.stats.multitest", None)
     with pytest.raises(amble.AmbleError, match=r"correction='hommel' needs statsmodels: pip install 'amble\[stats\]'"):
         amble.compare(of([0.5, 0.4], [0.2, 0.3]), correction="hommel")
 
@@ -729,6 +730,17 @@ def test_command_says_what_is_wrong(amble_cli: CLI, files: list[str], words: lis
     assert done.stdout == ""
 
 
+def test_little_is_imported() -> None:
+    code = (
+        "import sys, amble; amble.compare; print('scipy' in sys.modules)\n"
+        f"scores = {of(*np.random.default_rng(0).random((3, 8)))}\n"
+        f"[amble.compare(scores, test=test, rounds=50) for test in {TESTS}]\n"
+        "print('scipy.stats' in sys.modules, 'statsmodels' in sys.modules, 'scipy.special' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nFalse False True\n"
+
+
 def test_command_needs_two_runs(amble_cli: CLI, files: list[str]) -> None:
     done = amble_cli("compare", *files[:2])
     assert (done.returncode, done.stderr) == (2, "amble: 1 run, expected at least two to compare\n")
@@ -757,3 +769,18 @@ def test_trec8(data: Path) -> None:
     topic = scores.topics[0]
     for measure in ("AP", "nDCG@10", "INST(T=2)"):
         assert amble.why(scores.rankings, topic, measure).adds_up
+    assert not amble.why(scores.rankings, topic, "bpref", runs=scores.runs[:2]).adds_up
+
+
+def test_trec8_as_published(data: Path) -> None:
+    folder = data / "trec8"
+    if not folder.is_dir():
+        pytest.skip("no TREC-8")
+    # Moffat, Thomas and Scholer (2012), Tables 1a and 4a, the diagonals: pairs of TREC-8 runs that differ, in per cent
+    published = {"RR": 55.6, "INSQ(T=5,adaptive=True)": 67.5, "INSQ(T=10,adaptive=True)": 69.0}
+    runs = [str(run) for run in (folder / "runs").iterdir()]
+    scores = amble.evaluate(str(folder / "qrels.txt"), runs, list(published))
+    for measure, share in published.items():
+        found = amble.compare(scores, measure, correction="none")
+        assert len(found) == 8256
+        assert 100 * found.significant.mean() == pytest.approx(share, abs=0.3)

@@ -102,6 +102,20 @@ class Comparison:
         Topics left out for all runs, as one of them has no score there (only with Tukey's tests).
     """
 
+    n: Ints
+    missing: Ints
+    difference: Array
+    low: Array
+    high: Array
+    statistic: Array
+    p: Array
+    adjusted: Array
+    g: Array
+    superiority: Array
+    wins: Ints
+    ties: Ints
+    losses: Ints
+
     def __init__(
         self,
         systems: Systems,
@@ -126,20 +140,6 @@ class Comparison:
         squares = np.where(known, np.square(systems.values - self.mean[:, None]), 0.0).sum(axis=1)
         deviation = np.sqrt(squares / np.maximum(n - 1, 1))
         self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", question.alpha)
-
-    n: Ints
-    missing: Ints
-    difference: Array
-    low: Array
-    high: Array
-    statistic: Array
-    p: Array
-    adjusted: Array
-    g: Array
-    superiority: Array
-    wins: Ints
-    ties: Ints
-    losses: Ints
 
     def __len__(self) -> int:
         return len(self.a)
