@@ -241,6 +241,14 @@ def test_permutation_by_draws_is_scipys() -> None:
     assert found.p[0] == pytest.approx(theirs.pvalue, abs=5 * math.sqrt(theirs.pvalue / 10_000))
 
 
+def test_permutation_of_many_is_drawn() -> None:
+    x, y = drawn("normal", 33, 1)
+    assert pair(x[:32], y[:32], test="permutation", rounds=70_000).how == "all assignments of signs counted"
+    assert pair(x, y, test="permutation", rounds=70_000).how == "70,000 rounds, seed 0"
+    mixed = amble.compare(of(x, y, np.where(np.arange(33) < 10, x, y)), test="permutation", rounds=100)
+    assert mixed.how == "100 rounds, seed 0; 1 of the pairs exactly"
+
+
 def test_permutation_is_never_0() -> None:
     x = np.linspace(0.5, 1, 50)
     assert pair(x, np.zeros(50), test="permutation").p[0] == 1 / 10_001

@@ -2,9 +2,9 @@
 
 * **permutation** (Fisher): if it made no difference which system a score came from, every difference might as well have
   the other sign. The statistic is the mean difference. With up to 26 differences that are not 0 (at 10,000 rounds: as
-  long as half of them have no more assignments of signs than there are rounds) all 2^n assignments are counted: the
-  sums of each half are sorted and held against one another. Otherwise ``rounds`` of them are drawn, and p is (b + 1) /
-  (rounds + 1), where b of them are at least as extreme: never 0.
+  long as half of them have no more assignments of signs than there are rounds; at most 32) all 2^n assignments are
+  counted: the sums of each half are sorted and held against one another. Otherwise ``rounds`` of them are drawn, and p
+  is (b + 1) / (rounds + 1), where b of them are at least as extreme: never 0.
 * **bootstrap** (Efron and Tibshirani, 1993, algorithm 16.2, paired; Sakai, 2006): topics are drawn anew, with
   replacement; the statistic is Student's t of the differences less their mean. p is (b + 1) / (rounds + 1).
 * **intervals** of the mean difference: percentiles of the bootstrap, or those corrected for bias and acceleration (BCa;
@@ -30,6 +30,7 @@ Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 
 _PAIRS, _ROUNDS = 256, 512  # a tile of pairs x rounds that stays in the cache
+_MOST_SUMS = 1 << 16  # of half the differences, where all assignments of signs are counted
 
 
 class Flips:
@@ -51,7 +52,7 @@ def permutation_test(
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """The mean difference of every pair, its p-value, and whether all assignments of signs were counted."""
     n = np.count_nonzero(d.values, axis=1)
-    exact = np.ldexp(1.0, -(-n // 2)) <= rounds
+    exact = np.ldexp(1.0, -(-n // 2)) <= min(rounds, _MOST_SUMS)
     p = np.ones(n.size)
     for i in np.flatnonzero(exact).tolist():
         p[i] = _count_all(d.values[i][d.values[i] != 0], sides, d.unit)
@@ -152,7 +153,8 @@ def bootstrap_test(
         squares = np.square(centred)
         extreme = np.zeros(rows.size, np.int64)
         wanted = t[rows] if sides != "less" else -t[rows]
-        bound = (np.abs(wanted) if sides == "two" else wanted) * (1.0 - 1e-12)
+        bound = np.abs(wanted) if sides == "two" else wanted
+        bound = np.where(np.isfinite(bound), bound - 1e-12 * np.abs(bound), bound)
         for start in range(0, rounds, _ROUNDS):
             weights = draws[start : start + _ROUNDS].T.astype(np.float64)
             m = centred @ weights / n
