@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -519,3 +522,17 @@ def test_same_seed_same_answer(ask: Callable[..., amble.Comparison]) -> None:
     x, y = drawn("normal", 40, 9)
     assert ask(x, y, 3).p[0] == ask(x, y, 3).p[0]
     assert len({float(ask(x, y, seed).p[0]) for seed in range(6)}) > 1
+
+
+def test_script_of_errors_of_the_first_kind() -> None:
+    script = Path(__file__).parent.parent / "benchmarks" / "type_one_error.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--collections", "200", "--families", "2"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("normal", "graded", "lopsided"))]
+    assert [len(row) for row in rows] == [7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8]
+    for row in rows[:6]:  # exchangeable systems: .05, within 200 draws
+        assert all(float(rate.strip("+-")) < 0.12 for rate in row[2:])

@@ -154,7 +154,7 @@ def bootstrap_test(
         extreme = np.zeros(rows.size, np.int64)
         wanted = t[rows] if sides != "less" else -t[rows]
         bound = np.abs(wanted) if sides == "two" else wanted
-        bound = np.where(np.isfinite(bound), bound - 1e-12 * np.abs(bound), bound)
+        bound = bound - 1e-12 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
         for start in range(0, rounds, _ROUNDS):
             weights = draws[start : start + _ROUNDS].T.astype(np.float64)
             m = centred @ weights / n
