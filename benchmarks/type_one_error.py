@@ -13,7 +13,7 @@ Then ten exchangeable systems: how often any of the 45 pairs differs, by tests o
 A rate is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its chance. Tests
 with few possible p-values cannot be at the level, only below it.
 
-Run ``python benchmarks/type_one_error.py [--collections N] [--families N] [--seed S]``.
+Run ``python benchmarks/type_one_error.py [--collections N] [--families N] [--rounds N] [--seed S]``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from amble.compare.systems import Differences
 
 ALPHA = 0.05
 TOPICS = (10, 25, 50)
-ROUNDS = 10_000
 Drawer = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
@@ -72,14 +71,14 @@ def lopsided(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 LAWS: dict[str, Drawer] = {f.__name__: f for f in (normal, bounded, skewed, graded, heavy, lopsided)}
 
 
-def tests(d: Differences, seed: int) -> dict[str, np.ndarray]:
+def tests(d: Differences, rounds: int, seed: int) -> dict[str, np.ndarray]:
     """The p-values of all collections at once: each is a pair, as `amble.compare` has them."""
     return {
         "t": paired.t_test(d, "two")[1],
         "Wilcoxon": paired.wilcoxon_test(d, "two")[1],
         "sign": paired.sign_test(d, "two")[1],
-        "permutation": resampling.permutation_test(d, "two", ROUNDS, seed)[1],
-        "bootstrap": resampling.bootstrap_test(d, "two", ROUNDS, seed)[1],
+        "permutation": resampling.permutation_test(d, "two", rounds, seed)[1],
+        "bootstrap": resampling.bootstrap_test(d, "two", rounds, seed)[1],
     }
 
 
@@ -94,7 +93,7 @@ def marked(found: int, of: int) -> str:
     return f"{found / of:.3f}{sign}"
 
 
-def pairs(collections: int, seed: int) -> None:
+def pairs(collections: int, rounds: int, seed: int) -> None:
     """Two systems."""
     print(f"two systems, {collections:,} collections each, level {ALPHA}: rate of false differences")
     head = None
@@ -105,7 +104,7 @@ def pairs(collections: int, seed: int) -> None:
             unit = 2.0**-43 * float(np.abs(scores).max())
             values = np.rint((scores[:, 0] - scores[:, 1]) / unit) * unit
             d = Differences(values, np.ones(values.shape, bool), np.full(collections, topics), unit)
-            found = {test: marked(int((p <= ALPHA).sum()), collections) for test, p in tests(d, seed).items()}
+            found = {test: marked(int((p <= ALPHA).sum()), collections) for test, p in tests(d, rounds, seed).items()}
             if head is None:
                 head = f"{'scores':10s} topics  " + "  ".join(f"{test:>11s}" for test in found)
                 print(head)
@@ -145,10 +144,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--collections", type=int, default=10_000, help="of two systems (default: %(default)s)")
     parser.add_argument("--families", type=int, default=1000, help="collections of ten systems (default: %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=10_000, help="of permutations and bootstraps (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="same seed, same figures (default: %(default)s)")
     args = parser.parse_args()
     start = time.perf_counter()
-    pairs(args.collections, args.seed)
+    pairs(args.collections, args.rounds, args.seed)
     families(args.families, args.seed)
     print(f"\n{time.perf_counter() - start:.0f} s")
 

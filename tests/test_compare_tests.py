@@ -527,7 +527,7 @@ def test_same_seed_same_answer(ask: Callable[..., amble.Comparison]) -> None:
 def test_script_of_errors_of_the_first_kind() -> None:
     script = Path(__file__).parent.parent / "benchmarks" / "type_one_error.py"
     done = subprocess.run(
-        [sys.executable, str(script), "--collections", "200", "--families", "2"],
+        [sys.executable, str(script), "--collections", "200", "--families", "1", "--rounds", "200"],
         capture_output=True,
         text=True,
         check=True,
