@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amble.align import Rankings, align
     from amble.audit import Audit
     from amble.check import check
+    from amble.compare import Anova, Comparison, Reasons, anova, compare, why
     from amble.curves import pr_curve
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 _ROOMS = {
     "AlignError": "errors",
     "AmbleError": "errors",
+    "Anova": "compare",
     "Audit": "audit",
+    "Comparison": "compare",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -40,13 +43,16 @@ _ROOMS = {
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
+    "Reasons": "compare",
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
     "SimulationWarning": "errors",
     "Table": "table",
     "align": "align",
+    "anova": "compare",
     "check": "check",
+    "compare": "compare",
     "cwl": "cwl",
     "evaluate": "evaluate",
     "laws": "laws",
@@ -57,6 +63,7 @@ _ROOMS = {
     "read_qrels": "read",
     "read_runs": "read",
     "simulate": "simulate",
+    "why": "compare",
 }
 
 _OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
@@ -64,7 +71,9 @@ _OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
 __all__ = [
     "AlignError",
     "AmbleError",
+    "Anova",
     "Audit",
+    "Comparison",
     "Law",
     "Measure",
     "MeasureError",
@@ -72,6 +81,7 @@ __all__ = [
     "Qrels",
     "Rankings",
     "ReadError",
+    "Reasons",
     "Run",
     "Runs",
     "Scores",
@@ -79,7 +89,9 @@ __all__ = [
     "Table",
     "__version__",
     "align",
+    "anova",
     "check",
+    "compare",
     "cwl",
     "evaluate",
     "laws",
@@ -90,6 +102,7 @@ __all__ = [
     "read_qrels",
     "read_runs",
     "simulate",
+    "why",
 ]
 
 

@@ -17,6 +17,7 @@ from amble import __version__
 
 COMMANDS = {
     "eval": "score runs against judgments",
+    "compare": "which run is better, and may that be chance",
     "user": "what a measure's user does: a table and a chart",
     "law": "how scores are distributed over users, and which run dominates which",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",

@@ -18,6 +18,8 @@ def _latex(text: str) -> str:
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
     }
     return "".join(special.get(c, c) for c in text)
 
@@ -39,6 +41,8 @@ class Table:
         Where it came from: written into JSON.
     best : set of (row, column), optional
         Cells to stand out: bold on a terminal, in LaTeX and in HTML.
+    caption : str, optional
+        What stands above it, for people: in text, as a comment in LaTeX, as a caption in HTML.
 
     Examples
     --------
@@ -57,12 +61,14 @@ class Table:
         digits: int = 4,
         facts: dict[str, Any] | None = None,
         best: set[tuple[int, int]] | None = None,
+        caption: str = "",
     ) -> None:
         self.columns = tuple(columns)
         self.rows: list[tuple[Cell, ...]] = [tuple(row) for row in rows]
         self.digits = digits
         self.facts = facts or {}
         self.best = best or set()
+        self.caption = caption
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,7 +110,8 @@ class Table:
                 out.append(f"\033[1m{padded}\033[0m" if bold and (row, i) in self.best else padded)
             return "  ".join(out).rstrip()
 
-        return "\n".join([line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))])
+        head = [self.caption] if self.caption else []
+        return "\n".join([*head, line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))])
 
     def tsv(self) -> str:
         """Tab-separated, with a head."""
@@ -147,7 +154,8 @@ class Table:
     def latex(self) -> str:
         """A tabular with booktabs rules; the best cells in bold."""
         numeric = self._numeric()
-        lines = [
+        lines = [f"% {line}" for line in self.caption.splitlines()]
+        lines += [
             f"\\begin{{tabular}}{{{''.join('r' if n else 'l' for n in numeric)}}}",
             "\\toprule",
             " & ".join(_latex(name) for name in self.columns) + r" \\",
@@ -166,7 +174,8 @@ class Table:
             tags = ["b" if (r, i) in self.best else "" for i in range(len(cells))]
             filled = [f"<b>{_html(c)}</b>" if t else _html(c) for c, t in zip(cells, tags, strict=True)]
             body.append("<tr>" + "".join(f"<td>{c}</td>" for c in filled) + "</tr>")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        caption = f"<caption>{_html(self.caption)}</caption>" if self.caption else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
     _repr_html_ = html
 

@@ -1,0 +1,158 @@
+"""Compare runs: which is better on a measure, by how much, and may that be chance?
+
+  amble compare qrels.txt bm25.run dense.run hybrid.run -m AP nDCG@10
+  amble compare qrels.txt *.run -m AP --baseline bm25.run --test permutation
+  amble compare qrels.txt *.run -m AP --test tukey --letters
+  amble compare qrels.txt bm25.run dense.run -m AP --why 351
+
+Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run less the
+other. --why shows which documents make the difference on a topic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, write
+from amble.errors import AmbleError
+
+__all__ = ["arguments", "prepare", "run"]
+
+_DEFAULT = "AP"
+_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
+_TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
+_CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    inputs(add)
+    add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
+    add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
+    add("--test", choices=_TESTS, default="t", help="tukey, anova: of all runs at once (default: %(default)s)")
+    add("--sides", choices=("two", "less", "greater"), default="two", help="greater: is a run better than the other?")
+    add("--correction", choices=_CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
+    add("--alpha", type=float, default=0.05, metavar="A", help="the level (default: %(default)s)")
+    add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
+    add("--seed", type=int, default=0, metavar="S", help="same seed, same answer (default: %(default)s)")
+    add("--rounds", type=int, default=10_000, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add("--letters", action="store_true", help="the runs, best first; those that share a letter do not differ")
+    add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
+    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    alignment(add)
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    outputs(add)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare and write."""
+    check_outputs(args)
+    if not 0 < args.alpha < 1:
+        raise AmbleError(f"--alpha {args.alpha:g}: expected a number between 0 and 1")
+    for option, least in (("seed", 0), ("rounds", 1)):
+        if getattr(args, option) < least:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
+    if len(args.runs) < 2:
+        raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
+    if args.letters and (args.baseline is not None or args.sides != "two"):
+        raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
+    if args.letters and args.why is not None:
+        raise AmbleError("--why shows documents, not tests: without --letters")
+    from amble.compare.asking import checked
+    from amble.compare.comparison import Question
+    from amble.evaluate import evaluate, parse_measures
+    from amble.measures.grammar import split_measures
+
+    # a wrong option should not cost the time of reading
+    options = (args.test, args.sides, args.correction or "", args.alpha, args.seed, args.rounds, args.interval or "")
+    checked(Question(None, *options))
+    words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
+    scores = evaluate(
+        args.qrels, list(args.runs), parse_measures(words), undefined=args.undefined, **alignment_of(args)
+    )
+    base = None if args.baseline is None else _baseline(scores, args)
+    tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
+    write(_rendered(tables, scores, more, args), args.output)
+    if not args.quiet and sys.stderr is not None:
+        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    return 0
+
+
+def _baseline(scores: Any, args: argparse.Namespace) -> str:
+    """The name of the run that is the baseline: it may be given as its file is."""
+    given = [os.path.normpath(path) for path in args.runs]
+    path = os.path.normpath(args.baseline)
+    if given.count(path) == 1:
+        return str(scores.runs[given.index(path)])
+    try:
+        return str(scores.runs[scores.rankings.index(args.baseline)])
+    except KeyError:
+        raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}") from None
+
+
+def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    from amble.compare import anova, compare
+
+    long = args.format in ("tsv", "csv", "json")
+    tables, about, variance = [], [], []
+    for measure in scores.parsed:
+        found = compare(
+            scores,
+            measure,
+            base,
+            args.test,
+            args.sides,
+            args.correction,
+            args.alpha,
+            args.seed,
+            args.rounds,
+            interval=args.interval,
+        )
+        about.append(found.facts)
+        if args.test == "anova":
+            of = anova(scores, measure)
+            variance.append(
+                {"measure": of.measure, "rows": [dict(zip(of.table().columns, row, strict=True)) for row in of.table()]}
+            )
+            if not long and not args.letters:
+                tables.append(of.table(digits=args.digits))
+        if args.letters:
+            table = found.letters(digits=args.digits)
+            if long:
+                table.columns = ("measure", *table.columns)
+                table.rows = [(found.measure, *row) for row in table.rows]
+        else:
+            table = found.table(digits=args.digits, full=long)
+        tables.append(table)
+    return tables, {"comparisons": about} | ({"anova": variance} if variance else {})
+
+
+def _reasons(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    from amble.compare import why
+
+    long = args.format in ("tsv", "csv", "json")
+    runs = list(scores.runs)
+    if base is not None:  # last, so that differences are from it
+        runs = [*(run for run in runs if run != base), base]
+    found = [why(scores, args.why, measure, runs=runs) for measure in scores.parsed]
+    tables = [reasons.table(digits=args.digits, long=long) for reasons in found]
+    return tables, {"reasons": [table.facts for table in tables]}
+
+
+def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argparse.Namespace) -> str:
+    """All tables: below one another for people, as one for programs."""
+    if args.format in ("tsv", "csv", "json"):
+        whole = tables[0]
+        whole.rows = [row for table in tables for row in table.rows]
+        whole.facts = {}
+        if args.format == "json":
+            about = facts(scores.rankings, list(scores.parsed), [args.qrels, *args.runs], {"undefined": args.undefined})
+            whole.facts = about | more
+        return str(whole.render(args.format))
+    shown = sys.stdout is not None and sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ
+    return "\n\n".join(table.render(args.format, bold=shown and args.format == "table") for table in tables)
