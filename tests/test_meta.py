@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import amble
+from amble.compare.resampling import counts_of_draws
 from amble.errors import AmbleError
 from amble.meta import agreement, correlations, discriminative_power, kendall, rbo, spearman, swap_rates, tau_ap
 from amble.meta.correlation import places
@@ -235,7 +236,7 @@ def test_paired_t_at_its_ends() -> None:
 def test_bootstrap_levels_by_their_definition() -> None:
     x = np.random.default_rng(5).normal(size=(4, 9)) + np.arange(4)[:, None] * 0.3
     levels = bootstrap_levels(x, rounds=200, seed=8)
-    draws = np.random.default_rng(8).multinomial(9, np.full(9, 1 / 9), size=200)
+    draws = counts_of_draws(9, 200, 8)  # how often each topic is drawn, round by round
     for i, j in itertools.combinations(range(4), 2):
         d = x[i] - x[j]
         t = abs(d.mean()) / (d.std(ddof=1) / 3)

@@ -7,6 +7,7 @@ Most scores are sums over documents, and the parts add up to the score:
   the grades pays each rank the attention that this list makes her pay;
 * a user asked where she stops, who stops only at documents that gain (AP, RR, ERR): the chance that she stops there,
   times the rate that she then has. For AP that is the precision at the rank over the number of relevant documents;
+* a user who never stops (MP): the share of her visits that a relevant document gets, times precision there;
 * a user asked where she stops, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
 * a population: the mean over its users.
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from amble.measures import Gains, Lists, Measure, Walk
 from amble.measures.walking import gains_on, stroll_on
+from amble.measures.wandering import wandering_of
 from amble.progress import Progress
 
 __all__ = ["STORIES", "kind_of_parts", "losses_without", "parts_of"]
@@ -34,6 +36,7 @@ STORIES = {
     "total": "gain x the chance of getting to the rank, over what the score is divided by",
     "order1": "the chance that she stops there x the rate that she then has",
     "satisfied": "the chance that she stops there / rank",
+    "wander": "the share of her visits x the precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",
 }
@@ -70,7 +73,7 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
     own = (
         worth
-        if d.question == "satisfied" or (d.question == "order1" and kind_of_parts(m) == "order1")
+        if d.question in ("satisfied", "wander") or (d.question == "order1" and kind_of_parts(m) == "order1")
         else gain * worth
     )
     out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, own, 0.0)
@@ -80,6 +83,9 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
 def _by_rank(m: Measure, gains: Gains, lists: Lists, i: int) -> Array:
     """What a gain of 1 at each rank is worth or, for one who stops at gains, what stopping at each rank is worth."""
     d = m.declaration
+    if d.question == "wander":
+        user = wandering_of(m, gains, i)
+        return np.asarray(user.weights * user.precision * user.scale)
     walk = m.walking()
     if walk is not None:
         return _of_walk(walk, str(d.question), gains, lists, i, m.cut)
