@@ -8,6 +8,7 @@ Most scores are sums over documents, and the parts add up to the score:
 * a user asked where she stops, who stops only at documents that gain (AP, RR, ERR): the chance that she stops there,
   times the rate that she then has. For AP that is the precision at the rank over the number of relevant documents;
 * a user asked where she stops, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
+* a user who never stops (Markov Precision): the share of her visits that the document gets, times precision there;
 * a population: the mean over its users.
 
 What is not a user (bpref, Rprec, infAP, Q …) is no such sum. There a document's part is what the score loses if its
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from amble.measures import Gains, Lists, Measure, Walk
 from amble.measures.walking import gains_on, stroll_on
+from amble.measures.wandering import wandering_of
 from amble.progress import Progress
 
 __all__ = ["STORIES", "kind_of_parts", "losses_without", "parts_of"]
@@ -34,6 +36,7 @@ STORIES = {
     "total": "gain x the chance of getting to the rank, over what the score is divided by",
     "order1": "the chance that she stops there x the rate that she then has",
     "satisfied": "the chance that she stops there / rank",
+    "wander": "the share of her visits x precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",
 }
@@ -68,11 +71,7 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     inside = rank <= (by_rank.size if m.cut is None else min(by_rank.size, m.cut))
     out = np.zeros(hits)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    own = (
-        worth
-        if d.question == "satisfied" or (d.question == "order1" and kind_of_parts(m) == "order1")
-        else gain * worth
-    )
+    own = worth if kind_of_parts(m) in ("order1", "satisfied", "wander") else gain * worth
     out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, own, 0.0)
     return out
 
@@ -80,6 +79,9 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
 def _by_rank(m: Measure, gains: Gains, lists: Lists, i: int) -> Array:
     """What a gain of 1 at each rank is worth or, for one who stops at gains, what stopping at each rank is worth."""
     d = m.declaration
+    if d.question == "wander":
+        user = wandering_of(m, gains, i)
+        return np.asarray(user.weights * user.precision * user.scale)
     walk = m.walking()
     if walk is not None:
         return _of_walk(walk, str(d.question), gains, lists, i, m.cut)
