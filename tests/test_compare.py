@@ -513,7 +513,10 @@ def test_letters_follow_the_means(scores: amble.Scores) -> None:
 # ---- which documents make the difference
 
 
-@pytest.mark.parametrize("name", [*(name for name, d in REGISTRY.items() if d.is_user), "RBP(p=Beta(8,2))", "AP@5"])
+USERS = [name for name, d in REGISTRY.items() if d.is_user]
+
+
+@pytest.mark.parametrize("name", [*USERS, "RBP(p=Beta(8,2))", "AP@5", "MP(rescale='NA')@20", "PH(order=2)"])
 def test_parts_of_users_add_up(scores: amble.Scores, name: str) -> None:
     wanted = amble.evaluate(scores.rankings, name)
     for topic in scores.topics[:2]:

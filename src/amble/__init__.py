@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from amble.align import Rankings, align
     from amble.audit import Audit
     from amble.check import check
-    from amble.compare import Comparison, Reasons, compare, why
-    from amble.compare.anova import Anova, anova
+    from amble.compare import Anova, Comparison, Reasons, anova, compare, why
     from amble.curves import pr_curve
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning

@@ -6,9 +6,9 @@ Two runs answered the same topics, so they are compared topic by topic. `compare
 
 from __future__ import annotations
 
-from amble.compare.anova import Anova, anova
 from amble.compare.asking import compare
 from amble.compare.comparison import Comparison
 from amble.compare.reasons import Reasons, why
+from amble.compare.variance import Anova, anova
 
 __all__ = ["Anova", "Comparison", "Reasons", "anova", "compare", "why"]

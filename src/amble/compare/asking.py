@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.compare import effects, paired, resampling
-from amble.compare.anova import complete_scores, variance_of
 from amble.compare.comparison import ALL_COUNTED, TESTS, Comparison, Findings, Question
 from amble.compare.corrections import CORRECTIONS, adjust
 from amble.compare.ranges import critical_range, exceeds
 from amble.compare.systems import Differences, Systems, differences, pairs_of, systems_of
 from amble.compare.tukey import critical_difference, dealt_ranges, range_p
+from amble.compare.variance import complete_scores, variance_of
 from amble.errors import AlignError, AmbleError
 from amble.evaluate import Scores
 from amble.measures import Measure

@@ -7,8 +7,8 @@ Most scores are sums over documents, and the parts add up to the score:
   the grades pays each rank the attention that this list makes her pay;
 * a user asked where she stops, who stops only at documents that gain (AP, RR, ERR): the chance that she stops there,
   times the rate that she then has. For AP that is the precision at the rank over the number of relevant documents;
-* a user who never stops (MP): the share of her visits that a relevant document gets, times precision there;
 * a user asked where she stops, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
+* a user who never stops (Markov Precision): the share of her visits that the document gets, times precision there;
 * a population: the mean over its users.
 
 What is not a user (bpref, Rprec, infAP, Q …) is no such sum. There a document's part is what the score loses if its
@@ -36,7 +36,7 @@ STORIES = {
     "total": "gain x the chance of getting to the rank, over what the score is divided by",
     "order1": "the chance that she stops there x the rate that she then has",
     "satisfied": "the chance that she stops there / rank",
-    "wander": "the share of her visits x the precision there",
+    "wander": "the share of her visits x precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",
 }
@@ -71,11 +71,7 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     inside = rank <= (by_rank.size if m.cut is None else min(by_rank.size, m.cut))
     out = np.zeros(hits)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    own = (
-        worth
-        if d.question in ("satisfied", "wander") or (d.question == "order1" and kind_of_parts(m) == "order1")
-        else gain * worth
-    )
+    own = worth if kind_of_parts(m) in ("order1", "satisfied", "wander") else gain * worth
     out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, own, 0.0)
     return out
 
