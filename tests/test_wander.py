@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from fractions import Fraction
 from itertools import product
 
 import markov_reference as reference
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import amble
 from amble.errors import MeasureError
 from amble.users import balance, invariant, toeplitz
 from amble.users.models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
@@ -561,3 +563,76 @@ def test_properties(grades: list[int], words: tuple[str, str, str], steps: int |
 def test_without_counts_up_and_down_are_alike(grades: list[int], model: str, loops: str) -> None:
     forth = Wander(model, loops=loops).over(grades).weights
     np.testing.assert_allclose(Wander(model, loops=loops).over(grades[::-1]).weights[::-1], forth, atol=1e-13)
+
+
+# ---- chains of one's own that a dense solve gets wrong
+
+
+def exact_invariant(p: list[list[Fraction]]) -> list[Fraction]:
+    """The invariant law by elimination with fractions: nothing is rounded."""
+    a = [row[:] for row in p]
+    n = len(a)
+    for k in range(n - 1, 0, -1):
+        leaves = sum(a[k][:k])
+        for i in range(k):
+            a[i][k] /= leaves
+            for j in range(k):
+                a[i][j] += a[i][k] * a[k][j]
+    pi = [Fraction(1)]
+    for k in range(1, n):
+        pi.append(sum((pi[i] * a[i][k] for i in range(k)), Fraction(0)))
+    total = sum(pi)
+    return [x / total for x in pi]
+
+
+@pytest.mark.parametrize("c", [1.0, 2.0, 3.0])
+def test_shares_of_any_size_are_exact(c: float) -> None:
+    # she is drawn back so strongly that at the relevant ranks next to nothing of the law is left
+    n, relevant = 14, slice(10, 14)
+    weights = lambda i, j: np.exp(-c * np.abs(i - j)) * np.where(j > i, 1.0, 50.0)  # noqa: E731
+    rank = np.arange(1.0, n + 1.0)
+    w = weights(rank[:, None], rank[None, :])
+    np.fill_diagonal(w, 0.0)
+    p = [[Fraction(float(x)) for x in row] for row in w]
+    p = [[x / sum(row) for x in row] for row in p]
+    exact = exact_invariant(p)[relevant]
+    want = [float(x / sum(exact)) for x in exact]
+    got = Wander(weights=weights).over([0] * 10 + [1] * 4).weights[relevant]
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("e", [1e-6, 1e-12, 1e-17, 1e-30])
+def test_a_chain_that_nearly_falls_apart(e: float) -> None:
+    rows = [[0, 1, e, 0], [1, 0, 0, 0], [0, 0, 0, 1], [3 * e, 0, 1, 0]]
+    p = [[Fraction(x) for x in row] for row in rows]
+    exact = [float(x) for x in exact_invariant([[x / sum(row) for x in row] for row in p])]
+    np.testing.assert_allclose(Wander(weights=rows).over([1, 1, 1, 1]).weights, exact, rtol=1e-12)
+
+
+def test_many_moves_stay_a_law() -> None:
+    user = Wander("GL_AD_ID").over([1, 0, 1, 1])
+    long = user.after(10**40)
+    assert long.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(long[[0, 2, 3]], user.weights[[0, 2, 3]], rtol=1e-10)
+
+
+def test_tiny_rates_and_huge_weights() -> None:
+    assert amble.parse("MP(rates='1e-320')").value([1, 0, 1]) == pytest.approx(amble.parse("MP").value([1, 0, 1]))
+    small, huge = (Wander(weights=lambda i, j, k=k: k / (np.abs(i - j) + 1.0)) for k in (1.0, 1e307))
+    np.testing.assert_allclose(huge.over([1, 0, 1]).weights, small.over([1, 0, 1]).weights, rtol=1e-12)
+
+
+def test_what_is_no_weight() -> None:
+    for make in (
+        lambda: Wander(weights=lambda i, j: "a").over([1, 1]),
+        lambda: Wander(weights=lambda i, j: np.ones(3)).over([1, 1]),
+        lambda: Wander("GL_AD_ID").over(["a"]),
+        lambda: Wander("GL_AD_ID", loops=["NL"]),  # type: ignore[arg-type]
+        lambda: Wander("GL_AD_ID", rescale=["R"]),  # type: ignore[arg-type]
+        lambda: Wander("GL_AD_ID").over([1]).residual(1.5),
+    ):
+        with pytest.raises(amble.MeasureError):
+            make()
+    for text in ("1,,2", "1e400", "1_000", "1,a"):
+        with pytest.raises(amble.MeasureError, match="no such file"):
+            amble.parse(f"MP(rates='{text}')")

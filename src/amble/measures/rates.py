@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from amble.errors import MeasureError, ReadError
@@ -36,7 +37,9 @@ class Rates(Domain):
 
         try:
             rates = [_reader_py._number(word.strip().encode(), "rate") for word in text.split(",")]
-        except ValueError:
+        except ValueError as error:
+            if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
+                raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
             return read_rates(text)
         if min(rates) <= 0:
             raise ValueError

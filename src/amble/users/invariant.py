@@ -1,7 +1,8 @@
 """Any chain on the ranks: checked, its invariant law, the chain watched on some of the ranks, and finite steps.
 
 The invariant law pi = pi P exists and is one if every rank can be reached from every other. Weights that are the same
-both ways give it as row sums, weights between neighbours by detailed balance, others by a solve. A chain that is
+both ways give it as row sums, weights between neighbours by detailed balance, others by taking
+states out. A chain that is
 watched only when it is at some of its ranks is a chain, too; its invariant law is that of the whole chain there, but
 for a factor.
 """
@@ -17,7 +18,16 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.users.models import Model, distance_weights
 
-__all__ = ["chances", "check_irreducible", "check_size", "log_invariant", "occupied", "watched", "watched_model"]
+__all__ = [
+    "chances",
+    "check_irreducible",
+    "check_size",
+    "log_invariant",
+    "moved",
+    "occupied",
+    "watched",
+    "watched_model",
+]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,6 +70,8 @@ def chances(weights: Array, rank: Ints) -> Array:
     """Weights as chances, each row divided by its sum; a single rank is where she stays."""
     if rank.size == 1:
         return np.ones((1, 1))
+    largest = float(weights.max(initial=0.0))
+    weights = weights / largest if largest > 1e290 else weights  # sums must be numbers
     total = weights.sum(axis=1)
     stuck = np.flatnonzero(total == 0)
     if stuck.size:
@@ -108,16 +120,47 @@ def log_invariant(weights: Array) -> Logs:
     n = weights.shape[0]
     if n == 1:
         return np.zeros(1, np.longdouble)
+    largest = float(weights.max())
+    weights = weights / largest if largest > 1e290 else weights  # sums must be numbers
     leaving = weights.sum(axis=1)
     if np.array_equal(weights, weights.T):
         return np.asarray(np.log(leaving.astype(np.longdouble)))
     if not np.triu(weights, 2).any() and not np.tril(weights, -2).any():
         steps = np.log(np.diagonal(weights, 1)) - np.log(np.diagonal(weights, -1))
         return np.asarray(np.concatenate(([0.0], np.cumsum(steps, dtype=np.longdouble))) + np.log(leaving))
-    p = weights / leaving[:, None]
-    pi = np.linalg.solve((np.eye(n) - p + 1.0).T, np.ones(n))
-    pi = np.maximum(pi, 0.0) @ p  # a step that only adds: small entries become as exact as large ones
-    return np.asarray(np.log((pi / pi.sum()).astype(np.longdouble)))
+    return _by_elimination(weights / leaving[:, None])
+
+
+def _by_elimination(p: Array) -> Logs:
+    """States are taken out one by one, and what led to them is shared among those that are left.
+
+    Nothing is subtracted (Grassmann, Taksar and Heyman), so that small shares are as exact as large ones, and chains
+    that nearly fall apart as exact as others.
+    """
+    a = _taken_out(p, 1)
+    pi = np.ones(a.shape[0], np.longdouble)
+    for k in range(1, pi.size):
+        pi[k] = pi[:k] @ a[:k, k]
+        if pi[k] > 1e300:  # only ratios matter
+            pi[: k + 1] /= pi[k]
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(pi))
+
+
+def _taken_out(p: Array, keep: int) -> Array:
+    """The chain without its states from the last one down to number ``keep``.
+
+    Before the diagonal stand the chances between what was left when a state went; in its column, what led to it for
+    each chance of leaving it.
+    """
+    a = np.array(p)
+    for k in range(a.shape[0] - 1, keep - 1, -1):
+        leaves = a[k, :k].sum()
+        if not leaves > 0:
+            raise MeasureError("the chain is too close to falling apart: a chance of leaving is no number above 0")
+        a[:k, k] /= leaves
+        a[:k, :k] += np.outer(a[:k, k], a[k, :k])
+    return a
 
 
 # ---- watched
@@ -128,8 +171,9 @@ def watched(p: Array, keep: Ints) -> Array:
     rest = np.setdiff1d(np.arange(p.shape[0]), keep)
     if not rest.size:
         return p
-    through = np.linalg.solve(np.eye(rest.size) - p[np.ix_(rest, rest)], p[np.ix_(rest, keep)])
-    return np.asarray(p[np.ix_(keep, keep)] + p[np.ix_(keep, rest)] @ through)
+    order = np.concatenate((keep, rest))
+    found = _taken_out(p[np.ix_(order, order)], keep.size)[: keep.size, : keep.size]
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def watched_model(model: Model, rank: Ints, n: int) -> Array:
@@ -204,6 +248,24 @@ def _watched_neighbours(model: Model, rank: Ints, n: int) -> Array:
 # ---- finite steps
 
 
+def squared(p: Array) -> Array:
+    """Two steps at once; rows are kept at a sum of 1, from which rounding would lead away."""
+    twice = p @ p
+    return np.asarray(twice / twice.sum(axis=1, keepdims=True))
+
+
+def moved(p: Array, start: Array, steps: int) -> Array:
+    """Where she is after so many steps."""
+    power, here = p, start
+    while steps:
+        if steps & 1:
+            here = here @ power
+        steps >>= 1
+        if steps:
+            power = squared(power)
+    return np.asarray(here)
+
+
 def occupied(p: Array, start: Array, steps: int) -> Array:
     """Where she is in the mean over so many visits, the first included: (1 / n) sum over k < n of start P^k.
 
@@ -223,5 +285,5 @@ def occupied(p: Array, start: Array, steps: int) -> Array:
             total, here = total + here @ sums, here @ power
         left >>= 1
         if left:
-            sums, power = sums + sums @ power, power @ power
+            sums, power = sums + sums @ power, squared(power)
     return np.asarray(total / steps)

@@ -98,7 +98,7 @@ class Model(NamedTuple):
     def read(cls, text: str, loops: str = "NL", counts: str = "NA") -> Model:
         """Read a name such as ``GL_AD_ID``."""
         for what, word, words in (("model", text, MODELS), ("loops", loops, LOOPS), ("counts", counts, COUNTS)):
-            if word not in words:
+            if not isinstance(word, str) or word not in words:
                 raise MeasureError(f"{what}={word!r:.60} is not allowed, expected one of {', '.join(map(repr, words))}")
         connected, states, distance = text.split("_")
         return cls(connected, states, distance, loops, counts)

@@ -29,6 +29,7 @@ from amble.users.invariant import (
     check_size,
     checked,
     log_invariant,
+    moved,
     occupied,
     watched,
     watched_model,
@@ -113,9 +114,9 @@ class Wander:
         if model is None and counts != "NA":
             raise MeasureError(f"counts={counts!r} goes with a model")
         for what, word, words in (("loops", loops, ("NL", "SL")), ("states", states, ("AD", "OR"))):
-            if word not in words:
+            if not isinstance(word, str) or word not in words:
                 raise MeasureError(f"{what}={word!r:.60}: expected one of {', '.join(map(repr, words))}")
-        if rescale not in RESCALING:
+        if not isinstance(rescale, str) or rescale not in RESCALING:
             raise MeasureError(f"rescale={rescale!r:.60}: expected one of {', '.join(map(repr, RESCALING))}")
         if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
             raise MeasureError(f"steps={steps!r:.60}: expected a whole number of at least 1, or None")
@@ -156,7 +157,10 @@ class Wander:
         most : int, optional
             How many of them the best run found; without it, as many as this list.
         """
-        gains = np.array(gain, np.float64, ndmin=1)
+        try:
+            gains = np.array(gain, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"gains {gain!r:.60}: expected one list of numbers, by rank") from None
         if gains.ndim != 1 or np.isnan(gains).any():
             raise MeasureError("expected one list of gains, by rank")
         rank = np.flatnonzero(gains > 0) + 1
@@ -205,8 +209,16 @@ class Wander:
             given = self.rule
             if callable(given):
                 with np.errstate(divide="ignore", invalid="ignore"):  # at distance 0, where nothing may be asked
-                    given = np.broadcast_to(given(here[:, None], here[None, :]), (rank.size, rank.size))
-            w = np.array(given, np.float64)
+                    given = given(here[:, None], here[None, :])
+            try:
+                w = np.array(given, np.float64)
+                if callable(self.rule):
+                    w = np.array(np.broadcast_to(w, (rank.size, rank.size)))
+            except (TypeError, ValueError):
+                raise MeasureError(
+                    f"weights of shape {np.shape(given)}, expected {(rank.size, rank.size)}: numbers, a row and a "
+                    f"column for each rank"
+                ) from None
             if self.loops == "NL" and w.ndim == 2 and w.shape[0] == w.shape[1]:
                 np.fill_diagonal(w, 0.0)
             w = checked(w, rank)
@@ -246,7 +258,7 @@ class Wander:
             raise MeasureError(
                 f"the rate at rank {rank[wrong[0]]} is {mu[wrong[0]]:g}, expected a finite number above 0"
             )
-        return np.asarray(1.0 / mu)
+        return np.asarray(mu.min() / mu)  # only ratios matter
 
 
 def _own(rule: Any) -> Any:
@@ -339,7 +351,7 @@ class Wandering(Behaviour):
         out = np.zeros(self.n)
         if self.relevant.size:
             start = self.wander.starting(self.relevant)
-            out[self.relevant - 1] = start @ np.linalg.matrix_power(self.moves, moves)
+            out[self.relevant - 1] = moved(self.moves, start, moves)
         return out
 
     @property
@@ -349,7 +361,7 @@ class Wandering(Behaviour):
 
     def residual(self, k: int) -> float:
         """The share of her attention that goes beyond rank k."""
-        if k < 0:
+        if not isinstance(k, int | np.integer) or k < 0:
             raise MeasureError(f"residual({k}): expected a rank of at least 0")
         return float(self._weights[k:].sum())
 
