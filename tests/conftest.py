@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import amble
+
 # the same examples every time, so that a run that passes passes again
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
@@ -26,6 +28,16 @@ def data() -> Path:
     if not Path(folder).is_dir():
         pytest.skip(f"real data: AMBLE_DATA names {folder}, which is not there")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def runs(data: Path) -> Path:
+    """The same folder, for tests that read all runs of TREC-8: with the plain twin each would take a minute."""
+    if not amble.read.compiled():
+        pytest.skip("real data: all runs, with the C part hidden, take minutes; read in other tests")
+    if not (data / "trec8" / "qrels.txt").exists():
+        pytest.skip("real data: no trec8/ in the folder that AMBLE_DATA names")
+    return data
 
 
 @pytest.fixture

@@ -155,11 +155,9 @@ def test_published_models_on_trec_8(trec8: Lists) -> None:
 
 
 @pytest.fixture(scope="module")
-def trec8(data: Path) -> Lists:
-    runs = sorted((data / "trec8" / "runs").iterdir())
-    if not runs:
-        pytest.skip("no runs of TREC-8")
-    return Lists.of_rankings(amble.align(data / "trec8" / "qrels.txt", amble.read_runs(*map(str, runs))))
+def trec8(runs: Path) -> Lists:
+    files = sorted((runs / "trec8" / "runs").iterdir())
+    return Lists.of_rankings(amble.align(runs / "trec8" / "qrels.txt", amble.read_runs(*map(str, files))))
 
 
 # ---- NCP

@@ -78,20 +78,16 @@ def test_no_data(tmp_path: Path) -> None:
             assert done.stderr.count("\n") == 1
 
 
-def test_ferrante_ferro_and_maistro(data: Path, tmp_path: Path) -> None:
-    if not (data / "trec8" / "qrels.txt").exists():
-        pytest.skip("real data: no trec8/ in the folder that AMBLE_DATA names")
-    done = script("ferrante2014.py", str(data / "trec8"), "--only", "tables", "ap", cwd=tmp_path)
+def test_ferrante_ferro_and_maistro(runs: Path, tmp_path: Path) -> None:
+    done = script("ferrante2014.py", str(runs / "trec8"), "--only", "tables", "ap", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "  NO\n" not in done.stdout
     assert done.stdout.rstrip().endswith("80 of 80 figures reproduced")
     assert "RBP's is lost (ours: 0.862" in done.stdout
 
 
-def test_orders_on_trec8(data: Path, tmp_path: Path) -> None:
-    if not (data / "trec8" / "qrels.txt").exists():
-        pytest.skip("real data: no trec8/ in the folder that AMBLE_DATA names")
-    done = script("orders_trec8.py", str(data / "trec8"), "--runs", "5", "--users", "500", cwd=tmp_path)
+def test_orders_on_trec8(runs: Path, tmp_path: Path) -> None:
+    done = script("orders_trec8.py", str(runs / "trec8"), "--runs", "5", "--users", "500", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "5 runs, 10 pairs, 50 topics" in done.stdout
     assert (tmp_path / "reproduced" / "orders_trec8.svg").stat().st_size > 2000
@@ -136,7 +132,7 @@ def test_figures_that_need_no_runs(load: Callable[[str], ModuleType]) -> None:
     assert [key for key, value in ours.items() if not published.within(by_key[key], value)] == []
 
 
-def test_every_figure_on_real_data(data: Path, tmp_path: Path) -> None:
+def test_every_figure_on_real_data(runs: Path, tmp_path: Path) -> None:
     done = script("all.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     lines = done.stdout.splitlines()
@@ -148,7 +144,7 @@ def test_every_figure_on_real_data(data: Path, tmp_path: Path) -> None:
     assert lines[-1] == "275 of 277 within tolerance"
 
 
-def test_what_was_found_on_the_way(data: Path, tmp_path: Path) -> None:
+def test_what_was_found_on_the_way(runs: Path, tmp_path: Path) -> None:
     done = script("moffat2012.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert "184 of 184 within tolerance" in done.stdout
