@@ -16,13 +16,12 @@ The folder holds qrels.txt and runs/, with a file a run.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import published
-from figures import Figures, head, run, say, show
+from figures import Figures, head, run, say, show, trec8_folder
 from numpy.typing import NDArray
 
 import amble
@@ -204,16 +203,7 @@ PARTS: dict[str, Callable[[amble.Rankings, Figures], None]] = {
 
 def read(folder: Path | None) -> amble.Rankings:
     """TREC 8, aligned."""
-    if folder is None:
-        named = os.environ.get("AMBLE_DATA")
-        if not named:
-            raise amble.AmbleError(
-                "no data: name the folder of TREC-8, or set AMBLE_DATA to the folder that holds trec8/"
-            )
-        folder = Path(named) / "trec8"
-    for needed in (folder / "qrels.txt", folder / "runs"):
-        if not needed.exists():
-            raise amble.AmbleError(f"no data: {needed} is not there; expected qrels.txt and runs/ in {folder}")
+    folder = trec8_folder(folder)
     runs = sorted(str(path) for path in (folder / "runs").iterdir() if path.is_file())
     return amble.align(str(folder / "qrels.txt"), runs)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from amble import AmbleError, Table
@@ -28,6 +30,19 @@ def head(text: str) -> None:
 def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], digits: int = 4) -> None:
     """Print a table."""
     say(Table(columns, rows, digits=digits).text())
+
+
+def trec8_folder(folder: Path | None = None) -> Path:
+    """The folder of TREC-8's runs, given or beside others in the one that AMBLE_DATA names; or a clear word."""
+    if folder is None:
+        named = os.environ.get("AMBLE_DATA")
+        if not named:
+            raise AmbleError("no data: name the folder of TREC-8, or set AMBLE_DATA to the folder that holds trec8/")
+        folder = Path(named) / "trec8"
+    for needed in (folder / "qrels.txt", folder / "runs"):
+        if not needed.exists():
+            raise AmbleError(f"no data: {needed} is not there; expected qrels.txt and runs/ in {folder}")
+    return folder
 
 
 class Figures:

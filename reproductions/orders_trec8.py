@@ -15,13 +15,12 @@ The folder holds qrels.txt and runs/, with a file a run. Prints tables; writes o
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from figures import head, note, run, say, show
+from figures import head, note, run, say, show, trec8_folder
 from numpy.typing import NDArray
 
 import amble
@@ -265,21 +264,6 @@ def write(found: list[Count], path: Path) -> None:
     say(f"\ntable: {path}")
 
 
-def find(folder: Path | None) -> Path:
-    """The folder of the data, or a clear word."""
-    if folder is None:
-        named = os.environ.get("AMBLE_DATA")
-        if not named:
-            raise amble.AmbleError(
-                "no data: name the folder of TREC-8, or set AMBLE_DATA to the folder that holds trec8/"
-            )
-        folder = Path(named) / "trec8"
-    for needed in (folder / "qrels.txt", folder / "runs"):
-        if not needed.exists():
-            raise amble.AmbleError(f"no data: {needed} is not there; expected qrels.txt and runs/ in {folder}")
-    return folder
-
-
 def main(argv: list[str]) -> int:
     """Count, print, write and draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -291,7 +275,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--users", type=int, default=100_000, help="simulated on each topic (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=8, help="same seed, same users (default: %(default)s)")
     args = parser.parse_args(argv)
-    folder = find(args.folder)
+    folder = trec8_folder(args.folder)
     if args.runs is not None and args.runs < 2:
         raise amble.AmbleError(f"--runs {args.runs}: expected at least 2")
     args.out.mkdir(parents=True, exist_ok=True)

@@ -301,10 +301,10 @@ def test_rates_from_a_file(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "empty, expected a rate on each line"),
-        ("1\n0\n", ":2: rate '0' is not above 0"),
+        ("", "empty, expected lines: rate"),
+        ("1\n0\n", ":2: rate 0 is not above 0"),
         ("1\nfast\n", ":2: rate 'fast' is not a decimal number"),
-        ("1 2\n", ":1: found 2 columns, expected 1: the rate of a rank"),
+        ("1 2\n", ":1: found 2 columns, expected 1: rate"),
     ],
 )
 def test_wrong_files_of_rates(content: str, message: str, write: Write) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from amble.errors import ReadError
 from amble.evaluate import LEAST, Scores
-from amble.files import open_source
 from amble.measures.trec import trec_name
+from amble.rows import read_rows
 
 __all__ = ["read_zscores", "standardised"]
 
@@ -31,29 +31,11 @@ def read_zscores(path: str | os.PathLike[str]) -> Moments:
     dict
         ``{topic: {measure: (mean, deviation)}}``; measures under trec_eval's names or amble's.
     """
-    from amble import _reader_py
-
-    name = os.fspath(path)
     table: Moments = {}
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
-    for line, raw in enumerate(data.split(b"\n"), 1):
-        columns = [column.decode("utf-8", "surrogateescape") for column in raw.split()]
-        if not columns or columns[0].startswith("#"):
-            continue
-        if len(columns) != 4:
-            raise ReadError(f"{name}:{line}: found {len(columns)} columns, expected 4: topic measure mean deviation")
-        try:
-            mean, deviation = (
-                _reader_py._number(x.encode(), what) for x, what in zip(columns[2:], ("mean", "deviation"), strict=True)
-            )
-        except ValueError as error:
-            raise ReadError(f"{name}:{line}: {error}") from None
+    for where, (topic, measure), (mean, deviation) in read_rows(path, ("topic", "measure"), ("mean", "deviation")):
         if deviation < 0:
-            raise ReadError(f"{name}:{line}: deviation {columns[3]!r} is negative")
-        table.setdefault(columns[0], {})[columns[1]] = (mean, deviation)
-    if not table:
-        raise ReadError(f"{name}: empty, expected lines: topic measure mean deviation")
+            raise ReadError(f"{where}: deviation {deviation:g} is negative")
+        table.setdefault(topic, {})[measure] = (mean, deviation)
     return table
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from amble.align import Rankings
 from amble.errors import ReadError
-from amble.files import open_source
 from amble.measures.gains import Lists
+from amble.rows import read_rows
 
 __all__ = ["Costs", "read_costs"]
 
@@ -81,28 +81,11 @@ class Costs:
 
 def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
     """Read a table of ``document cost`` lines."""
-    from amble import _reader_py
-
-    name = os.fspath(path)
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
     out: dict[str, float] = {}
-    for line, text in enumerate(data.split(b"\n"), 1):
-        columns = text.split()
-        if not columns or columns[0].startswith(b"#"):
-            continue
-        if len(columns) != 2:
-            raise ReadError(f"{name}:{line}: found {len(columns)} columns, expected 2: document cost")
-        try:
-            cost = _reader_py._number(columns[1], "cost")
-        except ValueError as error:
-            raise ReadError(f"{name}:{line}: {error}") from None
+    for where, (doc,), (cost,) in read_rows(path, ("document",), ("cost",)):
         if cost <= 0:
-            raise ReadError(f"{name}:{line}: cost {columns[1].decode()!r} is not above 0")
-        doc = columns[0].decode("utf-8", "surrogateescape")
+            raise ReadError(f"{where}: cost {cost:g} is not above 0")
         if doc in out:
-            raise ReadError(f"{name}:{line}: document {doc!r} has a cost already")
+            raise ReadError(f"{where}: document {doc!r} has a cost already")
         out[doc] = cost
-    if not out:
-        raise ReadError(f"{name}: empty, expected lines: document cost")
     return out
