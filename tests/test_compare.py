@@ -257,25 +257,25 @@ def test_noise_of_subtraction_breaks_no_ties() -> None:
 
 def test_one_topic() -> None:
     one = of([0.5], [0.2])
-    for test in ("wilcoxon", "sign", "permutation", "tukey"):
-        found = amble.compare(one, test=test)
-        assert found.p[0] == 1
-        assert math.isnan(found.g[0])
-        if test != "tukey":
-            assert math.isnan(found.low[0])
-            assert amble.compare(one, test=test, sides="greater").p[0] == 0.5
-    assert "1 topic," in amble.compare(one, test="sign").caption
-    for test, name in (("t", "paired t-test"), ("bootstrap", "bootstrap test")):
+    names = {
+        "t": "the paired t-test",
+        "wilcoxon": "Wilcoxon's signed-rank test",
+        "sign": "the sign test",
+        "permutation": "the permutation test",
+        "bootstrap": "the bootstrap test",
+    }
+    for test, name in names.items():
+        with pytest.raises(amble.AlignError, match=f"^a and b have scores on 1 common topic, {name} needs at least 2$"):
+            amble.compare(one, test=test)
+    for test, name in (("tukey", "Tukey's HSD by randomisation"), ("anova", "Tukey's HSD after two-way ANOVA")):
         with pytest.raises(
-            amble.AlignError, match=f"a and b have scores on 1 common topic, the {name} needs at least 2"
+            amble.AlignError, match=f"^1 topic on which all runs have a score, {name} needs at least 2$"
         ):
             amble.compare(one, test=test)
-    with pytest.raises(amble.AlignError, match="1 topic on which all runs have a score, the Tukey's HSD after"):
-        amble.compare(one, test="anova")
     with pytest.raises(amble.AmbleError, match="2 runs and 1 topics, expected at least 2 of each"):
         amble.anova(one)
     with pytest.raises(
-        amble.AlignError, match="a and b have scores on 0 common topics, the sign test needs at least 1"
+        amble.AlignError, match="a and b have scores on 0 common topics, the sign test needs at least 2"
     ):
         amble.compare({"a": {"1": 0.5}, "b": {"2": 0.5}}, test="sign")
 
@@ -306,6 +306,8 @@ def test_large_and_small_scores() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"test": ["t"]}, "test=['t']: expected one of 't', 'wilcoxon', 'sign'"),
+        ({"sides": {}}, "sides={}: expected one of 'two'"),
         ({"test": "z"}, "test='z': expected one of 't', 'wilcoxon', 'sign'"),
         ({"sides": "both"}, "sides='both': expected one of 'two', 'greater', 'less'"),
         ({"correction": "tukey"}, "correction='tukey': expected one of 'none', 'bonferroni'"),
@@ -362,6 +364,86 @@ def test_too_few_rounds_are_told() -> None:
     assert "at least 19" in amble.compare(of(*values), test="tukey", rounds=18).caption
     assert amble.compare(of(*values), test="tukey", rounds=18).high[0] == math.inf
     assert "too few" not in amble.compare(of(*values[:, :20]), test="permutation", rounds=2**10).caption
+    identical = amble.compare(of([0.1, 0.2], [0.1, 0.2]), test="sign")
+    assert identical.limit == ""  # more topics would not help
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon", "permutation"])
+def test_too_few_topics_are_told(test: str) -> None:
+    def limit(topics: int, systems: int = 2, **options: Any) -> str:
+        # each run is better than the next on every topic, as clearly as can be
+        values = np.arange(systems)[::-1, None] + np.arange(topics) / 10 * np.arange(systems)[::-1, None]
+        found = amble.compare(of(*values), test=test, **options)
+        assert (found.limit == "") == found.significant.any()  # told if, and only if, nothing could be found
+        assert ("too few topics to find any difference" in found.caption) == (found.limit == "topics")
+        assert "rounds" not in found.caption
+        return found.limit
+
+    assert limit(5) == "topics"  # 2 / 2^5 is .0625
+    assert limit(6) == ""
+    assert limit(5, sides="greater") == ""  # 1 / 2^5
+    assert limit(4, sides="greater") == "topics"
+    assert limit(7, systems=6) == "topics"  # 15 x 2 / 2^7
+    assert limit(7, systems=6, correction="bh") == ""
+    assert limit(10, systems=6) == ""
+
+
+def test_the_limit_is_that_of_the_best_pair() -> None:
+    a, b = [0.5] * 8, [0.5] * 7 + [0.6]
+    c = [0.1 * i for i in range(8)]
+    found = amble.compare(of(a, b, c), test="sign")  # a and b differ on one topic only
+    assert found.limit == ""  # the other pairs could: 3 x 2 / 2^8
+    assert amble.compare(of(a, b), test="sign").limit == "topics"
+    # a pair of few differences is counted, one of many drawn; the most different one decides
+    rng = np.random.default_rng(3)
+    many = rng.random((2, 60))
+    few = many[0].copy()
+    few[0] += 1
+    found = amble.compare(of(*many, few), test="permutation", rounds=30)
+    assert (found.limit, found.rounds_needed) == ("rounds", 59)  # 3 / (59 + 1) is .05
+    assert amble.compare(of(*many, few), test="permutation", rounds=59).limit == ""
+    for rounds in (29, 30):
+        found = amble.compare(of(*many), test="bootstrap", rounds=rounds, alpha=1 / 31)
+        assert found.limit == ("rounds" if rounds == 29 else "")
+
+
+def test_topics_limit_tukey_too() -> None:
+    values = [[1.0, 1.0], [0.0, 0.0]]  # 2 of the 4 deals have this range
+    found = amble.compare(of(*values), test="tukey", rounds=999)
+    assert found.limit == "topics"
+    assert not found.significant.any()
+    assert amble.compare(of([1.0] * 12, [0.0] * 12), test="tukey", rounds=999).limit == ""
+
+
+def test_corrected_to_the_level_is_at_the_level() -> None:
+    # 15 x (1 / 300) is .05, if not to the last digit
+    base = np.arange(6)[:, None] * (1 + np.random.default_rng(2).random((1, 60)))
+    found = amble.compare(of(*base), test="permutation", rounds=299, correction="bonferroni")
+    assert found.limit == ""
+    assert found.significant.all()
+
+
+def test_wording_of_captions() -> None:
+    values = np.random.default_rng(1).random((4, 12))
+    found = amble.compare(of(*values), correction="none")
+    assert "alpha 0.05, 6 comparisons without correction\n" in found.caption
+    found = amble.compare(of(*values), test="tukey", rounds=99)
+    assert "95 % intervals simultaneous, by randomisation" in found.caption
+    letters = found.letters()
+    assert "95 % intervals by Student's t, runs that share a letter do not differ" in letters.caption
+    assert "simultaneous" not in letters.caption
+    for row in letters:
+        i = found.runs.index(str(row[0]))
+        assert row[1:4] == pytest.approx((found.mean[i], found.mean_low[i], found.mean_high[i]))
+
+
+def test_variance_of_nothing() -> None:
+    system, topic = amble.anova(of([0.5] * 3, [0.5] * 3)).sources
+    assert math.isnan(system.omega_squared)
+    assert math.isnan(topic.omega_squared)
+    system, topic = amble.anova(of([0.1, 0.2, 0.4], [0.1, 0.2, 0.4])).sources
+    assert math.isnan(system.omega_squared)
+    assert topic.omega_squared == 1
 
 
 # ---- what must always be so
@@ -718,7 +800,12 @@ def test_command_letters_anova_and_why(amble_cli: CLI, files: list[str], tmp_pat
         (["--digits", "99"], "--digits 99: expected 0 to 17"),
         (["--baseline", "nobody"], "--baseline nobody: expected one of bm25, bm25+rm3"),
         (["--letters", "--sides", "less"], "--letters shows all pairs, two-sided"),
-        (["--letters", "--why", "301"], "--why shows documents, not tests"),
+        (["--letters", "--why", "301"], "--why shows documents, not tests: without --letters"),
+        (["--why", "301", "--sides", "two"], "--why shows documents, not tests: without --sides"),
+        (["--why", "301", "--test", "t"], "without --test"),
+        (["--why", "301", "--alpha", "0.05"], "without --alpha"),
+        (["--why", "301", "--rounds", "99"], "without --rounds"),
+        (["--why", "301", "--correction", "holm"], "without --correction"),
         (["--why", "1"], "topic '1' is not among the 25 topics scored"),
         (["-m", "APP"], "'APP': no measure is called APP"),
         (["--test", "tukey", "--correction", "holm"], "no correction='holm' on top of it"),

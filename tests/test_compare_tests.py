@@ -115,7 +115,7 @@ def test_intervals_of_means_are_scipys() -> None:
 
 @pytest.mark.parametrize("sides", SIDES)
 def test_wilcoxon_without_ties_is_scipys(sides: str) -> None:
-    for seed, topics in enumerate((1, 2, 6, 25, 50)):
+    for seed, topics in enumerate((2, 3, 6, 25, 50)):
         x, y = drawn("normal", topics, seed)
         found = pair(x, y, test="wilcoxon", sides=sides)
         theirs = scipy.stats.wilcoxon(x, y, alternative=SIDES[sides], method="exact")
@@ -176,7 +176,7 @@ def test_wilcoxon_of_hollander_and_wolfe() -> None:
 @KINDS
 @pytest.mark.parametrize("sides", SIDES)
 def test_sign_is_the_binomial_test(kind: str, sides: str) -> None:
-    for seed, topics in enumerate((1, 5, 12, 50, 1001)):
+    for seed, topics in enumerate((2, 5, 12, 50, 1001)):
         x, y = drawn(kind, topics, seed)
         d = np.round(x - y, 9)
         wins, losses = int((d > 0).sum()), int((d < 0).sum())

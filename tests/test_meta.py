@@ -361,7 +361,47 @@ def test_wrong_words() -> None:
         agreement(random_scores(runs=1))
 
 
+def test_at_most_alpha_as_compare_has_it() -> None:
+    values = np.random.default_rng(5).random((5, 9, 1))
+    scores = made(values, "AP")
+    found = amble.compare(scores, test="tukey", rounds=99)
+    for alpha in sorted(set(found.p.tolist()) - {1.0}):  # levels that are p-values themselves
+        there = amble.compare(scores, test="tukey", rounds=99, alpha=alpha).significant.mean()
+        assert there > 0
+        assert discriminative_power(scores, test="tukey", rounds=99, alpha=alpha).power[0] == pytest.approx(there)
+        assert agreement(scores, test="tukey", rounds=99, alpha=alpha).power[0] == pytest.approx(there)
+
+
+def test_pairs_without_two_common_topics() -> None:
+    values = np.random.default_rng(5).random((3, 4, 1))
+    values[0, :2], values[1, 3:] = np.nan, np.nan
+    with pytest.raises(amble.AlignError, match="^r0 and r1 have scores on 1 common topic, expected at least 2$"):
+        agreement(made(values, "AP"))
+
+
+def test_draws_without_a_topic_of_a_run() -> None:
+    values = np.random.default_rng(5).random((4, 6, 2))
+    values[0, 1:] = np.nan  # one topic only: a third of the draws, (5/6)^6, do without it
+    found = correlations(made(values), repeats=300)
+    assert 60 < found.left_out < 150
+    assert found.low is not None
+    assert np.isfinite(found.low).all()
+    assert str(found.table()).startswith(f"{found.left_out} draws without any topic of some run left out")
+    assert correlations(made(values), repeats=300, threads=1).left_out == found.left_out
+    assert correlations(random_scores(), repeats=20).left_out == 0
+    values[0] = np.nan
+    with pytest.raises(AmbleError, match="a run without a topic has no place"):
+        correlations(made(values))
+
+
 # ---- swaps
+
+
+def test_no_conclusion_no_swap_rate() -> None:
+    found = swap_rates(made(np.full((3, 8, 1), 0.5), "AP"), sizes=[4], trials=5)
+    assert math.isnan(found.table()["swap rate"][0])
+    narrow = swap_rates(made(1e12 * np.random.default_rng(1).random((3, 8, 1)), "AP"), sizes=[4], trials=5, width=1e-9)
+    assert narrow.counts[0, 0, -1] == 15  # all in the last, open bin
 
 
 def test_swaps_by_hand() -> None:

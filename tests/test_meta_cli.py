@@ -25,7 +25,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def words(question: str, demo: list[str], *more: str) -> list[str]:
-    few = [FEW[question], "5"] if question in FEW else []
+    drawn = not {"--groups", "--pool-depths"} & set(more)
+    few = [FEW[question], "5"] if question in FEW and drawn else []
     return ["meta", question, *demo, "-m", "AP", "P@10", *few, *more]
 
 
@@ -94,6 +95,13 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["tau", "--digits", "99"], "--digits 99"),
         (["power", "--repeats", "0"], "rounds=0"),
         (["power", "--missing", "skip"], "lack topics"),
+        (["pool", "--groups", "²"], "²: No such file or directory; --groups takes a number of letters or a file"),
+        (["pool", "--groups", "9" * 5000], "--groups takes a number of letters or a file"),
+        (["pool", "--groups", "2", "--repeats", "5"], "--repeats goes without --groups: nothing is drawn at random"),
+        (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
+        (["pool", "--pool-depths", "5", "--repeats", "5"], "--repeats goes without --pool-depths"),
+        (["swaps", "--bin-width", "1e-300"], "width=1e-300: expected a number of at least 1e-09"),
+        (["topics", "-m", "GMAP"], "GMAP: its mean is geometric"),
     ],
 )
 def test_one_line_where_something_is_wrong(
@@ -116,6 +124,82 @@ def test_groups_that_cannot_be_read(demo: list[str], write: Callable[[str, str],
     path = write("groups.txt", "bm25 old\nbm25+rm3\n")
     assert main(["meta", "pool", *demo, "-m", "AP", "--groups", path]) == 2
     assert f"{path}:2: found 1 columns, expected 2: run group" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("bm25 old\ndense new\nbm25 new\n", "group new: run 'bm25' is there in group old, too; expected it once"),
+        ("bm25 old\nbm25 old\ndense new\n", "group old: run 'bm25' is there twice; expected it once"),
+        ("", "found 0 groups, expected at least 2"),
+        ("bm25 old\n", "found 1 group, expected at least 2"),
+        ("bm25 old\nnobody new\n", "group new: run 'nobody' is not among the 6 runs"),
+    ],
+)
+def test_groups_that_make_no_sense(
+    lines: str, said: str, demo: list[str], write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["meta", "pool", *demo, "-m", "AP", "--groups", write("groups.txt", lines)]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_run_that_may_be_any_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_collection(tmp_path / "demo", topics=4)
+    runs = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "same.run"
+        path.write_bytes(Path(made.runs[0 if folder == "a" else 1]).read_bytes())
+        runs.append(str(path))
+    groups = tmp_path / "groups.txt"
+    groups.write_text("same one\ndense two\n")
+    dense = next(str(run) for run in made.runs if "dense" in str(run))
+    assert main(["meta", "pool", str(made.qrels), *runs, dense, "-m", "AP", "--groups", str(groups)]) == 2
+    assert "group one: run 'same' may be any of 2 runs" in capsys.readouterr().err
+
+
+def test_runs_in_no_group_are_told(demo: list[str], write: Callable[[str, str], str], capsys: Any) -> None:
+    path = write("groups.txt", "bm25 old\nbm25+rm3 old\ndense new\n")
+    assert main(["meta", "pool", *demo, "-m", "AP", "--groups", path, "--quiet"]) == 0
+    assert capsys.readouterr().out.startswith("3 runs are in no group: what they brought to the pool stays\n")
+    assert main(["meta", "pool", *demo, "-m", "AP", "--groups", "2", "--quiet"]) == 0
+    assert capsys.readouterr().out.startswith("group")
+
+
+def test_undefined_topics_of_pools(write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]) -> None:
+    qrels = write("qrels.txt", "1 0 a 1\n1 0 b 0\n2 0 c 0\n2 0 d 0\n")  # nothing relevant on topic 2
+    lists = {"x": "1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n2 Q0 c 1 1 x\n", "y": "1 Q0 b 1 2 y\n1 Q0 a 2 1 y\n2 Q0 d 1 1 y\n"}
+    runs = [write(f"{name}.run", text) for name, text in lists.items()]
+    for cut, column in ((["--pool-depths", "1"], "mean"), (["--groups", "1"], "full")):
+        means = {}
+        for undefined in ("zero", "skip"):
+            command = ["meta", "pool", qrels, *runs, "-m", "AP", *cut, "--undefined", undefined, "--quiet"]
+            assert main([*command, "--format", "json"]) == 0
+            means[undefined] = [row[column] for row in json.loads(capsys.readouterr().out)["rows"]]
+        assert means["skip"] == [2 * x for x in means["zero"]]
+    nothing = write("nothing.txt", "1 0 a 0\n2 0 c 0\n")
+    assert main(["meta", "pool", nothing, *runs, "-m", "AP", "--undefined", "skip"]) == 2
+    assert "run x has no topic with a score in AP: it cannot be ranked" in capsys.readouterr().err
+
+
+def test_one_topic_is_too_few(write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]) -> None:
+    qrels = write("qrels.txt", "1 0 a 1\n")
+    runs = [write(f"{name}.run", f"1 Q0 {name} 1 1 {name}\n") for name in ("a", "b")]
+    for question in ("agreement", "power"):
+        for test in ("t", "bootstrap", "tukey"):
+            assert main(["meta", question, qrels, *runs, "-m", "AP", "--test", test]) == 2
+            assert "have scores on 1 common topic, expected at least 2" in capsys.readouterr().err
+
+
+def test_logarithms_are_told(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    said = "GMAP: differences of logarithms, as the mean is geometric\n"
+    for words in (["power", "--test", "t"], ["swaps"], ["swaps", "--curve"]):
+        assert main(["meta", words[0], *demo, "-m", "AP", "GMAP", *words[1:], "--quiet"]) == 0
+        assert capsys.readouterr().out.startswith(said)
+        assert main(["meta", words[0], *demo, "-m", "AP", *words[1:], "--quiet"]) == 0
+        assert "logarithms" not in capsys.readouterr().out
 
 
 def test_in_a_process_of_its_own(demo: list[str], amble_cli: Callable[..., Any]) -> None:

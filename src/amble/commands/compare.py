@@ -24,6 +24,7 @@ __all__ = ["arguments", "prepare", "run"]
 _DEFAULT = "AP"
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 _TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
+_USUAL: dict[str, Any] = {"test": "t", "sides": "two", "alpha": 0.05, "seed": 0, "rounds": 10_000}
 _CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
 
 
@@ -33,13 +34,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
     add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
-    add("--test", choices=_TESTS, default="t", help="tukey, anova: of all runs at once (default: %(default)s)")
-    add("--sides", choices=("two", "less", "greater"), default="two", help="greater: is a run better than the other?")
+    add("--test", choices=_TESTS, help="tukey, anova: of all runs at once (default: t)")
+    add("--sides", choices=("two", "less", "greater"), help="greater: is a run better than the other?")
     add("--correction", choices=_CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=float, default=0.05, metavar="A", help="the level (default: %(default)s)")
+    add("--alpha", type=float, metavar="A", help="the level (default: 0.05)")
     add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
-    add("--seed", type=int, default=0, metavar="S", help="same seed, same answer (default: %(default)s)")
-    add("--rounds", type=int, default=10_000, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add("--seed", type=int, metavar="S", help="same seed, same answer (default: 0)")
+    add("--rounds", type=int, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
     add("--letters", action="store_true", help="the runs, best first; those that share a letter do not differ")
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
@@ -52,6 +53,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare and write."""
     check_outputs(args)
+    if args.why is not None:
+        said = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
+        if said or args.letters:
+            raise AmbleError(f"--why shows documents, not tests: without --{said[0] if said else 'letters'}")
+    for name, usual in _USUAL.items():
+        if getattr(args, name) is None:
+            setattr(args, name, usual)
     if not 0 < args.alpha < 1:
         raise AmbleError(f"--alpha {args.alpha:g}: expected a number between 0 and 1")
     for option, least in (("seed", 0), ("rounds", 1)):
@@ -61,8 +69,6 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
     if args.letters and (args.baseline is not None or args.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
-    if args.letters and args.why is not None:
-        raise AmbleError("--why shows documents, not tests: without --letters")
     from amble.compare.asking import checked
     from amble.compare.comparison import Question
     from amble.evaluate import evaluate, parse_measures

@@ -165,7 +165,7 @@ def _groups(text: str, runs: tuple[str, ...]) -> Any:
     """Groups of runs: by the first letters of their names, or from a file of lines `run group`."""
     from amble.meta import groups_by_prefix
 
-    if text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) < 10:
         return groups_by_prefix(runs, int(text))
     groups: dict[str, list[str]] = {}
     try:
@@ -189,7 +189,12 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
         raise AmbleError("--rates, --pool-depths and --groups are three ways to cut a pool; expected one of them")
     if args.group_depth is not None and args.groups is None:
         raise AmbleError("--group-depth goes with --groups")
+    for cut in ("groups", "pool_depths"):  # nothing random there
+        for name in ("repeats", "confidence"):
+            if getattr(args, cut) is not None and getattr(args, name) is not None:
+                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is drawn at random")
     rankings = scores.rankings
+    common["undefined"] = args.undefined
     rel = {} if args.rel is None else {"rel": args.rel}
     if args.groups is not None:
         if args.plot:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.compare import effects, paired, resampling
+from amble.compare.attainable import limit_of
 from amble.compare.comparison import ALL_COUNTED, TESTS, Comparison, Findings, Question
 from amble.compare.corrections import CORRECTIONS, adjust
 from amble.compare.ranges import critical_range, exceeds
@@ -27,7 +28,7 @@ Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 
 _FAMILIES = ("tukey", "anova")  # tests of all systems at once
-_LEAST = {"t": 2, "bootstrap": 2, "anova": 2}  # topics that a test needs
+_LEAST = 2  # topics that a test needs
 
 
 def compare(
@@ -102,10 +103,10 @@ def compare(
         systems = systems._replace(values=values, answered=systems.answered[:, kept], topics=topics)
     line = Progress(f"comparing on {systems.measure}")
     try:
-        found, how = _ask(systems, a, b, question, progress or line)
+        found, how, limit = _ask(systems, a, b, question, progress or line)
     finally:
         line.close()
-    return Comparison(systems, (a, b), question, found, how=how, left_out=left_out)
+    return Comparison(systems, (a, b), question, found, how=how, left_out=left_out, limit=limit)
 
 
 def checked(q: Question) -> Question:
@@ -113,7 +114,7 @@ def checked(q: Question) -> Question:
     choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
     for option, allowed in choices.items():
         given = getattr(q, option)
-        if given not in allowed:
+        if not isinstance(given, str) or given not in allowed:
             raise AmbleError(f"{option}={given!r}: expected one of {', '.join(repr(x) for x in allowed if x)}")
     if q.interval not in ("", "t", "percentile", "bca"):
         raise AmbleError(f"interval={q.interval!r}: expected 't', 'percentile' or 'bca'")
@@ -148,9 +149,11 @@ class _Parts(NamedTuple):
     exact: NDArray[np.bool_]
 
 
-def _ask(systems: Systems, a: Ints, b: Ints, q: Question, progress: Callable[[int, int], None]) -> tuple[Findings, str]:
+def _ask(
+    systems: Systems, a: Ints, b: Ints, q: Question, progress: Callable[[int, int], None]
+) -> tuple[Findings, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
-    family = _family(systems, q, progress) if q.test in _FAMILIES else None
+    family, dealt = _family(systems, q, progress) if q.test in _FAMILIES else (None, 0.0)
     kept: list[dict[str, Any]] = []
     for rows, d in differences(systems, a, b):
         _enough(systems, a[rows], b[rows], d, q)
@@ -175,19 +178,22 @@ def _ask(systems: Systems, a: Ints, b: Ints, q: Question, progress: Callable[[in
     whole = {key: np.concatenate([part[key] for part in kept]) for key in kept[0]}
     exact = whole.pop("exact")
     adjusted = adjust(whole["p"], q.correction)
-    return Findings(missing=missing, adjusted=adjusted, **whole), _how(q, exact)
+    limit = limit_of(q, whole["wins"] + whole["losses"], dealt)
+    return Findings(missing=missing, adjusted=adjusted, **whole), _how(q, exact), limit
 
 
 def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, q: Question) -> None:
-    least = _LEAST.get(q.test, 1)
-    few = np.flatnonzero(d.n < least)
+    few = np.flatnonzero(d.n < _LEAST)
     if few.size:
         i = int(few[0])
         names = f"{systems.names[int(a[i])]} and {systems.names[int(b[i])]}"
         n = int(d.n[i])
-        raise AlignError(
-            f"{names} have scores on {n} common topic{'s' * (n != 1)}, the {TESTS[q.test]} needs at least {least}"
-        )
+        raise AlignError(f"{names} have scores on {n} common topic{'s' * (n != 1)}, {_needs(q.test)}")
+
+
+def _needs(test: str) -> str:
+    name = TESTS[test]
+    return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
 
 
 def _one_by_one(d: Differences, q: Question, report: Report) -> _Parts:
@@ -209,9 +215,13 @@ def _one_by_one(d: Differences, q: Question, report: Report) -> _Parts:
     return _Parts(statistic, p, low, high, exact)
 
 
-def _family(systems: Systems, q: Question, progress: Callable[[int, int], None]) -> Callable[[Differences], _Parts]:
-    """The test of all systems at once, to be asked for some pairs."""
+def _family(
+    systems: Systems, q: Question, progress: Callable[[int, int], None]
+) -> tuple[Callable[[Differences], _Parts], float]:
+    """The test of all systems at once, to be asked for some pairs, and the least p-value it could give any."""
     k, n = systems.values.shape
+    if n < _LEAST:
+        raise AlignError(f"{n} topic on which all runs have a score, {_needs(q.test)}")
     if q.test == "tukey":
         ranges = dealt_ranges(systems.values, q.rounds, q.seed, progress)
         width = critical_difference(ranges, q.alpha)
@@ -221,9 +231,8 @@ def _family(systems: Systems, q: Question, progress: Callable[[int, int], None])
             p = np.where(mean == 0, 1.0, range_p(ranges, mean, 2 * d.unit))
             return _Parts(mean, p, mean - width, mean + width, np.zeros(mean.size, bool))
 
-        return by_randomisation
-    if n < _LEAST["anova"]:
-        raise AlignError(f"{n} topic on which all runs have a score, the {TESTS['anova']} needs at least 2")
+        widest = np.ptp(systems.values, axis=0).mean(keepdims=True)
+        return by_randomisation, float(range_p(ranges, widest, 2 * systems.unit)[0])
     freedom = (k - 1) * (n - 1)
     error = float(np.sqrt(variance_of(systems.values, systems.unit)[2] / freedom / n))
     width = critical_range(q.alpha, k, freedom) * error
@@ -238,7 +247,7 @@ def _family(systems: Systems, q: Question, progress: Callable[[int, int], None])
             p = np.where(mean == 0, 1.0, exceeds(np.abs(ratio), k, freedom))
         return _Parts(ratio, p, mean - width, mean + width, np.zeros(mean.size, bool))
 
-    return by_variance
+    return by_variance, 0.0
 
 
 def _how(q: Question, exact: NDArray[np.bool_]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.compare.chances import Chance
+from amble.compare.chances import Chance, reaches
 from amble.compare.corrections import CORRECTIONS
 from amble.compare.letters import letters_of
 from amble.compare.paired import SIDES, t_interval
@@ -100,6 +99,10 @@ class Comparison:
         baseline, test, sides, correction, alpha, seed, rounds, interval.
     left_out : int
         Topics left out for all runs, as one of them has no score there (only with Tukey's tests).
+    limit : str
+        "topics" or "rounds" if there are too few of them for any pair to differ, however much it did; otherwise "".
+    rounds_needed : int
+        Where rounds are the limit, how many there must be before a pair can differ at all; otherwise 0.
     """
 
     n: Ints
@@ -125,9 +128,11 @@ class Comparison:
         *,
         how: str = "",
         left_out: int = 0,
+        limit: tuple[str, int] = ("", 0),
     ) -> None:
         self.measure, self.runs = systems.measure, systems.names
         self.question, self.how, self.left_out = question, how, left_out
+        self.limit, self.rounds_needed = limit
         self.logarithms, self._treated = systems.logarithms, systems.missing
         self.a, self.b = pairs
         for name, array in zip(found._fields, found, strict=True):
@@ -152,16 +157,7 @@ class Comparison:
     @property
     def significant(self) -> NDArray[np.bool_]:
         """Which pairs differ: the adjusted p-value is at most alpha."""
-        return np.asarray(self.adjusted <= self.question.alpha)
-
-    @property
-    def rounds_needed(self) -> int:
-        """How many rounds there must be before a pair can differ at all: no p-value is below 1 / (rounds + 1)."""
-        q = self.question
-        if q.test not in ("permutation", "bootstrap", "tukey") or self.how == ALL_COUNTED:
-            return 0
-        times = len(self) if q.correction in ("bonferroni", "holm") else 1
-        return math.ceil(times / q.alpha * (1 - 1e-12)) - 1
+        return reaches(self.adjusted, self.question.alpha)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -175,12 +171,16 @@ class Comparison:
             "left_out": self.left_out,
             "missing_on_one_side": int(self.missing.sum()),
             "how": self.how,
+            "limit": self.limit,
             "logarithms": self.logarithms,
         }
 
     @property
     def caption(self) -> str:
         """What was asked, and of how many topics, in two lines."""
+        return self._caption(self.question.interval)
+
+    def _caption(self, interval: str) -> str:
         q, pairs = self.question, len(self)
         of = f"{pairs:,} comparison{'s' * (pairs != 1)}" + (f" with {q.baseline}" if q.baseline is not None else "")
         family = q.test in ("tukey", "anova")
@@ -190,10 +190,11 @@ class Comparison:
             f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
             SIDES[q.sides],
             f"alpha {q.alpha:g}",
-            f"all runs in one family, {of}" if family else f"{CORRECTIONS[q.correction]} of {of}",
+            f"all runs in one family, {of}" if family else CORRECTIONS[q.correction].format(of),
         ]
-        if self.rounds_needed > q.rounds:
-            asked.append(f"too few rounds to find any difference (at least {self.rounds_needed:,} are needed)")
+        if self.limit:
+            needed = f" (at least {self.rounds_needed:,} are needed)" if self.rounds_needed else ""
+            asked.append(f"too few {self.limit} to find any difference{needed}")
         on = [topics]
         if self.left_out:
             on.append(f"{self.left_out} more left out (a run has no score there)")
@@ -202,7 +203,7 @@ class Comparison:
             on.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
         if self.logarithms:
             on.append("logarithms of the scores, as their mean is geometric")
-        on.append(f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[q.interval]}")
+        on.append(f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[interval]}")
         return ", ".join(asked) + "\n" + ", ".join(on)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:
@@ -218,7 +219,7 @@ class Comparison:
         names += ["topics", "missing"] if uneven or full else []
         columns = ["measure", "test", "sides", "correction", "alpha", *names, "statistic"] if full else names
         fixed = [self.measure, q.test, q.sides, q.correction, q.alpha] if full else []
-        rows, best = [], set()
+        rows = []
         fields = (self.difference, self.low, self.high, self.p, self.adjusted, self.g, self.superiority)
         numbers = np.stack(fields).T.tolist()
         counts = np.stack((self.wins, self.ties, self.losses, self.n, self.missing)).T.tolist()
@@ -227,8 +228,7 @@ class Comparison:
             row += [Chance(numbers[k][3]), Chance(numbers[k][4]), *numbers[k][5:]]
             row += counts[k] if uneven or full else counts[k][:3]
             rows.append([*row, float(self.statistic[k])] if full else row)
-            if self.adjusted[k] <= q.alpha:
-                best.add((k, columns.index("adjusted")))
+        best = {(k, columns.index("adjusted")) for k in np.flatnonzero(self.significant).tolist()}
         return Table(columns, rows, digits=digits, facts=self.facts, best=best, caption="" if full else self.caption)
 
     def letters(self, *, digits: int = 4) -> Table:
@@ -257,7 +257,7 @@ class Comparison:
             [self.runs[i], float(self.mean[i]), float(self.mean_low[i]), float(self.mean_high[i]), letters[k]]
             for k, i in enumerate(order.tolist())
         ]
-        caption = f"{self.caption}, runs that share a letter do not differ"
+        caption = f"{self._caption('t')}, runs that share a letter do not differ"  # the intervals are those of means
         return Table(["run", "mean", "low", "high", "letters"], rows, digits=digits, facts=self.facts, caption=caption)
 
     def __str__(self) -> str:

@@ -16,15 +16,15 @@ __all__ = ["CORRECTIONS", "adjust"]
 
 Array = NDArray[np.float64]
 
-# what people write: how it is called in a sentence
+# what people write: how it is called in a sentence about so many comparisons
 CORRECTIONS = {
-    "none": "no correction",
-    "bonferroni": "Bonferroni's correction",
-    "holm": "Holm's correction",
-    "bh": "Benjamini and Hochberg's correction",
-    "hochberg": "Hochberg's correction",
-    "hommel": "Hommel's correction",
-    "by": "Benjamini and Yekutieli's correction",
+    "none": "{} without correction",
+    "bonferroni": "Bonferroni's correction of {}",
+    "holm": "Holm's correction of {}",
+    "bh": "Benjamini and Hochberg's correction of {}",
+    "hochberg": "Hochberg's correction of {}",
+    "hommel": "Hommel's correction of {}",
+    "by": "Benjamini and Yekutieli's correction of {}",
 }
 
 _THEIRS = {"hochberg": "simes-hochberg", "hommel": "hommel", "by": "fdr_by"}

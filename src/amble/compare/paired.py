@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from amble.compare.systems import Differences
 
-__all__ = ["SIDES", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
+__all__ = ["EXACT", "SIDES", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,7 +29,7 @@ Report = Callable[[int], None]
 
 SIDES = {"two": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 
-_EXACT = 50  # differences up to which signed ranks are counted: 2^50 assignments are still whole numbers in a double
+EXACT = 50  # differences up to which signed ranks are counted: 2^50 assignments are still whole numbers in a double
 
 
 def t_test(d: Differences, sides: str) -> tuple[Array, Array]:
@@ -91,7 +91,7 @@ def wilcoxon_test(
     double, n = _double_ranks(d)
     positive = np.where(d.values > 0, double, 0).sum(axis=1)
     p = np.ones(n.size)
-    few = (n > 0) & (n <= _EXACT)
+    few = (n > 0) & (n <= EXACT)
     plain: dict[int, Array] = {}  # without ties the law depends on n alone
     for i in np.flatnonzero(few).tolist():
         ranks = np.sort(double[i][double[i] > 0])
@@ -103,7 +103,7 @@ def wilcoxon_test(
             ways = _counted(ranks)
         p[i] = _tail(ways, int(positive[i]), sides)
         report(i + 1)
-    many = n > _EXACT
+    many = n > EXACT
     if many.any():
         p[many] = _normal(double[many], positive[many], n[many], sides)
     return positive / 2.0, p, ~many

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from amble.compare.paired import opened
 from amble.compare.systems import Differences
 
-__all__ = ["Flips", "bootstrap_interval", "bootstrap_test", "counts_of_draws", "permutation_test"]
+__all__ = ["Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "counts_of_draws", "permutation_test"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,12 +47,17 @@ class Flips:
             yield 2.0 * bits.reshape(self.topics, n).astype(np.float64) - 1.0
 
 
+def all_counted(n: Ints, rounds: int) -> NDArray[np.bool_]:
+    """Whether all assignments of signs to n differences are counted, rather than some drawn."""
+    return np.asarray(np.ldexp(1.0, -(-n // 2)) <= min(rounds, _MOST_SUMS))
+
+
 def permutation_test(
     d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """The mean difference of every pair, its p-value, and whether all assignments of signs were counted."""
     n = np.count_nonzero(d.values, axis=1)
-    exact = np.ldexp(1.0, -(-n // 2)) <= min(rounds, _MOST_SUMS)
+    exact = all_counted(n, rounds)
     p = np.ones(n.size)
     for i in np.flatnonzero(exact).tolist():
         p[i] = _count_all(d.values[i][d.values[i] != 0], sides, d.unit)

@@ -50,7 +50,8 @@ class Anova(NamedTuple):
         Topics left out, as not all systems have a score there.
     sources : tuple
         Of system and topic: ``name``, ``squares`` (sum of squares), ``freedom``, ``mean_square``, ``ratio`` (F), ``p``
-        and ``omega_squared``, the partial ω²: how much of the variance that is not the other's is its.
+        and ``omega_squared``, the partial ω²: how much of the variance that is not the other's is its; NaN if there is
+        none.
     error : float
         The mean square of the error.
     error_squares, error_freedom
@@ -157,5 +158,7 @@ def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Mea
         p = float(fdtrc(freedom, error_freedom, ratio)) if np.isfinite(ratio) else 0.0
         own = freedom * (ratio - 1)
         omega = own / (own + k * n) if np.isfinite(ratio) else 1.0
+        if error == 0 and squares == 0:  # nothing of nothing
+            omega = float("nan")
         sources.append(Source(name, squares, freedom, mean_square, float(ratio), p if squares > 0 else 1.0, omega))
     return Anova(systems.measure, k, n, left_out, tuple(sources), error, error_squares, error_freedom)

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.compare.chances import reaches
+from amble.errors import AlignError
 from amble.evaluate import Scores
 from amble.meta.samples import by_topic, check_seed, mean_differences, share, side_by_side
 from amble.meta.significance import all_pairs
@@ -42,7 +44,7 @@ class Agreement:
         Pairs of systems.
     test : str
     alpha : float
-        The level.
+        The level: a difference is significant if p is at most alpha.
     counts : dict
         ``{"SSA": array, …}``: for each of the five ways, (measures, measures) counts of pairs of systems; the first
         measure is the row.
@@ -101,11 +103,25 @@ def p_values(
     """P-values of all pairs of systems: (measures, systems, systems)."""
     check_seed(seed)
     values = by_topic(scores)
+    _enough(values, scores.runs)
 
     def one(j: int) -> Array:
         return all_pairs(values[j], test, rounds, seed)
 
     return np.stack(side_by_side(one, range(len(values)), 1 if test == "t" else threads, progress))
+
+
+def _enough(values: Array, runs: tuple[str, ...]) -> None:
+    """Refuse pairs of systems with fewer than two common topics, as `compare` does."""
+    known = (~np.isnan(values)).astype(np.float64)
+    common = (known @ np.swapaxes(known, -1, -2)).min(axis=0)
+    few = np.argwhere(np.triu(common < 2, 1))
+    if few.size:
+        i, j = few[0].tolist()
+        n = int(common[i, j])
+        raise AlignError(
+            f"{runs[i]} and {runs[j]} have scores on {n} common topic{'s' * (n != 1)}, expected at least 2"
+        )
 
 
 def agreement(
@@ -154,7 +170,7 @@ def agreement(
     alpha = share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
     a, b = np.triu_indices(len(scores.runs), 1)
-    found = np.where(p[:, a, b] < alpha, np.sign(mean_differences(by_topic(scores))[:, a, b]), 0.0)
+    found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(by_topic(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)
     none = 1.0 - up - down
     some = up + down

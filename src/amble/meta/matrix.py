@@ -37,6 +37,8 @@ class Correlations:
     resample : str or None
         What was drawn again for the intervals.
     confidence : float
+    left_out : int
+        Draws without any topic of some run, whose ranking by some measure was left out of the intervals.
     """
 
     measures: tuple[str, ...]
@@ -46,6 +48,7 @@ class Correlations:
     high: Array | None
     resample: str | None
     confidence: float
+    left_out: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
         """A row a pair of measures, with the interval."""
@@ -55,7 +58,9 @@ class Correlations:
             for j in range(i + 1, len(self.measures)):
                 ends = [] if self.low is None or self.high is None else [float(self.low[i, j]), float(self.high[i, j])]
                 rows.append([one, self.measures[j], float(self.values[i, j]), *ends])
-        return Table(columns, rows, digits=digits)
+        n = self.left_out
+        caption = f"{n:,} draw{'s' * (n != 1)} without any topic of some run left out of the intervals" if n else ""
+        return Table(columns, rows, digits=digits, caption=caption)
 
     def matrix(self, *, digits: int = 4) -> Table:
         """A row and a column a measure."""
@@ -117,7 +122,7 @@ def correlations(
     AP       P@1    0.8165
     RR       P@1    1.0000
     """
-    if statistic not in STATISTICS:
+    if not isinstance(statistic, str) or statistic not in STATISTICS:
         raise AmbleError(f"statistic={statistic!r}: expected one of {', '.join(map(repr, STATISTICS))}")
     if resample is not None and resample not in RESAMPLE:
         raise AmbleError(f"resample={resample!r}: expected one of {', '.join(map(repr, RESAMPLE))} or None")
@@ -135,7 +140,7 @@ def correlations(
     m, n, t = values.shape
     step = max(1, _CELLS // max(m * n * n * (n if statistic == "rbo" else 1), 1))
 
-    def draw(start: int) -> Array:
+    def draw(start: int) -> tuple[Array, int]:
         here = min(step, repeats - start)
         rng = np.random.default_rng((seed, start))
         if resample == "systems":
@@ -144,14 +149,17 @@ def correlations(
             means = means_over(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
         if resample != "topics":
             means = np.take_along_axis(means, rng.integers(0, n, size=(here, 1, n)), axis=2)
-        return of(places(_all_there(means, scores)))
+        gap = np.asarray(np.isnan(means).any(axis=-1))  # a draw without any topic of some run ranks nothing
+        ranks = of(places(np.where(gap[:, :, None], 0.0, means)))
+        return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
 
-    drawn = np.concatenate(side_by_side(draw, range(0, repeats, step), threads, progress))
+    parts = side_by_side(draw, range(0, repeats, step), threads, progress)
+    drawn, left_out = np.concatenate([part for part, _ in parts]), sum(n for _, n in parts)
     tail = (1.0 - confidence) / 2.0
     nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
     drawn[:, nothing] = 0.0
     low, high = np.where(nothing, np.nan, np.nanquantile(drawn, (tail, 1.0 - tail), axis=0))
-    return Correlations(scores.measures, statistic, found, low, high, resample, confidence)
+    return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
 
 
 def _all_there(means: Array, scores: Scores) -> Array:

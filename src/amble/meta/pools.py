@@ -170,12 +170,36 @@ def groups_by_prefix(runs: Sequence[str], length: int) -> dict[str, list[int]]:
     return out
 
 
-def check_groups(rankings: Rankings, groups: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Groups of runs given by name."""
+def check_groups(
+    rankings: Rankings, groups: Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]]
+) -> dict[str, list[int]]:
+    """Groups of runs, given by name or by place, as places; a run is in one group at most, and once."""
     out: dict[str, list[int]] = {}
-    for group, names in groups.items():
-        unknown = [name for name in names if name not in rankings.runs and name not in rankings.labels]
-        if unknown:
-            raise AmbleError(f"group {group}: run {unknown[0]!r} is not among the {len(rankings.runs)} runs")
-        out[group] = [rankings.index(name) for name in names]
+    of: dict[int, str] = {}
+    for group, members in groups.items():
+        if not len(members):
+            raise AmbleError(f"group {group} has no run")
+        out[group] = []
+        for member in members:
+            place = _place(rankings, group, member)
+            if place in of:
+                where = "twice" if of[place] == group else f"in group {of[place]}, too"
+                raise AmbleError(f"group {group}: run {rankings.runs[place]!r} is there {where}; expected it once")
+            of[place] = group
+            out[group].append(place)
     return out
+
+
+def _place(rankings: Rankings, group: str, member: str | int) -> int:
+    """The place of a run, given by its place, its name, or its file's name."""
+    count = len(rankings.runs)
+    if isinstance(member, int | np.integer):
+        if not 0 <= member < count:
+            raise AmbleError(f"group {group}: there is no run {member}, expected 0 to {count - 1}")
+        return int(member)
+    try:
+        return rankings.index(str(member))
+    except KeyError:
+        times = max(rankings.runs.count(str(member)), rankings.labels.count(str(member)))
+        what = f"may be any of {times} runs" if times else f"is not among the {count} runs"
+        raise AmbleError(f"group {group}: run {member!r} {what}") from None

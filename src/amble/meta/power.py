@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.compare.chances import reaches
 from amble.evaluate import Scores
 from amble.meta.agreement import p_values
-from amble.meta.samples import by_topic, mean_differences, share
+from amble.meta.samples import by_topic, in_logarithms, mean_differences, share
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
@@ -37,6 +38,8 @@ class Power:
     needed : ndarray
         Of each measure, the largest difference of means that was not found significant: what a difference has to exceed
         so that every one as large was.
+    logarithms : tuple of str
+        Measures whose mean is geometric: their differences are those of logarithms.
     """
 
     measures: tuple[str, ...]
@@ -44,17 +47,21 @@ class Power:
     alpha: float
     levels: Array
     needed: Array
+    logarithms: tuple[str, ...] = ()
 
     @property
     def power(self) -> Array:
         """The share of pairs told apart."""
-        return np.asarray((self.levels < self.alpha).mean(axis=1))
+        return np.asarray(reaches(self.levels, self.alpha).mean(axis=1))
 
     def table(self, *, digits: int = 4) -> Table:
         """A row a measure, the most discriminative first."""
         order = np.argsort(-self.power, kind="stable").tolist()
         rows = [[self.measures[j], self.test, float(self.power[j]), float(self.needed[j])] for j in order]
-        return Table(["measure", "test", "power", "needed"], rows, digits=digits)
+        caption = f"{', '.join(self.logarithms)}: differences of logarithms, as the mean is geometric"
+        return Table(
+            ["measure", "test", "power", "needed"], rows, digits=digits, caption=caption if self.logarithms else ""
+        )
 
     def curve(self, *, digits: int = 4) -> Table:
         """The ASL curves: a row a measure and pair of systems, pairs sorted by level."""
@@ -115,5 +122,5 @@ def discriminative_power(
     a, b = np.triu_indices(len(scores.runs), 1)
     levels = p[:, a, b]
     apart = np.abs(mean_differences(by_topic(scores))[:, a, b])
-    needed = np.where(levels < alpha, 0.0, apart).max(axis=1)
-    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed)
+    needed = np.where(reaches(levels, alpha), 0.0, apart).max(axis=1)
+    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, in_logarithms(scores))

@@ -29,12 +29,37 @@ Array = NDArray[np.float64]
 RATES = (0.9, 0.7, 0.5, 0.3, 0.1)
 
 
-def _means(rankings: Rankings, lists: Lists, measures: Sequence[Measure]) -> Array:
-    """The mean of each measure and run over topics: (measures, runs)."""
+class _Scored:
+    """Means of runs, whatever is left of the judgments; with all of them in ``full``."""
+
+    def __init__(self, rankings: Rankings, measures: Sequence[Measure], undefined: str) -> None:
+        if undefined not in ("zero", "skip"):
+            raise AmbleError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
+        self.rankings, self.measures = rankings, measures
+        lists = Lists.of_rankings(rankings)
+        # which topics have a relevant document is a matter of the full pool: smaller ones have the same topics
+        self.defined: list[NDArray[np.bool_]] | None = None
+        if undefined == "skip":
+            gains = (lists.gains(measure.declaration.gain.make(measure.values)) for measure in measures)
+            self.defined = [np.asarray(of.relevant > 0) for of in gains]
+        self.full = self.means(lists)
+        if np.isnan(self.full).any():
+            j, i = (int(x[0]) for x in np.nonzero(np.isnan(self.full)))
+            raise AmbleError(f"run {rankings.runs[i]} has no topic with a score in {measures[j]}: it cannot be ranked")
+
+    def means(self, lists: Lists) -> Array:
+        """The mean of each measure and run over topics: (measures, runs)."""
+        return _means(self.rankings, lists, self.measures, self.defined)
+
+
+def _means(
+    rankings: Rankings, lists: Lists, measures: Sequence[Measure], defined: Sequence[NDArray[np.bool_]] | None
+) -> Array:
     out = np.empty((len(measures), len(rankings.runs)))
     for j, measure in enumerate(measures):
         values = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
-        values[rankings.run, rankings.topic] = measure.scores(lists)
+        scores = measure.scores(lists)
+        values[rankings.run, rankings.topic] = scores if defined is None else np.where(defined[j], scores, np.nan)
         if measure.declaration.aggregate == "geometric":
             values = np.log(np.maximum(values, LEAST))
         out[j] = means_over(values)
@@ -121,6 +146,7 @@ def pool_effect(
     repeats: int = 30,
     seed: int = 0,
     rel: float = 1,
+    undefined: str = "zero",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PoolEffect:
@@ -141,6 +167,8 @@ def pool_effect(
     seed : int
     rel : float
         The least grade that is relevant, when relevant and non-relevant documents are drawn apart.
+    undefined : {"zero", "skip"}
+        A topic without a relevant document in the full pool scores 0, or is left out of all means.
     threads : int, optional
     progress : callable, optional
 
@@ -167,10 +195,11 @@ def pool_effect(
     repeats = whole(repeats, "repeats")
     if not len(rates) and not len(depths):
         raise AmbleError("no pools: expected rates or depths")
-    full = _means(rankings, Lists.of_rankings(rankings), parsed)
+    scored = _Scored(rankings, parsed, undefined)
+    full = scored.full
 
     def cut(kept: Kept) -> tuple[int, Array, Array]:
-        means = _means(rankings, judge_again(rankings, kept), parsed)
+        means = scored.means(judge_again(rankings, kept))
         return int(kept.sum()), np.asarray(means.mean(axis=1)), _taus(full, means)
 
     if len(depths):
@@ -220,6 +249,8 @@ class LeftOut:
         Tau-b of the rankings of all runs with and without the group's own judgments.
     moved : ndarray of int
         By how many places the ranking moves a run of the group most.
+    ungrouped : int
+        Runs that are in no group; what they brought to the pool is never taken away.
     """
 
     groups: tuple[str, ...]
@@ -231,6 +262,7 @@ class LeftOut:
     without: Array
     taus: Array
     moved: NDArray[np.int64]
+    ungrouped: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
         """A row a group and measure."""
@@ -242,7 +274,11 @@ class LeftOut:
                 change = (b - a) / a if a else float("nan")
                 head: list[Any] = [group, self.runs[i], int(self.unique[i]), int(self.unique_relevant[i]), measure]
                 rows.append([*head, a, b, change, float(self.taus[i, j]), int(self.moved[i, j])])
-        return Table(columns, rows, digits=digits)
+        n = self.ungrouped
+        caption = (
+            f"{n} {'run is' if n == 1 else 'runs are'} in no group: what they brought to the pool stays" if n else ""
+        )
+        return Table(columns, rows, digits=digits, caption=caption)
 
 
 def leave_out(
@@ -252,6 +288,7 @@ def leave_out(
     *,
     depth: int = 100,
     rel: float = 1,
+    undefined: str = "zero",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LeftOut:
@@ -262,12 +299,15 @@ def leave_out(
     rankings : Rankings
     measures : str, Measure or a list of them
     groups : dict
-        ``{group: names of its runs}``, or their places, as `groups_by_prefix` gives them.
+        ``{group: names of its runs}``, or their places, as `groups_by_prefix` gives them. A run is in one group at
+        most.
     depth : int
         How deep the runs were pooled. A document is a group's own if it stands so high in one of its runs and in no run
         of another group.
     rel : float
         The least grade that is relevant, for counting.
+    undefined : {"zero", "skip"}
+        A topic without a relevant document in the full pool scores 0, or is left out of all means.
     threads : int, optional
     progress : callable, optional
 
@@ -277,23 +317,18 @@ def leave_out(
     """
     parsed = parse_measures(measures)
     _enough(rankings)
-    by_place: dict[str, list[int]] = {}
-    for group, members in groups.items():
-        if not len(members):
-            raise AmbleError(f"group {group} has no run")
-        if all(isinstance(x, int | np.integer) for x in members):
-            by_place[group] = [int(x) for x in members]
-        else:
-            by_place |= check_groups(rankings, {group: [str(x) for x in members]})
-    if len(by_place) < 2:
-        raise AmbleError(f"found {len(by_place)} group, expected at least 2: one is left out, the others make the pool")
-    full = _means(rankings, Lists.of_rankings(rankings), parsed)
+    by_place = check_groups(rankings, groups)
+    if (count := len(by_place)) < 2:
+        found_groups = f"found {count} group{'s' * (count != 1)}"
+        raise AmbleError(f"{found_groups}, expected at least 2: one is left out, the others make the pool")
+    scored = _Scored(rankings, parsed, undefined)
+    full = scored.full
     relevant = rankings.qrels.grades >= rel
 
     def one(group: str) -> tuple[Any, ...]:
         mine = by_place[group]
         kept = without_group(rankings, mine, depth)
-        cut = _means(rankings, judge_again(rankings, kept), parsed)
+        cut = scored.means(judge_again(rankings, kept))
         moved = np.abs(_rank(full) - _rank(cut))[:, mine].max(axis=1)
         own = int((~kept).sum()), int((~kept & relevant).sum())
         return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
@@ -302,7 +337,8 @@ def leave_out(
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
     names = tuple(str(m) for m in parsed)
     sizes = tuple(map(len, by_place.values()))
-    return LeftOut(tuple(by_place), sizes, unique, unique_relevant, names, a, b, taus, moved)
+    ungrouped = len(rankings.runs) - sum(sizes)
+    return LeftOut(tuple(by_place), sizes, unique, unique_relevant, names, a, b, taus, moved, ungrouped)
 
 
 def _rank(means: Array) -> NDArray[np.int64]:

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError
 from amble.evaluate import LEAST, Scores
 
-__all__ = ["by_topic", "check_seed", "mean_differences", "means_over", "share", "side_by_side", "whole"]
+__all__ = [
+    "by_topic",
+    "check_seed",
+    "in_logarithms",
+    "mean_differences",
+    "means_over",
+    "share",
+    "side_by_side",
+    "whole",
+]
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -25,10 +34,17 @@ def by_topic(scores: Scores, *, systems: int = 2) -> Array:
     if len(scores.runs) < systems:
         raise AmbleError(f"found {len(scores.runs)} run, expected at least {systems} to compare")
     out = np.moveaxis(scores.values, 2, 0).copy()
-    for j, measure in enumerate(scores.parsed):
-        if measure.declaration.aggregate == "geometric" and not scores.standardised:
-            out[j] = np.log(np.maximum(out[j], LEAST))
+    for name in in_logarithms(scores):
+        j = scores.measures.index(name)
+        out[j] = np.log(np.maximum(out[j], LEAST))
     return out
+
+
+def in_logarithms(scores: Scores) -> tuple[str, ...]:
+    """The measures whose mean is geometric, so that logarithms are compared."""
+    if scores.standardised:
+        return ()
+    return tuple(str(measure) for measure in scores.parsed if measure.declaration.aggregate == "geometric")
 
 
 def means_over(values: Array, counts: Array | None = None) -> Array:

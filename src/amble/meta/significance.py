@@ -101,7 +101,7 @@ TESTS: dict[str, Callable[[Array, int, int], Array]] = {
 
 def all_pairs(scores: Array, test: str = "t", rounds: int = 1000, seed: int = 0) -> Array:
     """P-values between all systems by one of `TESTS`."""
-    if test not in TESTS:
+    if not isinstance(test, str) or test not in TESTS:
         raise AmbleError(f"test={test!r}: expected one of {', '.join(map(repr, TESTS))}")
     if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
         raise AmbleError(f"rounds={rounds!r}: expected a whole number of at least 1")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.evaluate import Scores
-from amble.meta.samples import by_topic, share
+from amble.meta.samples import by_topic, in_logarithms, share
 from amble.table import Table
 
 __all__ = [
@@ -171,6 +171,8 @@ def topics_needed(
     RR         0.2500  interval    0.2000     195
     """
     values = by_topic(scores)
+    if geometric := in_logarithms(scores):
+        raise AmbleError(f"{geometric[0]}: its mean is geometric, so its differences are those of logarithms; no plan")
     if np.isnan(values).any():
         raise AmbleError("some runs lack topics; use missing='zero' and undefined='zero'")
     rows: list[list[Any]] = []

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.evaluate import Scores
-from amble.meta.samples import by_topic, check_seed, share, side_by_side, whole
+from amble.meta.samples import by_topic, check_seed, in_logarithms, share, side_by_side, whole
 from amble.table import Table
 
 __all__ = ["Swaps", "swap_rates"]
@@ -26,6 +26,7 @@ __all__ = ["Swaps", "swap_rates"]
 Array = NDArray[np.float64]
 _CELLS = 1 << 21
 _ROUNDING = 1e-12
+_NARROWEST = 1e-9  # a bin: below that, differences are rounding
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Swaps:
         Lower ends of the bins of differences; the last bin is open.
     counts, swaps : ndarray of int
         Of shape (measures, sizes, bins): comparisons, and those turned round.
+    logarithms : tuple of str
+        Measures whose mean is geometric: their differences are those of logarithms.
     """
 
     measures: tuple[str, ...]
@@ -48,6 +51,12 @@ class Swaps:
     edges: Array
     counts: NDArray[np.int64]
     swaps: NDArray[np.int64]
+    logarithms: tuple[str, ...] = ()
+
+    @property
+    def _caption(self) -> str:
+        names = ", ".join(self.logarithms)
+        return f"{names}: differences of logarithms, as the mean is geometric" if names else ""
 
     @property
     def rates(self) -> Array:
@@ -89,14 +98,20 @@ class Swaps:
         return np.where(enough, np.minimum(np.exp(my + slope * (topics - mx)), 1.0), np.nan)
 
     def table(self, *, level: float = 0.05, digits: int = 4) -> Table:
-        """A row a measure and size: the overall swap rate, the difference needed, and how many pairs differ so much."""
+        """A row a measure and size: the overall swap rate, the difference needed, and how many pairs differ so much.
+
+        The rate is NaN where all pairs tie on all sets, so that there is no conclusion to turn round.
+        """
         needed, resolved = self.needed(level)
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
             for k, size in enumerate(self.sizes):
-                overall = float(self.swaps[j, k].sum() / max(self.counts[j, k].sum(), 1))
+                drawn = int(self.counts[j, k].sum())
+                overall = int(self.swaps[j, k].sum()) / drawn if drawn else float("nan")
                 rows.append([measure, size, overall, float(needed[j, k]), float(resolved[j, k])])
-        return Table(["measure", "topics", "swap rate", "needed", "share above"], rows, digits=digits)
+        return Table(
+            ["measure", "topics", "swap rate", "needed", "share above"], rows, digits=digits, caption=self._caption
+        )
 
     def curve(self, *, digits: int = 4) -> Table:
         """A row a measure, size and bin of differences."""
@@ -107,7 +122,8 @@ class Swaps:
                     count = int(self.counts[j, k, i])
                     if count:
                         rows.append([measure, size, edge, count, float(self.rates[j, k, i])])
-        return Table(["measure", "topics", "difference", "comparisons", "swap rate"], rows, digits=digits)
+        columns = ["measure", "topics", "difference", "comparisons", "swap rate"]
+        return Table(columns, rows, digits=digits, caption=self._caption)
 
     def __repr__(self) -> str:
         return f"Swaps({len(self.measures)} measures, sets of {', '.join(map(str, self.sizes))} topics)"
@@ -159,8 +175,8 @@ def swap_rates(
             raise AmbleError(f"size {size}: two sets without a common topic have at most {half} of {t} topics each")
     trials, bins = whole(trials, "trials"), whole(bins, "bins", 2)
     check_seed(seed)
-    if not 0.0 < width < float("inf"):
-        raise AmbleError(f"width={width!r}: expected a number above 0")
+    if not _NARROWEST <= width < float("inf"):
+        raise AmbleError(f"width={width!r}: expected a number of at least {_NARROWEST:g}")
     a, b = np.triu_indices(n, 1)
     step = max(1, _CELLS // (m * a.size))
 
@@ -177,7 +193,7 @@ def swap_rates(
         other = second[..., a] - second[..., b]
         scale = _ROUNDING * np.maximum(np.abs(first).max(initial=0.0), 1e-300)
         apart = np.abs(d)
-        at = np.minimum((apart / width + 1e-9).astype(np.int64), bins - 1)
+        at = np.minimum(apart / width + 1e-9, bins - 1).astype(np.int64)
         at += np.arange(m)[:, None] * bins
         drawn = apart > scale
         swapped = drawn & (np.sign(d) * other < -scale)
@@ -191,4 +207,5 @@ def swap_rates(
     for k, c, s in side_by_side(count, tasks, threads, progress):
         counts[:, k] += c
         swaps[:, k] += s
-    return Swaps(scores.measures, tuple(chosen), np.arange(bins, dtype=np.float64) * width, counts, swaps)
+    edges = np.arange(bins, dtype=np.float64) * width
+    return Swaps(scores.measures, tuple(chosen), edges, counts, swaps, in_logarithms(scores))
