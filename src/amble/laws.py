@@ -5,7 +5,6 @@ A run's law is the mixture of its topics' laws: a user comes with one of the top
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterable
 
@@ -20,7 +19,7 @@ from amble.progress import Progress
 from amble.simulate import simulate_lists
 from amble.users.joint import NoExactLawError
 
-__all__ = ["chosen_lists", "laws", "orders_of"]
+__all__ = ["chosen_lists", "laws", "means_of", "orders_of"]
 
 USERS = 100_000  # where there is no exact law
 
@@ -100,9 +99,7 @@ def laws(
             users = USERS
         finally:
             line.close()
-    found = simulate_lists(
-        m, lists, groups, users, seed, threads=threads if threads is not None else os.cpu_count(), progress=progress
-    )
+    found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
     return dict(zip(rankings.runs, found, strict=True))
 
 
@@ -126,17 +123,23 @@ def orders_of(rankings: Rankings, measure: str | Measure, topics: Iterable[str] 
     NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2).
     """
     m = parse(measure)
-    groups = chosen_lists(rankings, topics)
-    out = np.full((len(rankings.runs), 2), np.nan)
-    if m.declaration.question not in ("order1", "order2") or m.declaration.norm is not None or m.is_population:
-        return out
-    lists = Lists.of_rankings(rankings)
-    second = m.ask("order2", lists)
+    second = means_of("order2", rankings, m, topics)
+    if np.isnan(second).any():
+        return np.full((len(rankings.runs), 2), np.nan)
     if m.walking() is not None or m.declaration.question == "order1":
-        first = m.ask("order1", lists)
+        first = means_of("order1", rankings, m, topics)
     else:  # the mean of a law of her own
-        gains = lists.gains(m.declaration.gain.make(m.values))
-        first = np.array([m.law_on(gains, i).mean for i in range(lists.n)])
-    for j, of_lists in enumerate((first, second)):
-        out[:, j] = [float(np.mean(of_lists[group])) for group in groups]
-    return out
+        first = np.array([law.mean for law in laws(rankings, m, topics=topics).values()])
+    return np.stack((first, second), axis=1)
+
+
+def means_of(
+    question: str, rankings: Rankings, measure: Measure, topics: Iterable[str] | None = None
+) -> NDArray[np.float64]:
+    """The mean over topics of what a measure's user answers, by run; NaN if she cannot be asked."""
+    groups = chosen_lists(rankings, topics)
+    d = measure.declaration
+    if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:
+        return np.full(len(groups), np.nan)
+    answers = measure.ask(question, Lists.of_rankings(rankings))
+    return np.array([float(answers[group].mean()) for group in groups])

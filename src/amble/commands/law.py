@@ -86,18 +86,18 @@ class _Orders:
     """
 
     def __init__(self, found: dict[str, Law], rankings: Any, measure: Any, topics: list[str] | None) -> None:
+        from amble.laws import laws, means_of
+
         self._errors = [0.0] * len(found)
-        self.two = _asked("order2", rankings, measure, topics)
+        self.two = means_of("order2", rankings, measure, topics).tolist()
         if all(law.users is None for law in found.values()):
             self.one = [law.mean for law in found.values()]
         elif measure.is_population:
             self.one = [law.mean for law in found.values()]
             self._errors = [law.standard_error for law in found.values()]
         elif measure.walking() is not None:
-            self.one = _asked("order1", rankings, measure, topics)
+            self.one = means_of("order1", rankings, measure, topics).tolist()
         else:
-            from amble.laws import laws
-
             self.one = [law.mean for law in laws(rankings, measure, topics=topics).values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 
@@ -105,19 +105,6 @@ class _Orders:
         """How run i stands to run j, by order 1 and by order 2."""
         within = 1.96 * (self._errors[i] + self._errors[j])
         return [_verdict(self.one[i], self.one[j], _CLOSE + within), _verdict(self.two[i], self.two[j], _CLOSE)]
-
-
-def _asked(question: str, rankings: Any, measure: Any, topics: list[str] | None) -> list[float]:
-    """The mean over topics of what a measure's user answers, by run; NaN if she cannot be asked."""
-    from amble.laws import chosen_lists
-    from amble.measures import Lists
-
-    declared = measure.declaration
-    groups = chosen_lists(rankings, topics)
-    if declared.question not in ("order1", "order2") or declared.norm is not None or measure.is_population:
-        return [float("nan")] * len(groups)
-    answers = measure.ask(question, Lists.of_rankings(rankings))
-    return [float(answers[group].mean()) for group in groups]
 
 
 def _measure(args: argparse.Namespace) -> Any:

@@ -19,7 +19,6 @@ from amble.measures.gains import Gains, Lists
 from amble.measures.grammar import show_value
 from amble.measures.populations import Population
 from amble.measures.stopping import law_of_stops
-from amble.users.crowd import check_users, simulated_law
 from amble.users.forward import Behaviour, Forward
 from amble.users.joint import NoExactLawError
 from amble.users.stroll import Stroll
@@ -355,6 +354,8 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
+        from amble.users.crowd import check_users, simulated_law  # with its engine, which scores do without
+
         check_users(users, seed, 1)
         gains = self.see(grades, **context)
         try:

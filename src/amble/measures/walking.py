@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.measures.gains import Gains, Lists
-from amble.users.chain import Chain, Passages, passages, reachable, solved
+from amble.users.chain import Chain, Passages, passages, reachable, shortened, solved
 from amble.users.stroll import Stroll
 from amble.users.walk import Walk
 
@@ -214,12 +214,7 @@ def _trimmed(chain: Chain, y: Array) -> tuple[Chain, Array]:
     n = max(reachable(*row) for row in rows)
     if n == y.shape[1]:
         return chain, y
-    stop, forward = chain.stop[:, :n].copy(), chain.forward[:, :n].copy()
-    stop[:, -1] += forward[:, -1]
-    forward[:, -1] = 0.0
-    start = chain.start[:, :n].copy()
-    start[:, -1] += chain.start[:, n:].sum(axis=1)
-    return Chain(forward, chain.back[:, :n], stop, start, None), y[:, :n]
+    return shortened(chain, n), y[:, :n]
 
 
 def _worth(walk: Walk, found: Passages, y: Array, *, ends: bool = False) -> Array:

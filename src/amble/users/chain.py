@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 
-__all__ = ["Chain", "Passages", "check", "passages", "reachable", "settle", "solved", "stops", "watch"]
+__all__ = [
+    "Chain", "Passages", "check", "further", "passages", "reachable", "settle", "shortened", "solved", "stops", "watch",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
@@ -220,6 +222,22 @@ def _beyond(chances: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple
         v = np.where(b.real >= 0, 2.0 * dead / (b + root), (root - b) / (2.0 * np.where(zp == 0, 1.0, zp)))
     share = v / dead
     return v, s * share, share
+
+
+def further(chances: tuple[Array, Array, Array]) -> float:
+    """The chance to get one rank further, for each who is at a rank beyond the first list, where it is endless."""
+    p, q, s = (float(c[0]) for c in chances)
+    never_back = float(_beyond(chances, np.ones(1), np.zeros(1))[0][0, 0])
+    return p / (s + q + p * never_back)
+
+
+def shortened(chain: Chain, n: int) -> Chain:
+    """The chains closed after n ranks: those who would go on stop there, those who would start further start there."""
+    forward, back, stop, start = (part[:, :n].copy() for part in chain[:4])
+    stop[:, -1] += forward[:, -1]
+    forward[:, -1] = 0.0
+    start[:, -1] += chain.start[:, n:].sum(axis=1)
+    return Chain(forward, back, stop, start, None)
 
 
 def watch(chain: Chain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:

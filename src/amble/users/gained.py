@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -32,6 +31,8 @@ def between(on: Array, off: Array, at: Array) -> Array:
 
 def lattice(gains: Array) -> tuple[float, NDArray[np.int64]]:
     """A unit of which all gains are whole multiples, and the multiples."""
+    from fractions import Fraction  # with decimal and its friends 5 ms that most never need
+
     values = np.unique(gains[gains > 0])
     if not values.size:
         return 1.0, np.zeros(gains.size, np.int64)

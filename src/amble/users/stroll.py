@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.law import Law
-from amble.users.chain import Chain, Passages, passages, reachable, solved, watch
+from amble.users.chain import Chain, Passages, further, passages, reachable, shortened, solved, watch
 from amble.users.effort import Effort
 from amble.users.gained import between, lattice, law_of_gain, product_of_two
 from amble.users.joint import BUDGET, NoExactLawError, joint_kept, joint_once
@@ -123,10 +123,7 @@ class Stroll:
         if not isinstance(k, int | np.integer) or k < 0:
             raise MeasureError(f"residual({k}): expected a rank of at least 0")
         if k > self.n and self.chain.beyond is not None:  # out there every rank has the same share of the one before
-            p, q, s = (float(c[0]) for c in self.chain.beyond)
-            root = math.sqrt((s + q - p) ** 2 + 4.0 * p * s)
-            never_back = 2.0 * s / (s + q - p + root) if s + q >= p else (root - (s + q - p)) / (2.0 * p)
-            return float(self.tail_visits * (p / (s + q + p * never_back)) ** (k - self.n) / self.expected_depth)
+            return float(self.tail_visits * further(self.chain.beyond) ** (k - self.n) / self.expected_depth)
         return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
 
     def _extended(self, more: int) -> Stroll:
@@ -145,8 +142,7 @@ class Stroll:
         """The same walk without the ranks to which less than this share of users comes; never endless."""
         whole = self
         if self.chain.beyond is not None and self.forward[-1] > 0:
-            p, q, s = (float(c[0]) for c in self.chain.beyond)
-            on = p if q == 0 else (1.0 - math.sqrt(max((1.0 - 2.0 * p) ** 2 + 4.0 * p * s, 0.0))) / (2.0 * q)
+            on = further(self.chain.beyond)
             more = 1 if on <= 0 else 2 + math.ceil(math.log(least) / math.log(min(on, 1 - 1e-12)))
             if more > _FURTHEST:
                 raise NoExactLawError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
@@ -155,11 +151,7 @@ class Stroll:
         n = reachable(p, q, s, mu, least)
         if n == whole.n and self.chain.beyond is None:
             return self
-        forward, back, stop, start = (np.array(part[None, :n]) for part in (p, q, s, mu))
-        stop[0, -1] += forward[0, -1]
-        forward[0, -1] = 0.0
-        start[0, -1] += mu[n:].sum()
-        return Stroll(Chain(forward, back, stop, start, None), self.utility, self.effort)
+        return Stroll(shortened(whole.chain, n), self.utility, self.effort)
 
     # ---- how many visits
 
