@@ -24,6 +24,7 @@ ORDER = [
     "read",
     "audit",
     "align",
+    "sessions",
     "law",
     "table",
     "orders",

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from amble.compare import Anova, Comparison, Reasons, anova, compare, why
     from amble.curves import pr_curve
     from amble.cwl import cwl
-    from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
+    from amble.errors import AlignError, AmbleError, MeasureError, NormalisedWarning, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
     from amble.law import Law
     from amble.laws import laws
     from amble.measures import Measure, measure, parse
     from amble.orders import PartialOrder, order_systems
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+    from amble.sessions import Sessions, read_sessions
     from amble.simulate import simulate
     from amble.table import Table
 
@@ -39,6 +40,7 @@ _ROOMS = {
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
+    "NormalisedWarning": "errors",
     "PartialOrder": "orders",
     "Qrels": "read",
     "Rankings": "align",
@@ -47,6 +49,7 @@ _ROOMS = {
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
+    "Sessions": "sessions",
     "SimulationWarning": "errors",
     "Table": "table",
     "align": "align",
@@ -62,6 +65,7 @@ _ROOMS = {
     "pr_curve": "curves",
     "read_qrels": "read",
     "read_runs": "read",
+    "read_sessions": "sessions",
     "simulate": "simulate",
     "why": "compare",
 }
@@ -77,6 +81,7 @@ __all__ = [
     "Law",
     "Measure",
     "MeasureError",
+    "NormalisedWarning",
     "PartialOrder",
     "Qrels",
     "Rankings",
@@ -85,6 +90,7 @@ __all__ = [
     "Run",
     "Runs",
     "Scores",
+    "Sessions",
     "SimulationWarning",
     "Table",
     "__version__",
@@ -101,6 +107,7 @@ __all__ = [
     "pr_curve",
     "read_qrels",
     "read_runs",
+    "read_sessions",
     "simulate",
     "why",
 ]

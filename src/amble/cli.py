@@ -18,6 +18,7 @@ from amble import __version__
 COMMANDS = {
     "eval": "score runs against judgments",
     "compare": "which run is better, and may that be chance",
+    "session": "score whole sessions: several queries in a row",
     "user": "what a measure's user does: a table and a chart",
     "law": "how scores are distributed over users, and which run dominates which",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",

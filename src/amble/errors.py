@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-__all__ = ["AlignError", "AmbleError", "MeasureError", "ReadError", "SimulationWarning"]
+__all__ = ["AlignError", "AmbleError", "MeasureError", "NormalisedWarning", "ReadError", "SimulationWarning"]
 
 
 class AmbleError(ValueError):
@@ -24,6 +24,10 @@ class AlignError(AmbleError):
 
 class MeasureError(AmbleError):
     """A measure that cannot be parsed, or that cannot answer what it was asked."""
+
+
+class NormalisedWarning(UserWarning):
+    """Published parameters do not add up, and were scaled so that they do."""
 
 
 class SimulationWarning(UserWarning):

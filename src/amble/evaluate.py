@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from amble.align import Rankings, align
 from amble.errors import AlignError, MeasureError
 from amble.law import Law
-from amble.measures import Behaviour, Lists, Measure, Stroll, parse
+from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
 from amble.measures.grammar import split_measures
 from amble.measures.wandering import most_found
+from amble.sessions.held import Sessions
 from amble.table import Table
 
 __all__ = ["Scores", "evaluate"]
@@ -42,10 +43,10 @@ class Scores:
     Attributes
     ----------
     runs, topics, measures : tuple of str
-        Labels; runs in the order given, topics in the order of the judgments.
+        Labels; runs in the order given, topics in the order of the judgments. Of sessions, their names.
     values : ndarray
         Of shape (runs, topics, measures); NaN where a topic was left out.
-    rankings : Rankings
+    rankings : Rankings or Sessions
         What was scored, with its audit.
 
     Examples
@@ -62,7 +63,7 @@ class Scores:
     """
 
     def __init__(
-        self, rankings: Rankings, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+        self, rankings: Any, measures: Sequence[Measure], values: Array, *, standardised: bool = False
     ) -> None:
         self.standardised = standardised
         self.rankings = rankings
@@ -89,6 +90,8 @@ class Scores:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
 
     def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
+        if isinstance(self.rankings, Sessions):
+            raise MeasureError("scores of sessions: ask the measure itself, as in parse('MsM').law(matrix)")
         if self.rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         qrels = self.rankings.qrels
@@ -279,11 +282,14 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
 def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     """Score runs.
 
-    ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first.
+    ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first;
+    ``evaluate(sessions, measures)`` scores sessions, and the mean over queries of a measure of lists.
 
     Parameters
     ----------
     rankings : Rankings
+    sessions : Sessions
+        As `read_sessions` makes them.
     qrels, runs
         Anything `read_qrels` and `read_runs` take.
     measures : str, Measure or a list of them
@@ -304,6 +310,10 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     >>> scores.values
     array([[[1.]]])
     """
+    if len(what) == 2 and isinstance(what[0], Sessions):
+        if options or undefined != "zero":
+            raise AlignError("sessions are read already: expected no options")
+        return _of_sessions(what[0], parse_measures(what[1]))
     if len(what) == 2 and isinstance(what[0], Rankings):
         if options:
             raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
@@ -312,7 +322,9 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
         parsed_first = parse_measures(what[2])  # a typing error should not cost the time of reading
         rankings, measures = align(what[0], what[1], **options), parsed_first
     else:
-        raise AlignError("expected evaluate(rankings, measures) or evaluate(qrels, runs, measures)")
+        raise AlignError(
+            "expected evaluate(rankings, measures), evaluate(qrels, runs, measures) or evaluate(sessions, measures)"
+        )
     if undefined not in ("zero", "skip"):
         raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
     parsed = parse_measures(measures)
@@ -329,3 +341,24 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
             of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
         values[rankings.run, rankings.topic, j] = of_lists
     return Scores(rankings, parsed, values)
+
+
+def of_sessions(measure: Measure) -> SessionMeasure:
+    """The measure of sessions that is meant: a measure of lists is averaged over queries."""
+    found = measure if isinstance(measure, SessionMeasure) else parse(f'PerQuery(of="{measure}")')
+    assert isinstance(found, SessionMeasure)
+    return found
+
+
+def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
+    parsed = list(dict.fromkeys(of_sessions(m) for m in measures))
+    values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
+    for j, measure in enumerate(parsed):
+        scores = measure.of_sessions(sessions)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if bad.size:
+            run, session = int(sessions.run[bad[0]]), int(sessions.topic[bad[0]])
+            where = f"run {sessions.runs[run]}, session {sessions.topics[session]}"
+            raise MeasureError(f"{measure}: the score of {where} is {scores[bad[0]]}, not a finite number")
+        values[sessions.run, sessions.topic, j] = scores
+    return Scores(sessions, parsed, values)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble._walker_py import draws, keys
 from amble.errors import MeasureError
-from amble.measures import Behaviour, Lists, Measure, parse
+from amble.measures import Behaviour, Lists, Measure, SessionMeasure, parse
 from amble.measures.gains import Gains
 from amble.measures.walking import gains_on, stroll_on
 from amble.progress import Progress
@@ -47,9 +47,10 @@ def simulate(
     Parameters
     ----------
     measure : str or Measure
-        A measure that is a user: one who walks down, or back and forth.
+        A measure that is a user: one who walks down, or back and forth, or through a session (whose law is of her
+        total gain).
     grades : array_like
-        Grades by rank; NaN where nobody judged.
+        Grades by rank; NaN where nobody judged. Of a session, a matrix: rows are documents, columns are queries.
     users : int
     seed : int
         Same seed, same answer, on any number of threads. The same users walk every list, so that two lists differ by
@@ -78,6 +79,8 @@ def simulate(
     True
     """
     m = parse(measure)
+    if isinstance(m, SessionMeasure):
+        return m.law(grades, users=users, seed=seed, **context)
     gains = m.see(grades, **context)
     return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
 

@@ -4,9 +4,11 @@
   amble compare qrels.txt *.run -m AP --baseline bm25.run --test permutation
   amble compare qrels.txt *.run -m AP --test tukey --letters
   amble compare qrels.txt bm25.run dense.run -m AP --why 351
+  amble compare qrels.txt bm25.run dense.run -m MsM --sessions sessions.tsv
 
 Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run less the
-other. --why shows which documents make the difference on a topic.
+other. --why shows which documents make the difference on a topic. With --sessions, or a measure of sessions, whole
+sessions are compared; files are those of `amble session`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import sys
 from typing import Any
 
+from amble.commands import session
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, write
 from amble.errors import AmbleError
 
@@ -44,6 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--letters", action="store_true", help="the runs, best first; those that share a letter do not differ")
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    add("--sessions", metavar="FILE", help="compare sessions: session query topic run-topic, or a Session Track's XML")
+    session.session_options(add)
     alignment(add)
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
@@ -65,8 +70,6 @@ def run(args: argparse.Namespace) -> int:
     for option, least in (("seed", 0), ("rounds", 1)):
         if getattr(args, option) < least:
             raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
-    if len(args.runs) < 2:
-        raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
     if args.letters and (args.baseline is not None or args.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
     from amble.compare.asking import checked
@@ -78,9 +81,18 @@ def run(args: argparse.Namespace) -> int:
     options = (args.test, args.sides, args.correction or "", args.alpha, args.seed, args.rounds, args.interval or "")
     checked(Question(None, *options))
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
-    scores = evaluate(
-        args.qrels, list(args.runs), parse_measures(words), undefined=args.undefined, **alignment_of(args)
-    )
+    measures = parse_measures(words)
+    if args.sessions or any(m.declaration.question == "session" for m in measures):
+        if args.why is not None or args.undefined != "zero":
+            raise AmbleError("--why and --undefined look at lists, not at sessions")
+        files = [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
+        scores = evaluate(session.read(files, args), measures)
+        if len(scores.runs) < 2:
+            raise AmbleError(f"{len(scores.runs)} run, expected at least two to compare")
+    else:
+        if len(args.runs) < 2:
+            raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
+        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     base = None if args.baseline is None else _baseline(scores, args)
     tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)

@@ -115,6 +115,8 @@ def _measure(args: argparse.Namespace) -> Any:
     if len(asked) > 1:
         raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a law of its own")
     measure = parse(asked[0])
+    if measure.declaration.question == "session":
+        raise MeasureError(f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).law(matrix)")
     if not measure.declaration.is_user:
         raise MeasureError(f"{measure} is not a user: it has a score, and no law over users")
     return measure

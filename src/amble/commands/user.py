@@ -66,6 +66,9 @@ def run(args: argparse.Namespace) -> int:
     depth = args.depth or (len(grades) or 10)
     context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
     measures = [parse(text) for text in args.measures]
+    for m in measures:
+        if m.declaration.question == "session":
+            raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
     if any(m.declaration.question == "wander" for m in measures):
         return _wanderers(args, measures, given, depth, context)
     rows: list[list[Any]] = []

@@ -5,8 +5,19 @@
 
 from __future__ import annotations
 
-from amble.measures import classic, counting, cwl, grading, markov, stochastic  # declare the built-in measures
+from amble.measures import (  # declare the built-in measures
+    classic,
+    counting,
+    cwl,
+    grading,
+    markov,
+    novelty,
+    paths,
+    session,
+    stochastic,
+)
 from amble.measures.asking import Measure
+from amble.measures.asking_sessions import SessionGains, SessionMeasure
 from amble.measures.declare import REGISTRY, measure
 from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
 from amble.measures.gainmaps import binary, graded, satisfying, scaled
@@ -14,6 +25,7 @@ from amble.measures.gains import Gains, Lists
 from amble.measures.naming import parse
 from amble.users.effort import Effort
 from amble.users.forward import Behaviour, Forward
+from amble.users.session import SessionStroll, SessionWalk
 from amble.users.stroll import Stroll
 from amble.users.utility import Utility
 from amble.users.walk import Walk
@@ -34,6 +46,10 @@ __all__ = [
     "Numbers",
     "OneOf",
     "Optional",
+    "SessionGains",
+    "SessionMeasure",
+    "SessionStroll",
+    "SessionWalk",
     "Stroll",
     "Switch",
     "Utility",
@@ -49,8 +65,11 @@ __all__ = [
     "grading",
     "markov",
     "measure",
+    "novelty",
     "parse",
+    "paths",
     "satisfying",
     "scaled",
+    "session",
     "stochastic",
 ]

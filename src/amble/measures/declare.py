@@ -3,7 +3,8 @@
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
 question asked, the map of grades to gains, the reference. The function returns the user. Arguments named
 ``rank``, ``gain``, ``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what she sees
-on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself.
+on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that
+takes ``sessions`` computes those of sessions.
 
 From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the law of her score,
 and the page in the documentation.
@@ -48,6 +49,7 @@ class Declaration(NamedTuple):
     family: str
     bounded: bool
     variant: Callable[..., Any] | None = None
+    walker: Callable[..., Any] | None = None
 
     @property
     def story(self) -> str:
@@ -56,8 +58,8 @@ class Declaration(NamedTuple):
 
     @property
     def is_user(self) -> bool:
-        """Whether the measure is a user (and not only a number)."""
-        return self.question is not None
+        """Whether the measure is a user of a list (and not only a number, or a measure of sessions)."""
+        return self.question not in (None, "session")
 
 
 REGISTRY: dict[str, Declaration] = {}
@@ -82,7 +84,7 @@ def _parameters(function: Callable[..., Any], name: str) -> tuple[tuple[str, ...
     for i, argument in enumerate(names):
         hint = hints.get(argument)
         if get_origin(hint) is not Annotated:
-            if argument in (*SEEN, "gains"):
+            if argument in (*SEEN, "gains", "sessions"):
                 seen.append(argument)
                 continue
             raise MeasureError(
@@ -119,6 +121,7 @@ def measure(
     family: str = "yours",
     bounded: bool = True,
     variant: Callable[..., Any] | None = None,
+    walker: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -126,7 +129,7 @@ def measure(
     ----------
     name : str
         What people write.
-    question : {"order1", "order2", "total", "satisfied", "wander"}, default None
+    question : {"order1", "order2", "total", "satisfied", "wander", "session"}, default None
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
@@ -149,6 +152,8 @@ def measure(
     variant : callable, optional
         For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
         the values and the cut, and returns those of the measure that is meant.
+    walker : callable, optional
+        Of a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
 
     Examples
     --------
@@ -176,10 +181,12 @@ def measure(
         seen, own = _parameters(function, name)
         if (question is None) != ("gains" in seen):
             raise MeasureError(f"{name}: a function of gains has no question, a user has one")
+        if (question == "session") != ("sessions" in seen):
+            raise MeasureError(f"{name}: a function of sessions has the question 'session', and no other has")
         parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
         REGISTRY[name] = Declaration(
             name, function, parameters, seen, question, gain, norm, stops, aggregate,
-            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant,
+            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant, walker,
         )  # fmt: skip
         return function
 

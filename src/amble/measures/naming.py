@@ -7,6 +7,7 @@ from typing import Any
 
 from amble.errors import MeasureError
 from amble.measures.asking import Measure
+from amble.measures.asking_sessions import kind_of
 from amble.measures.declare import REGISTRY
 from amble.measures.domains import Domain, Optional, Whole, checked
 from amble.measures.grammar import Value, parse_call
@@ -67,7 +68,7 @@ def parse(text: str | Measure) -> Measure:
     >>> amble.parse("nDGC@10")
     Traceback (most recent call last):
     ...
-    amble.errors.MeasureError: 'nDGC@10': no measure is called nDGC; did you mean nDCG or RnDCG?
+    amble.errors.MeasureError: 'nDGC@10': no measure is called nDGC; did you mean nDCG or nsDCG or RnDCG?
     """
     if isinstance(text, Measure):
         return text
@@ -98,11 +99,11 @@ def parse(text: str | Measure) -> Measure:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
             cut = _after_at(d.name, Whole(1), call.at)
-    plain = Measure(d, values, cut)
+    plain = kind_of(d)(d, values, cut)
     if d.variant is None:
         return plain
     try:
         declaration, meant, until = d.variant(d, values, cut)
-        return Measure(declaration, meant, until, written=str(plain))
+        return kind_of(declaration)(declaration, meant, until, written=str(plain))
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None

@@ -10,4 +10,5 @@ QUESTIONS = {
     "total": "the expected gain, E[t]",
     "satisfied": "how soon she was satisfied, E[1 / h; satisfied]",
     "wander": "precision where she is, in the mean over all her visits; she never stops",
+    "session": "a whole session: several queries, each with its list",
 }

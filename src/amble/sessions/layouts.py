@@ -1,0 +1,236 @@
+"""The files in which sessions come, each told by how it begins.
+
+table
+    Lines of ``session query topic run-topic``: the number of the query in its session, the topic that it is judged by,
+    and what its lists are called in the runs. The runs are ordinary ones.
+json
+    Sessions with their grades, or with documents: a list of objects, or one to a line.
+xml
+    The TREC Session Track's: what was shown for the earlier queries; the runs answer the current one, under the
+    session's number.
+dd
+    The TREC Dynamic Domain Track's: ``topic iteration document ...``; its judgments are ``topic subtopic document
+    rating``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from amble.errors import ReadError
+from amble.files import open_source, stem
+from amble.rows import read_rows
+from amble.sessions.gather import Query, Shown, of_documents, of_grades
+
+__all__ = ["LAYOUTS", "Row", "layout_of", "read_domain", "read_json", "read_ratings", "read_table", "read_track"]
+
+LAYOUTS = ("table", "json", "xml", "dd")
+
+Judgments = Mapping[str, Mapping[str, float]]
+Row = tuple[str, str, str, str]  # where, session, topic, run-topic
+
+
+def _bytes(path: str) -> bytes:
+    from amble import _reader_py
+
+    with open_source(path) as (source, _):
+        return bytes(_reader_py._bytes_of(source))
+
+
+def layout_of(path: str) -> str:
+    """How a file of sessions is laid out."""
+    data = _bytes(path).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not data:
+        raise ReadError(f"{path}: empty, expected sessions")
+    if data[:1] == b"<":
+        return "xml"
+    if data[:1] in (b"[", b"{"):
+        return "json"
+    for line in data.split(b"\n"):
+        cells = line.split()
+        if cells and not cells[0].startswith(b"#"):
+            return "table" if len(cells) == 4 else "dd"
+    raise ReadError(f"{path}: nothing but comments, expected sessions")
+
+
+# ---- session query topic run-topic
+
+
+def read_table(path: str) -> dict[str, list[Row]]:
+    """The queries of each session, in their order."""
+    found: dict[str, dict[int, Row]] = {}
+    for where, (session, index, topic, listed), _ in read_rows(path, ("session", "query", "topic", "run-topic"), ()):
+        if not index.isascii() or not index.isdigit():
+            raise ReadError(f"{where}: query {index!r}, expected its number in the session, 1, 2, ...")
+        queries = found.setdefault(session, {})
+        if int(index) in queries:
+            raise ReadError(f"{where}: query {index} of session {session} is there twice, expected once")
+        queries[int(index)] = (where, session, topic, listed)
+    return {session: [queries[i] for i in sorted(queries)] for session, queries in found.items()}
+
+
+# ---- JSON
+
+
+def read_json(path: str, judgments: Judgments | None) -> list[Shown]:
+    """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
+    name = stem(path)
+    name = name.removesuffix(".jsonl").removesuffix(".json")
+    return [_session(found, where, name, judgments) for where, found in _objects(path)]
+
+
+def _objects(path: str) -> Iterator[tuple[str, Any]]:
+    try:
+        text = _bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{path}: not UTF-8 at byte {error.start}, expected JSON") from None
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = text.splitlines()
+        if not lines[0].lstrip().startswith("{") or error.msg != "Extra data":
+            raise ReadError(f"{path}:{error.lineno}: {error.msg}, expected JSON") from None
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield f"{path}:{number}", json.loads(line)
+                except json.JSONDecodeError as broken:
+                    raise ReadError(f"{path}:{number}: {broken.msg}, expected a JSON object on each line") from None
+        return
+    except RecursionError:
+        raise ReadError(f"{path}: lists within lists within lists, expected sessions") from None
+    if isinstance(whole, dict) and isinstance(whole.get("sessions"), list):
+        whole = whole["sessions"]
+    if isinstance(whole, dict):
+        whole = [whole]
+    if not isinstance(whole, list) or not whole:
+        raise ReadError(f"{path}: found {str(whole)[:40]}, expected a list of sessions")
+    for number, found in enumerate(whole, 1):
+        yield f"{path}: session {number}", found
+
+
+def _session(found: Any, where: str, run: str, judgments: Judgments | None) -> Shown:
+    if not isinstance(found, dict):
+        raise ReadError(f"{where}: found {str(found)[:40]}, expected an object with session and queries")
+    name = found.get("session", found.get("session_id"))
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise ReadError(f"{where}: session is {str(name)[:40]}, expected its name")
+    queries = found.get("queries")
+    if not isinstance(queries, list):
+        raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
+    topic, mine = str(found.get("topic", name)), str(found.get("run", run))
+    return Shown(
+        mine, str(name), [_query(q, f"{where}: query {j}", topic, judgments) for j, q in enumerate(queries, 1)]
+    )
+
+
+def _query(found: Any, where: str, topic: str, judgments: Judgments | None) -> Query:
+    if isinstance(found, dict):
+        for key in ("grades", "rel_list", "docs"):
+            if key in found:
+                topic, found = str(found.get("topic", topic)), found[key]
+                break
+        else:
+            raise ReadError(f"{where}: found {', '.join(map(str, found)) or 'nothing'}, expected grades or docs")
+    if not isinstance(found, list):
+        raise ReadError(f"{where}: found {str(found)[:40]}, expected a list of grades or documents")
+    if found and all(isinstance(x, str) for x in found):
+        if judgments is None:
+            raise ReadError(f"{where}: documents without grades, expected judgments for them")
+        if topic not in judgments:
+            raise ReadError(f"{where}: topic {topic} is not in the judgments")
+        return of_documents(found, judgments[topic], topic, where)
+    values = []
+    for x in found:
+        if x is None:
+            values.append(math.nan)
+        elif isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x):
+            raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where nobody judged")
+        else:
+            values.append(float(x))
+    return of_grades(np.array(values, np.float64), topic)
+
+
+# ---- TREC Session Track
+
+
+def read_track(path: str) -> dict[str, tuple[str, list[list[str]]]]:
+    """Of each session its topic and what was shown for each earlier query."""
+    from xml.etree import ElementTree
+
+    found: dict[str, tuple[str, list[list[str]]]] = {}
+    try:
+        for _, element in ElementTree.iterparse(io.BytesIO(_bytes(path))):
+            if element.tag != "session":
+                continue
+            number = element.get("num")
+            if number is None:
+                raise ReadError(f"{path}: session {len(found) + 1} has no num")
+            if number in found:
+                raise ReadError(f"{path}: session {number} is there twice, expected once")
+            topic = element.find("topic")
+            name = number if topic is None else topic.get("num", number)
+            found[number] = name, [_results(x, path, number) for x in element.findall("interaction")]
+            element.clear()
+    except ElementTree.ParseError as error:
+        raise ReadError(f"{path}:{error.position[0]}: broken XML: {error.msg.split(':')[0]}") from None
+    if not found:
+        raise ReadError(f"{path}: no <session>, expected those of a TREC Session Track")
+    return found
+
+
+def _results(interaction: Any, path: str, session: str) -> list[str]:
+    docs: list[tuple[int, str]] = []
+    for place, result in enumerate(interaction.iter("result"), 1):
+        rank = result.get("rank", str(place))
+        if not rank.isascii() or not rank.isdigit():
+            raise ReadError(f"{path}: session {session}: a result of rank {rank!r}, expected a whole number")
+        named = [x.text for x in result if x.tag in ("docno", "docid") or x.tag.startswith("clueweb")]
+        named += [x.text for x in result if x.tag == "url"]
+        names = [text.strip() for text in named if text and text.strip()]
+        if not names:
+            raise ReadError(f"{path}: session {session}: a result without a document's name (clueweb...id, docno, url)")
+        docs.append((int(rank), names[0]))
+    return [doc for _, doc in sorted(docs, key=lambda pair: pair[0])]
+
+
+# ---- TREC Dynamic Domain Track
+
+
+def read_ratings(path: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Judgments by facet: topic, document, subtopic. Of several passages of a document the best counts."""
+    out: dict[str, dict[str, dict[str, float]]] = {}
+    for _, (topic, facet, doc), (rating,) in read_rows(path, ("topic", "subtopic", "document"), ("rating",)):
+        of = out.setdefault(topic, {}).setdefault(doc, {})
+        of[facet] = max(of.get(facet, -math.inf), rating)
+    return out
+
+
+def read_domain(path: str, judgments: Judgments) -> dict[str, list[Query]]:
+    """The lists of a run's topics, in the order of the iterations and of the file."""
+    lists: dict[str, dict[int, list[str]]] = {}
+    for number, raw in enumerate(_bytes(path).split(b"\n"), 1):
+        cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]
+        if not cells or cells[0].startswith("#"):
+            continue
+        where = f"{path}:{number}"
+        if len(cells) < 3:
+            raise ReadError(f"{where}: found {len(cells)} columns, expected topic iteration document ...")
+        if not cells[1].isascii() or not cells[1].isdigit():
+            raise ReadError(f"{where}: iteration {cells[1]!r}, expected a whole number")
+        lists.setdefault(cells[0], {}).setdefault(int(cells[1]), []).append(cells[2])
+    if not lists:
+        raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")
+    return {
+        topic: [
+            of_documents(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}")
+            for i in sorted(of)
+        ]
+        for topic, of in lists.items()
+    }
