@@ -69,6 +69,10 @@ stories of all 360 choices.
 
 MP's chart has the list with relevant documents at ranks 1, 3 and 6, and other panels than the rest: the share W of her
 visits to relevant documents, the share of all her visits ("everywhere"), precision, and the residual.""",
+    "sessions": """\
+Measures of whole sessions: several queries in a row, each with its list. [Sessions](../sessions.md) explains them, and
+what `amble session` reads. MsM, sRBP and the expected measures are users who walk through a session: ask
+`parse("MsM").user(matrix)`.""",
     "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
     "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",
     "curve": "What can be read off the curve of precision against recall. None is a user.",

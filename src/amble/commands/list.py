@@ -18,7 +18,7 @@ _FAMILIES = {
     "cwl": "Users of the C/W/L framework",
     "walks": "Users who walk back and forth",
     "markov": "Markov Precision",
-    "sessions": "Sessions: several queries in a row",
+    "sessions": "Whole sessions",
     "counts": "Counts",
     "sets": "The list as a set",
     "curve": "The precision-recall curve",

@@ -44,6 +44,12 @@ class SessionGains:
         self.gain = sessions.gains(function, cut)
         self.lengths = sessions.lengths(cut)
 
+    def once(self) -> SessionGains:
+        """The same, with every document gaining only where it is shown first in its session."""
+        out = copy.copy(self)
+        out.gain = np.where(self.sessions.again, 0.0, self.gain)
+        return out
+
     @property
     def hits(self) -> NDArray[np.int64]:
         """The hits that gain something."""

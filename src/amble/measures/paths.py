@@ -141,8 +141,8 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     formula="E[relevant among the first k seen] / relevant",
 )  # fmt: skip
 def expected_recall(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
-    """Recall of what she saw, in the mean over her ways through the session."""
-    found = _linear(sessions, down, reform, _until(k, lambda place: np.ones(place.size)))
+    """Recall of what she saw, in the mean over her ways through the session; a document shown again counts once."""
+    found = _linear(sessions.once(), down, reform, _until(k, lambda place: np.ones(place.size)))
     return _over(found, _ideal(sessions, lambda ideal: float((ideal > 0).sum())))
 
 
@@ -160,13 +160,13 @@ def expected_dcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.
     formula="esDCG / DCG of the ideal list",
 )  # fmt: skip
 def expected_ndcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
-    """DCG of what she saw, in the mean over her ways, divided by that of the ideal list."""
+    """DCG of what she saw, in the mean over her ways, divided by the ideal; a document shown again counts once."""
 
     def best(ideal: Array) -> float:
         gains = ideal if k is None else ideal[:k]
         return float(gains @ (1.0 / np.log2(np.arange(2.0, gains.size + 2))))
 
-    return _over(expected_dcg(sessions, down, reform, k), _ideal(sessions, best))
+    return _over(expected_dcg(sessions.once(), down, reform, k), _ideal(sessions, best))
 
 
 @measure(
@@ -195,7 +195,8 @@ def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
     formula="E[sum over relevant documents seen of precision there] / relevant",
 )  # fmt: skip
 def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
-    """Average precision of what she saw, in the mean over her ways through the session."""
+    """Average precision of what she saw, in the mean over her ways; a document shown again counts once."""
+    sessions = sessions.once()
     held = sessions.sessions
     out = np.zeros(held.n)
     for e in range(held.n):

@@ -30,6 +30,8 @@ from amble.sessions.gather import Query, Shown, of_documents, of_grades
 
 __all__ = ["LAYOUTS", "Row", "layout_of", "read_domain", "read_json", "read_ratings", "read_table", "read_track"]
 
+_LARGEST = 1.7e308
+
 LAYOUTS = ("table", "json", "xml", "dd")
 
 Judgments = Mapping[str, Mapping[str, float]]
@@ -131,30 +133,37 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None) -> S
 
 
 def _query(found: Any, where: str, topic: str, judgments: Judgments | None) -> Query:
-    if isinstance(found, dict):
-        for key in ("grades", "rel_list", "docs"):
-            if key in found:
-                topic, found = str(found.get("topic", topic)), found[key]
-                break
-        else:
-            raise ReadError(f"{where}: found {', '.join(map(str, found)) or 'nothing'}, expected grades or docs")
-    if not isinstance(found, list):
-        raise ReadError(f"{where}: found {str(found)[:40]}, expected a list of grades or documents")
-    if found and all(isinstance(x, str) for x in found):
+    if not isinstance(found, dict):
+        found = {"docs" if isinstance(found, list) and found and isinstance(found[0], str) else "grades": found}
+    topic = str(found.get("topic", topic))
+    docs, grades = found.get("docs"), found.get("grades", found.get("rel_list"))
+    if docs is None and grades is None:
+        raise ReadError(f"{where}: found {', '.join(map(str, found))[:60] or 'nothing'}, expected grades or docs")
+    if docs is not None and (not isinstance(docs, list) or not all(isinstance(x, str) for x in docs)):
+        raise ReadError(f"{where}: docs are {str(docs)[:40]}, expected a list of names")
+    if docs is not None and grades is None:
         if judgments is None:
             raise ReadError(f"{where}: documents without grades, expected judgments for them")
         if topic not in judgments:
             raise ReadError(f"{where}: topic {topic} is not in the judgments")
-        return of_documents(found, judgments[topic], topic, where)
-    values = []
-    for x in found:
-        if x is None:
-            values.append(math.nan)
-        elif isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x):
-            raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where nobody judged")
-        else:
-            values.append(float(x))
-    return of_grades(np.array(values, np.float64), topic)
+        return of_documents(docs, judgments[topic], topic, where)
+    if not isinstance(grades, list):
+        raise ReadError(f"{where}: found {str(grades)[:40]}, expected a list of grades or documents")
+    values = [_grade(x, where) for x in grades]
+    if docs is None:
+        return of_grades(np.array(values, np.float64), topic)
+    if len(docs) != len(values):
+        raise ReadError(f"{where}: {len(docs)} documents and {len(values)} grades, expected as many")
+    judged = {doc: grade for doc, grade in zip(docs, values, strict=True) if not math.isnan(grade)}
+    return of_documents(docs, judged, topic, where)
+
+
+def _grade(x: Any, where: str) -> float:
+    if x is None:
+        return math.nan
+    if isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) <= _LARGEST:
+        raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where nobody judged")
+    return float(x)
 
 
 # ---- TREC Session Track

@@ -43,7 +43,7 @@ def read_sessions(
         The XML of a TREC Session Track; if runs follow, they answer the current query under the session's number.
 
         JSON, one or several files, each a run: a list of ``{"session": ..., "queries": [[3, 0, null], ...]}``, or one
-        object a line; ``grades`` (or ``rel_list``) or ``docs`` may be named.
+        object a line. A query may be an object with ``grades`` (or ``rel_list``), ``docs``, or both.
 
         Runs of a TREC Dynamic Domain Track, ``topic iteration document ...``; the judgments are a file of
         ``topic subtopic document rating``.
