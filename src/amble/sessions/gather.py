@@ -35,11 +35,15 @@ class Shown(NamedTuple):
     queries: list[Query]
 
 
-def of_documents(docs: Sequence[str], judged: Mapping[str, float], topic: str, where: str) -> Query:
-    """A list given by its documents, in order."""
+def of_documents(
+    docs: Sequence[str], judged: Mapping[str, float], topic: str, where: str, duplicates: str = "error"
+) -> Query:
+    """A list given by its documents, in order; one that is there twice is an error, or only the first counts."""
     if len(set(docs)) < len(docs):
-        twice = next(doc for doc in docs if docs.count(doc) > 1)
-        raise AlignError(f"{where}: document {twice} is there twice, expected once in a list")
+        if duplicates == "error":
+            twice = next(doc for doc in docs if docs.count(doc) > 1)
+            raise AlignError(f"{where}: document {twice} is there twice in a list; duplicates='best' keeps the first")
+        docs = list(dict.fromkeys(docs))
     hits = [(i, doc, judged[doc]) for i, doc in enumerate(docs, 1) if doc in judged]
     position, names, grade = zip(*hits, strict=True) if hits else ((), (), ())
     return Query(len(docs), position, names, grade, topic)

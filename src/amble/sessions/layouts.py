@@ -80,11 +80,11 @@ def read_table(path: str) -> dict[str, list[Row]]:
 # ---- JSON
 
 
-def read_json(path: str, judgments: Judgments | None) -> list[Shown]:
+def read_json(path: str, judgments: Judgments | None, duplicates: str = "error") -> list[Shown]:
     """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
     name = stem(path)
     name = name.removesuffix(".jsonl").removesuffix(".json")
-    return [_session(found, where, name, judgments) for where, found in _objects(path)]
+    return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path)]
 
 
 def _objects(path: str) -> Iterator[tuple[str, Any]]:
@@ -117,7 +117,7 @@ def _objects(path: str) -> Iterator[tuple[str, Any]]:
         yield f"{path}: session {number}", found
 
 
-def _session(found: Any, where: str, run: str, judgments: Judgments | None) -> Shown:
+def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> Shown:
     if not isinstance(found, dict):
         raise ReadError(f"{where}: found {str(found)[:40]}, expected an object with session and queries")
     name = found.get("session", found.get("session_id"))
@@ -128,11 +128,13 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None) -> S
         raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
     topic, mine = str(found.get("topic", name)), str(found.get("run", run))
     return Shown(
-        mine, str(name), [_query(q, f"{where}: query {j}", topic, judgments) for j, q in enumerate(queries, 1)]
+        mine,
+        str(name),
+        [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)],
     )
 
 
-def _query(found: Any, where: str, topic: str, judgments: Judgments | None) -> Query:
+def _query(found: Any, where: str, topic: str, judgments: Judgments | None, duplicates: str) -> Query:
     if not isinstance(found, dict):
         found = {"docs" if isinstance(found, list) and found and isinstance(found[0], str) else "grades": found}
     topic = str(found.get("topic", topic))
@@ -146,7 +148,7 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None) -> Q
             raise ReadError(f"{where}: documents without grades, expected judgments for them")
         if topic not in judgments:
             raise ReadError(f"{where}: topic {topic} is not in the judgments")
-        return of_documents(docs, judgments[topic], topic, where)
+        return of_documents(docs, judgments[topic], topic, where, duplicates)
     if not isinstance(grades, list):
         raise ReadError(f"{where}: found {str(grades)[:40]}, expected a list of grades or documents")
     values = [_grade(x, where) for x in grades]
@@ -154,8 +156,9 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None) -> Q
         return of_grades(np.array(values, np.float64), topic)
     if len(docs) != len(values):
         raise ReadError(f"{where}: {len(docs)} documents and {len(values)} grades, expected as many")
-    judged = {doc: grade for doc, grade in zip(docs, values, strict=True) if not math.isnan(grade)}
-    return of_documents(docs, judged, topic, where)
+    first = dict(zip(reversed(docs), reversed(values), strict=True))
+    judged = {doc: grade for doc, grade in first.items() if not math.isnan(grade)}
+    return of_documents(docs, judged, topic, where, duplicates)
 
 
 def _grade(x: Any, where: str) -> float:
@@ -221,7 +224,7 @@ def read_ratings(path: str) -> dict[str, dict[str, dict[str, float]]]:
     return out
 
 
-def read_domain(path: str, judgments: Judgments) -> dict[str, list[Query]]:
+def read_domain(path: str, judgments: Judgments, duplicates: str = "error") -> dict[str, list[Query]]:
     """The lists of a run's topics, in the order of the iterations and of the file."""
     lists: dict[str, dict[int, list[str]]] = {}
     for number, raw in enumerate(_bytes(path).split(b"\n"), 1):
@@ -238,7 +241,7 @@ def read_domain(path: str, judgments: Judgments) -> dict[str, list[Query]]:
         raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")
     return {
         topic: [
-            of_documents(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}")
+            of_documents(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}", duplicates)
             for i in sorted(of)
         ]
         for topic, of in lists.items()

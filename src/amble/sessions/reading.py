@@ -51,7 +51,8 @@ def read_sessions(
     repeats : {"every", "once"}
         Whether a document that is shown again in its session counts again.
     **options
-        For `align`: depth, ties, duplicates, threads.
+        ``duplicates="best"`` keeps the first of a document's places in a list, where it is an error otherwise. Those
+        of `align` for runs: depth, ties, unjudged, threads.
 
     Returns
     -------
@@ -77,23 +78,28 @@ def read_sessions(
         raise AlignError(f"layout={layout!r}: expected one of {', '.join(map(repr, LAYOUTS))}")
     if kind != "json" and qrels is None:
         raise AlignError(f"{paths[0]}: expected judgments; only JSON has grades with it")
-    if kind in ("json", "dd") and options:
-        raise AlignError(f"{', '.join(options)}: options for runs, and there are none with {kind}")
+    duplicates = options.get("duplicates", "error")
+    if duplicates not in ("error", "best"):
+        raise AlignError(f"duplicates={duplicates!r}: expected one of 'error', 'best'")
+    if kind in ("json", "dd") or (kind == "xml" and len(paths) == 1):
+        options.pop("duplicates", None)
+        if options:
+            raise AlignError(f"{', '.join(options)}: options for runs, and there are none")
     if options.get("ties") == "expected":
         raise AlignError("ties='expected' with sessions: tied documents have no one place in them; use ties='docno'")
     if kind == "dd":
-        return _domain(qrels, paths, repeats)
+        return _domain(qrels, paths, repeats, duplicates)
     if kind == "json":
         judged = None if qrels is None else read_qrels(qrels).to_dict()
-        shown = [entry for path in paths for entry in read_json(path, judged)]
+        shown = [entry for path in paths for entry in read_json(path, judged, duplicates)]
         return gather(shown, judged, repeats=repeats)
     judgments = read_qrels(qrels)
     if kind == "table":
         return _with_runs(judgments, paths[0], paths[1:], repeats, options)
-    return _track(judgments, paths[0], paths[1:], repeats, options)
+    return _track(judgments, paths[0], paths[1:], repeats, duplicates, options)
 
 
-def _domain(qrels: Any, paths: list[Any], repeats: str) -> Sessions:
+def _domain(qrels: Any, paths: list[Any], repeats: str, duplicates: str) -> Sessions:
     if not isinstance(qrels, str | os.PathLike):
         raise AlignError("judgments of a Dynamic Domain track: expected a file of topic subtopic document rating")
     ratings = read_ratings(os.fspath(qrels))
@@ -101,7 +107,7 @@ def _domain(qrels: Any, paths: list[Any], repeats: str) -> Sessions:
     topics: dict[str, None] = {}
     shown = []
     for path in paths:
-        found = read_domain(path, judged)
+        found = read_domain(path, judged, duplicates)
         topics |= dict.fromkeys(found)
         shown += [Shown(stem(path), topic, queries) for topic, queries in found.items() if topic in judged]
     if not shown:
@@ -133,19 +139,19 @@ def _with_runs(qrels: Qrels, table: str, runs: list[Any], repeats: str, options:
     return _told(gather(shown, judged, repeats=repeats), rankings)
 
 
-def _track(qrels: Qrels, path: str, runs: list[Any], repeats: str, options: dict[str, Any]) -> Sessions:
+def _track(
+    qrels: Qrels, path: str, runs: list[Any], repeats: str, duplicates: str, options: dict[str, Any]
+) -> Sessions:
     judged = qrels.to_dict()
     found = read_track(path)
     sessions = {number: of for number, of in found.items() if of[0] in judged}
     if not sessions:
         raise AlignError(f"{path}: none of its topics is judged in {qrels.name}")
     earlier = {
-        number: [of_documents(docs, judged[topic], topic, f"{path}: session {number}") for docs in shown]
+        number: [of_documents(docs, judged[topic], topic, f"{path}: session {number}", duplicates) for docs in shown]
         for number, (topic, shown) in sessions.items()
     }
     if not runs:
-        if options:
-            raise AlignError(f"{', '.join(options)}: options for runs, and there are none")
         shown = [Shown(stem(path).removesuffix(".xml"), number, of) for number, of in earlier.items() if of]
         out = gather(shown, judged, repeats=repeats)
         out.audit.unjudged = len(found) - len(sessions)
