@@ -120,10 +120,15 @@ def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Arra
             topics = dict.fromkeys(query.topic for query in entry.queries)
             if entry.session not in found:
                 found[entry.session] = [g for topic in topics for g in judgments[topic].values()]
-        else:  # what any run shows for it; of one that several show, the largest
-            shown = [g for query in entry.queries for g in query.grade]
-            if len(shown) > len(found.get(entry.session, ())):
-                found[entry.session] = shown
+        else:  # what the run that shows most for it shows, each document once
+            shown = [
+                (query.docs[i] if query.docs is not None else (j, i), grade)
+                for j, query in enumerate(entry.queries)
+                for i, grade in enumerate(query.grade)
+            ]
+            grades = list({doc: grade for doc, grade in reversed(shown)}.values())
+            if entry.session not in found or len(grades) > len(found[entry.session]):
+                found[entry.session] = grades
     pools = [np.asarray(found[name], np.float64) for name in names]
     return np.concatenate(pools), np.concatenate(([0], np.cumsum([pool.size for pool in pools]))).astype(np.int64)
 
