@@ -126,7 +126,7 @@ def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Arra
                 for j, query in enumerate(entry.queries)
                 for i, grade in enumerate(query.grade)
             ]
-            grades = list({doc: grade for doc, grade in reversed(shown)}.values())
+            grades = list(dict(reversed(shown)).values())
             if entry.session not in found or len(grades) > len(found[entry.session]):
                 found[entry.session] = grades
     pools = [np.asarray(found[name], np.float64) for name in names]

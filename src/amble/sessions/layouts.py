@@ -16,7 +16,6 @@ dd
 from __future__ import annotations
 
 import io
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -88,6 +87,8 @@ def read_json(path: str, judgments: Judgments | None, duplicates: str = "error")
 
 
 def _objects(path: str) -> Iterator[tuple[str, Any]]:
+    import json  # only where it is read
+
     try:
         text = _bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
