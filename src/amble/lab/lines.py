@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from amble.errors import AmbleError, ReadError
 from amble.files import open_source
@@ -46,23 +47,28 @@ def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int
         At the first line that is not text in this encoding.
     """
     known = _known(encoding) if encoding else ""
-    with open_source(path) as (source, _):
-        with open(os.dup(source), "rb") if isinstance(source, int) else contextlib.nullcontext(source) as file:
-            for number, raw in enumerate(_split(file), 1):
-                if number == 1:
-                    if raw.startswith(_WIDE):
-                        raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
-                    raw = raw.removeprefix(codecs.BOM_UTF8)
-                    declared = None if known else _DECLARED.match(raw)
-                    if declared:
-                        known = _known(declared[1].decode(), f"{path}:1: ")
-                try:
-                    yield number, raw.decode(known or "utf-8")
-                except UnicodeDecodeError as error:
-                    raise ReadError(
-                        f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
-                        f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
-                    ) from None
+    with open_source(path) as (source, _), _buffered(source) as file:
+        for number, raw in enumerate(file, 1):
+            raw = raw.rstrip(b"\r\n")
+            if number == 1:
+                if raw.startswith(_WIDE):
+                    raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
+                raw = raw.removeprefix(codecs.BOM_UTF8)
+                declared = None if known else _DECLARED.match(raw)
+                if declared:
+                    known = _known(declared[1].decode(), f"{path}:1: ")
+            try:
+                yield number, raw.decode(known or "utf-8")
+            except UnicodeDecodeError as error:
+                raise ReadError(
+                    f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
+                    f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
+                ) from None
+
+
+def _buffered(source: Any) -> contextlib.AbstractContextManager[Iterable[bytes]]:
+    """A file that yields lines, of what `open_source` opened; it stays open where it was opened elsewhere."""
+    return open(os.dup(source), "rb") if isinstance(source, int) else contextlib.nullcontext(source)
 
 
 def _known(encoding: str, where: str = "") -> str:
@@ -74,9 +80,3 @@ def _known(encoding: str, where: str = "") -> str:
     if not getattr(info, "_is_text_encoding", True) or name.startswith(("utf-16", "utf-32")):
         raise AmbleError(f"{where}encoding {encoding!r}: expected utf-8 or a code of single bytes, such as latin-1")
     return name
-
-
-def _split(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Split into lines; a line that ends in CR LF loses both."""
-    for raw in file:
-        yield raw.rstrip(b"\r\n")
