@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import zipfile
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -260,9 +259,7 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     """
     name = os.fspath(path)
     try:
-        with np.load(name, allow_pickle=False) as stored:
-            if not isinstance(stored, np.lib.npyio.NpzFile):
-                raise ReadError(f"{name}: not an index, expected what amble index wrote")
+        with open(name, "rb") as file, np.load(file, allow_pickle=False) as stored:
             parts = {key: stored[key] for key in _PARTS}
         about = json.loads(parts["about"].tobytes())
         version = about["amble index"]
@@ -275,11 +272,11 @@ def open_index(path: str | os.PathLike[str]) -> Index:
         raise ReadError(f"{name}: no such file, expected an index") from None
     except IsADirectoryError:
         raise ReadError(f"{name}: a directory, expected an index") from None
-    except AmbleError:
+    except (AmbleError, MemoryError):
         raise
     except OSError as error:
         raise ReadError(f"{name}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+    except Exception:  # a file of another kind, or a broken one, fails in many ways
         raise ReadError(f"{name}: not an index, or a broken one; expected what amble index wrote") from None
 
 
