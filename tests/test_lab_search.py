@@ -82,7 +82,7 @@ def test_a_document_appended_to_itself() -> None:
     """Twice the vector, the same angle: the lecture's reason for the cosine."""
     index = amble.index({"once": "a b b", "twice": "a b b a b b", "other": "c"}, language="none")
     found = scores(index, "b", "cosine(weights='ntc.ntc')")
-    assert found["once"] == pytest.approx(found["twice"], rel=1e-15)
+    assert found["once"] == pytest.approx(found["twice"], rel=1e-12)
     assert scores(index, "b", "logtf")["once"] < scores(index, "b", "logtf")["twice"]
 
 
@@ -453,7 +453,7 @@ def test_explanations_add_up(three: amble.Index, scorer: str) -> None:
         products = [float(row[-1]) for row in table]  # type: ignore[arg-type]
         assert facts["sum"] == pytest.approx(sum(products))
         if scorer not in ("jaccard", "lm"):  # the others are sums
-            assert facts["sum"] == pytest.approx(score, rel=1e-15)
+            assert facts["sum"] == pytest.approx(score, rel=1e-12)
     assert [row[0] for row in table] == ["a", "b", "x"]
 
 
@@ -491,4 +491,5 @@ def test_explanations_of_real_scores(data: Path) -> None:
         for topic, found in amble.search(index, topics, scorer, k=3).items():
             for rank, (doc, score) in enumerate(found.items(), 1):
                 facts: dict[str, Any] = amble.explain(index, doc, topics[topic], scorer).facts
-                assert (facts["score"], facts["rank"]) == (score, rank)
+                assert facts["score"] == pytest.approx(score, rel=1e-12)
+                assert facts["rank"] == rank
