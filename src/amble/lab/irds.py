@@ -38,7 +38,7 @@ def named_records(name: str, part: str) -> Iterator[Record]:
         raise ReadError(f"{name}: ir_datasets knows no such collection") from None
     except Exception as error:  # whatever a download can come to
         told = next(iter(str(error).splitlines()), "")
-        raise ReadError(f"{name}: ir_datasets could not read it: {type(error).__name__}: {told}") from None
+        raise ReadError(f"{name}: ir_datasets could not read it: {type(error).__name__}: {told:.200}") from None
 
 
 def _record(item: Any, where: str, key: str) -> Record:

@@ -48,7 +48,10 @@ class Hits(Mapping[str, dict[str, float]]):
 
     def __repr__(self) -> str:
         count = sum(len(places) for places, _ in self._found.values())
-        return f"Hits({self.tag}: {count:,} documents for {len(self)} of {len(self.topics)} topics)"
+        documents, topics = (
+            f"{what}{'s' * (n != 1)}" for n, what in ((count, "document"), (len(self.topics), "topic"))
+        )
+        return f"Hits({self.tag}: {count:,} {documents} for {len(self)} of {len(self.topics)} {topics})"
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a TREC run; scores have all their digits, so that reading them again changes no rank."""
@@ -103,7 +106,7 @@ def search(
     >>> index = amble.index({"d1": "caesar died in march", "d2": "the long march"}, language="none")
     >>> hits = amble.search(index, {"1": "ides of march"}, "jaccard")
     >>> hits
-    Hits(jaccard: 2 documents for 1 of 1 topics)
+    Hits(jaccard: 2 documents for 1 of 1 topic)
     >>> print(*hits.lines(), sep="", end="")
     1 Q0 d2 1 0.2 jaccard
     1 Q0 d1 2 0.16666666666666666 jaccard
