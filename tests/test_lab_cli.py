@@ -113,6 +113,8 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["index", "docs", "docs", "-o", "x"], "docs:1: document d1 is there twice (first at docs:1)"),
         (["index", "docs", "-o", "x", "--language", "klingon"], "language 'klingon' has no stemmer"),
         (["index", "docs", "-o", "x", "--stopwords", "empty"], "empty: empty, expected words"),
+        (["index", "docs", "-o", "docs"], "docs: is read, expected another file to write to"),
+        (["search", "small.index", "topics", "-o", "./small.index"], "./small.index: is read, expected another file"),
         (["search", "docs", "topics"], "docs: not an index, or a broken one; expected what amble index wrote"),
         (["search", "small.index", "empty"], "empty: empty, expected topics"),
         (["search", "small.index", "topics", "-k", "0"], "k 0: expected a whole number of at least 1"),

@@ -37,6 +37,13 @@ def test_trec(write: Write) -> None:
     assert read(path, fields=["text"]) == {"FT911-3": "one two three four", "b": "text outside of tags", "c": ""}
 
 
+def test_several_ids(write: Write) -> None:
+    """The usual one counts, wherever it stands; none of them is text."""
+    path = write("la", "<DOC><DOCID> 7 </DOCID><DOCNO> LA010189-0001 </DOCNO><P>word</P></DOC>")
+    assert read(path) == {"LA010189-0001": "word"}
+    assert read(write("o.jsonl", '{"id": "7", "docno": "x", "text": "word"}')) == {"x": "word"}
+
+
 def test_xml_with_comments_and_verbatim_text(write: Write) -> None:
     path = write(
         "docs.xml",

@@ -12,7 +12,9 @@ folder is read with all that is below it. The index is one file.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Sequence
 
 from amble.errors import AmbleError
 
@@ -40,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.lab.index import index
     from amble.progress import Progress
 
+    keep(args.collection, args.output)
     progress = Progress("indexing")
     try:
         made = index(
@@ -59,6 +62,13 @@ def run(args: argparse.Namespace) -> int:
         more = f"; {empty:,} of the documents have no term" if empty else ""
         print(f"amble: {args.output}: {made}{more}", file=sys.stderr)
     return 0
+
+
+def keep(inputs: Sequence[str], output: str | None) -> None:
+    """Refuse to write over what is read."""
+    for path in inputs:
+        if output is not None and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(path, output):
+            raise AmbleError(f"{output}: is read, expected another file to write to")
 
 
 def _words(path: str | None) -> bool | list[str]:

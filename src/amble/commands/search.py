@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from amble.commands.index import keep
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -50,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.lab.search import search
     from amble.progress import Progress
 
+    keep([args.index, args.topics], args.output)
     progress = Progress("searching")
     try:
         hits = search(args.index, args.topics, args.scorer, args.k, tag=args.tag, progress=progress, **reading_of(args))
@@ -62,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         sys.stdout.writelines(hits.lines())
     if not args.quiet and sys.stderr is not None:
-        nothing = [topic for topic in hits.topics if topic not in set(hits)]
+        found = set(hits)
+        nothing = [topic for topic in hits.topics if topic not in found]
         more = f"; nothing for {', '.join(nothing[:5])}{', ...' if len(nothing) > 5 else ''}" if nothing else ""
         print(f"amble: {hits}{more}", file=sys.stderr)
     return 0

@@ -44,7 +44,10 @@ class Record(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is looked for: its word, the names of its entries, and those of its id (the first is the usual one)."""
+    """What is looked for: its word, the names of its entries, and those of ids; the first of them that is there is it.
+
+    Ids are no text. ``labelled`` ones may begin their fields with a label (``Number:``), and name languages in tags.
+    """
 
     word: str
     entries: tuple[str, ...]
@@ -86,21 +89,22 @@ def _id(text: str, where: str, kind: Kind) -> str:
 def _tagged(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator[Record]:
     none = True
     for entry in entries(lines, kind.entries, path):
-        none, where, name, fields = False, f"{path}:{entry.line}", None, []
+        none, where = False, f"{path}:{entry.line}"
+        ids: dict[str, str] = {}
+        fields: list[Field] = []
         whole = entry.attributes.get("lang") or entry.attributes.get("xml:lang") or ""
         for tag, attributes, body in parts(entry.body):
             text = plain(body)
             if kind.labelled:
                 text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
-            if name is None and tag in kind.ids:
-                name = text
+            if tag in kind.ids:
+                ids.setdefault(tag, text)
                 continue
             lang = attributes.get("lang") or attributes.get("xml:lang") or whole
             if kind.labelled and re.match(r"[a-z]{2}-\w", tag):  # <EN-title>, as at CLEF
                 lang, tag = tag[:2], tag[3:]
             fields.append(Field(tag or "text", text, lang.lower()))
-        if name is None:
-            name = next((entry.attributes[key] for key in kind.ids if key in entry.attributes), None)
+        name = next((some[key] for some in (ids, entry.attributes) for key in kind.ids if key in some), None)
         if name is None:
             raise ReadError(f"{where}: a {kind.word} without <{kind.ids[0]}>")
         yield Record(where, _id(name, where, kind), fields)
@@ -132,7 +136,7 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         texts = [
             Field(name, text, lang.lower() if isinstance(lang, str) else "")
             for name, text in found.items()
-            if isinstance(text, str) and name not in (key, "lang")
+            if isinstance(text, str) and name not in (*kind.ids, "lang")
         ]
         yield Record(where, _id(_whole(str(value), where), where, kind), [_whole_field(t, where) for t in texts])
 
