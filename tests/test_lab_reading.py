@@ -378,3 +378,17 @@ def test_real_collections(data: Path) -> None:
     assert (len(judged), sum(map(len, judged.values()))) == (76, 3114)
     assert len(read(vaswani / "corpus" / "doc-text.trec.gz")) == 11429
     assert len(amble.read_topics(vaswani / "query-text.trec.gz")) == 93
+
+
+def test_the_real_ir_datasets(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "irds"))
+    ir_datasets = pytest.importorskip("ir_datasets", reason="the extra data is not installed")
+    made = ir_datasets.create_dataset(
+        docs_tsv=write("docs.tsv", "d1\tcaesar died in march\nd2\tthe long march\n"),
+        queries_tsv=write("queries.tsv", "1\tides of march\n"),
+    )
+    monkeypatch.setattr(ir_datasets, "load", {"small": made}.__getitem__)
+    assert read("irds:small") == {"d1": "caesar died in march", "d2": "the long march"}
+    assert amble.read_topics("irds:small") == {"1": "ides of march"}
+    with pytest.raises(amble.ReadError, match="ir_datasets knows no such collection"):
+        read("irds:other")
