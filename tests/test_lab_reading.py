@@ -242,6 +242,9 @@ def test_languages_said_otherwise(write: Write) -> None:
         '<topic lang="de"><identifier>1</identifier><title>eins</title></topic></topics>'
     )
     assert amble.read_topics(write("new", new), lang="de") == {"1": "eins"}
+    odd = '<top><num>1</num><title lang=" EN\n">one</title><title lang="it">uno</title></top>'
+    with pytest.raises(amble.ReadError, match=r"several languages \(en, it\)"):
+        amble.read_topics(write("odd", odd))
     objects = '{"id": "1", "lang": "en", "title": "one"}\n{"id": "1", "lang": "de", "title": "eins"}\n'
     assert amble.read_topics(write("o.jsonl", objects), lang="en") == {"1": "one"}
 

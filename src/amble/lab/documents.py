@@ -77,7 +77,7 @@ def _of_path(path: str, chosen: frozenset[str] | None, encoding: str | None) -> 
         if chosen is None:
             texts = [field.text for field in fields]
         else:
-            texts = [field.text for field in fields if field.name.lower() in chosen]
+            texts = [field.text for field in fields if field.name in chosen]
             met = met or bool(texts)
             seen.update(dict.fromkeys(field.name for field in fields))
         yield Document(name, "\n".join(texts), where)

@@ -42,5 +42,5 @@ def named_records(name: str, part: str) -> Iterator[Record]:
 
 
 def _record(item: Any, where: str, key: str) -> Record:
-    fields = [Field(name, text) for name, text in zip(item._fields, item, strict=True) if isinstance(text, str)]
+    fields = [Field(name.lower(), text) for name, text in zip(item._fields, item, strict=True) if isinstance(text, str)]
     return Record(where, str(getattr(item, key)), [field for field in fields if field.name != key])

@@ -103,7 +103,7 @@ def _tagged(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator
             lang = attributes.get("lang") or attributes.get("xml:lang") or whole
             if kind.labelled and re.match(r"[a-z]{2}-\w", tag):  # <EN-title>, as at CLEF
                 lang, tag = tag[:2], tag[3:]
-            fields.append(Field(tag or "text", text, lang.lower()))
+            fields.append(Field(tag or "text", text, _word(lang)))
         name = next((some[key] for some in (ids, entry.attributes) for key in kind.ids if key in some), None)
         if name is None:
             raise ReadError(f"{where}: a {kind.word} without <{kind.ids[0]}>")
@@ -134,11 +134,16 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
             raise ReadError(f"{where}: id {value!r} of a {kind.word}, expected a string")
         lang = found.get("lang")
         texts = [
-            Field(name, text, lang.lower() if isinstance(lang, str) else "")
+            Field(_word(name), text, _word(lang) if isinstance(lang, str) else "")
             for name, text in found.items()
             if isinstance(text, str) and name not in (*kind.ids, "lang")
         ]
         yield Record(where, _id(_whole(str(value), where), where, kind), [_whole_field(t, where) for t in texts])
+
+
+def _word(text: str) -> str:
+    """A name in small letters, on one line."""
+    return " ".join(text.lower().split())
 
 
 def _whole(text: str, where: str) -> str:

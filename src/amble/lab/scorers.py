@@ -81,7 +81,6 @@ class Scorer:
     """
 
     name: ClassVar[str]
-    about: ClassVar[str]
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {}
 
     def __init__(self, **given: Any) -> None:
@@ -130,7 +129,6 @@ class Scorer:
 
 class _Jaccard(Scorer):
     name = "jaccard"
-    about = "terms in both / terms in either"
 
     def documents(self, index: Index, entries: Postings) -> Floats:
         return np.ones(len(entries.terms))
@@ -141,7 +139,6 @@ class _Jaccard(Scorer):
 
 class _LogTf(Scorer):
     name = "logtf"
-    about = "sum of 1 + log tf"
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"base": (_Base(), 10.0)}
 
     @property
@@ -155,7 +152,6 @@ class _LogTf(Scorer):
 
 class _TfIdf(_LogTf):
     name = "tfidf"
-    about = "sum of (1 + log tf) log(N / df)"
 
     def documents(self, index: Index, entries: Postings) -> Floats:
         return super().documents(index, entries) * self.rarity(index, entries.terms)
@@ -166,7 +162,6 @@ class _TfIdf(_LogTf):
 
 class _Cosine(_LogTf):
     name = "cosine"
-    about = "cosine of weighted vectors"
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"weights": (_Smart(), "lnc.ltc"), **_LogTf.parameters}
 
     @property
@@ -208,7 +203,6 @@ class _Cosine(_LogTf):
 
 class _Bm25(Scorer):
     name = "bm25"
-    about = "sum of idf tf / (tf + k1 (1 - b + b length / mean length)), as Lucene has it"
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {
         "k1": (AtLeast(0), 1.2),
         "b": (Between(0, 1, closed=True), 0.75),
@@ -231,7 +225,6 @@ class _Bm25(Scorer):
 
 class _LanguageModel(Scorer):
     name = "lm"
-    about = "log-likelihood of the query, smoothed by Dirichlet's prior"
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"mu": (Above(0), 2000.0)}
 
     def _prior(self, index: Index, terms: Ints) -> Floats:

@@ -111,7 +111,7 @@ def _text(record: Record, field: str) -> str:
     names = FIELDS.get(field.lower(), (field.lower(),))
     there: dict[str, Field] = {}
     for each in record.fields:
-        there.setdefault(each.name.lower(), each)
+        there.setdefault(each.name, each)
     for name in names:
         if name in there:
             return " ".join(there[name].text.split())
