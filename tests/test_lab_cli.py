@@ -32,7 +32,7 @@ def test_from_files_to_a_run(write: Write, tmp_path: Path, amble_cli: Cli) -> No
     done = amble_cli("index", docs, "-o", path, "--language", "none")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == (
-        f"amble: {path}: Index(3 documents, 6 terms, 7 tokens; language none); 1 of the documents have no term\n"
+        f"amble: {path}: Index(3 documents, 6 terms, 7 tokens; language none); 1 of the documents without a term\n"
     )
     done = amble_cli("search", path, topics, "--scorer", "jaccard")
     assert done.stdout == "1 Q0 d2 1 0.2 jaccard\n1 Q0 d1 2 0.16666666666666666 jaccard\n"

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     made.save(args.output)
     if not args.quiet and sys.stderr is not None:
         empty = int((made.lengths == 0).sum())
-        more = f"; {empty:,} of the documents have no term" if empty else ""
+        more = f"; {empty:,} of the documents without a term" if empty else ""
         print(f"amble: {args.output}: {made}{more}", file=sys.stderr)
     return 0
 
