@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
-.PHONY: demo test check help lint pure docs bench reproduce fuzz clean
+.PHONY: demo test check help lint pure docs bench reproduce cranfield cisi vaswani fuzz clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make bench   amble beside its peers, ratios printed"
 	@echo "make reproduce  every published figure beside ours (AMBLE_DATA names the folder with trec8/)"
+	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
 	@echo "make docs    write the pages of the measures, build the site into site/"
 
@@ -31,6 +32,10 @@ $(VENV)/.test: $(VENV)/.made $(SOURCES)
 
 $(VENV)/.bench: $(VENV)/.made $(SOURCES)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
+	touch $(VENV)/.installed $@
+
+$(VENV)/.lab: $(VENV)/.made $(SOURCES)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[lab]'
 	touch $(VENV)/.installed $@
 
 demo: $(VENV)/.installed
@@ -67,15 +72,19 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_meta.py
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_session.py
+	$(BIN)/python benchmarks/bench_search.py
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py
+
+cranfield cisi vaswani: $(VENV)/.lab
+	$(BIN)/python reproductions/end_to_end.py $@
 
 FUZZ_FILES ?= 200000
 fuzz: $(VENV)/.test
 	$(BIN)/python fuzz/fuzz_reader.py --files $(FUZZ_FILES)
 
 clean:
-	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo src/*.egg-info
+	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo end_to_end src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f src/amble/*.so

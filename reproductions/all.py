@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
         note("no data: AMBLE_DATA names no folder with trec8/, so the figures of its runs are left open")
     ours = moffat2012.compute(rankings) | ferrante2014.compute(rankings) | figure_1() | lecture_notes.compute()
     sources = dict.fromkeys(figure.source for figure in published.FIGURES)
-    return published.report(sources, ours, lecture_notes.WAITS)
+    return published.report(sources, ours)
 
 
 if __name__ == "__main__":

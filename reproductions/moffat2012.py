@@ -117,7 +117,7 @@ def main(argv: list[str]) -> int:
     """Print all."""
     rankings = published.trec8()
     found = agreements(rankings)
-    code = published.report(SOURCES, text_figures() | table_figures(found), {})
+    code = published.report(SOURCES, text_figures() | table_figures(found))
     adaptive_forms(rankings)
     triangles(found)
     residual()

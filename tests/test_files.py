@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 import amble
-from amble.files import stem, topic_changes
+from amble.files import stem, topic_changes, whole_file
 
 QRELS = "401 0 a 1\n401 0 b 0\n402 0 a 2\n"
 RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 a 1 1 tag\n"
@@ -117,3 +117,22 @@ def test_cuts_fall_on_changes_of_topic(write) -> None:
         for cut in cuts[1:]:
             assert body[cut - 1 : cut] == b"\n"
             assert body[:cut].splitlines()[-1].split()[0] != body[cut:].split(None, 1)[0]
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+
+    def stopped() -> None:
+        with whole_file(str(path)) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("out", b"before")]
+    with whole_file(str(path)) as file:
+        file.write(b"after")
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("out", b"after")]
+    with pytest.raises(amble.AmbleError, match="No such file or directory"), whole_file(str(tmp_path / "no" / "out")):
+        pass

@@ -40,6 +40,18 @@ def test_nothing_before_a_second_has_passed(monkeypatch: pytest.MonkeyPatch) -> 
     assert stream.getvalue().endswith("\r" + " " * 19 + "\r")
 
 
+def test_a_count_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [10.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = Terminal()
+    line = Progress("indexing", stream)
+    line.count(1000)
+    assert stream.getvalue() == ""
+    now[0] = 11.1
+    line.count(2000)
+    assert stream.getvalue() == "\rindexing: 2,000"
+
+
 def test_a_closed_stream_is_no_trouble() -> None:
     stream = io.StringIO()
     stream.close()

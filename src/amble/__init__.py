@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, NormalisedWarning, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
+    from amble.lab.explain import explain
+    from amble.lab.index import Index, index, open_index
+    from amble.lab.search import Hits, search
+    from amble.lab.topics import read_rel, read_topics
     from amble.law import Law
     from amble.laws import laws
     from amble.measures import Measure, measure, parse
@@ -37,6 +41,8 @@ _ROOMS = {
     "Anova": "compare",
     "Audit": "audit",
     "Comparison": "compare",
+    "Hits": "lab.search",
+    "Index": "lab.index",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -58,14 +64,20 @@ _ROOMS = {
     "compare": "compare",
     "cwl": "cwl",
     "evaluate": "evaluate",
+    "explain": "lab.explain",
+    "index": "lab.index",
     "laws": "laws",
     "measure": "measures",
+    "open_index": "lab.index",
     "order_systems": "orders",
     "parse": "measures",
     "pr_curve": "curves",
     "read_qrels": "read",
+    "read_rel": "lab.topics",
     "read_runs": "read",
     "read_sessions": "sessions",
+    "read_topics": "lab.topics",
+    "search": "lab.search",
     "simulate": "simulate",
     "why": "compare",
 }
@@ -78,6 +90,8 @@ __all__ = [
     "Anova",
     "Audit",
     "Comparison",
+    "Hits",
+    "Index",
     "Law",
     "Measure",
     "MeasureError",
@@ -100,14 +114,20 @@ __all__ = [
     "compare",
     "cwl",
     "evaluate",
+    "explain",
+    "index",
     "laws",
     "measure",
+    "open_index",
     "order_systems",
     "parse",
     "pr_curve",
     "read_qrels",
+    "read_rel",
     "read_runs",
     "read_sessions",
+    "read_topics",
+    "search",
     "simulate",
     "why",
 ]

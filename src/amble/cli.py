@@ -23,6 +23,9 @@ COMMANDS = {
     "law": "how scores are distributed over users, and which run dominates which",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
     "list": "the measures: their users, parameters, formulas, references",
+    "index": "index a collection of documents",
+    "search": "search an index for topics, by one of six scorers: a run",
+    "explain": "the terms behind a document's score",
     "check": "everything that is wrong or odd with run files",
     "demo": "a small collection, made and judged on the spot",
 }

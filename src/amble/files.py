@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-from amble.errors import ReadError
+from amble.errors import AmbleError, ReadError
 
-__all__ = ["open_source", "plain_size", "stem", "topic_changes"]
+__all__ = ["open_source", "plain_size", "stem", "topic_changes", "whole_file"]
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -202,3 +202,21 @@ def topic_changes(path: str, parts: int) -> list[int]:
                     break
                 topic = column[0]
     return cuts
+
+
+@contextlib.contextmanager
+def whole_file(path: str) -> Iterator[IO[bytes]]:
+    """Open a file to be written that appears whole or not at all; a device or a pipe is written to as it is."""
+    target = os.path.realpath(path)
+    direct = os.path.exists(target) and not os.path.isfile(target)
+    partial = target if direct else f"{target}.{os.getpid()}.partial"
+    try:
+        with open(partial, "wb") as file:
+            yield file
+        if not direct:
+            os.replace(partial, target)
+    except OSError as error:
+        raise AmbleError(f"{path}: {error.strerror or error}") from None
+    finally:
+        if not direct and os.path.exists(partial):
+            os.unlink(partial)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 __all__ = ["Progress"]
@@ -42,11 +43,18 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         """Say how far it has come."""
+        self._say(lambda: f"{self.what}: {100 * done // max(total, 1)} % of {total:,}")
+
+    def count(self, done: int) -> None:
+        """Say how much is done, where nobody knows how much there is to do."""
+        self._say(lambda: f"{self.what}: {done:,}")
+
+    def _say(self, told: Callable[[], str]) -> None:
         now = time.monotonic()
         if not self.seen or now < self._next:
             return
         self._next = now + _EVERY
-        text = f"{self.what}: {100 * done // max(total, 1)} % of {total:,}"
+        text = told()
         self.stream.write("\r" + text.ljust(self._written))
         self.stream.flush()
         self._written = len(text)
