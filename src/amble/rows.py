@@ -23,9 +23,11 @@ def read_number(text: str, what: str) -> float:
 
 
 def read_rows(
-    path: str | os.PathLike[str], words: Sequence[str], numbers: Sequence[str]
+    path: str | os.PathLike[str], words: Sequence[str], numbers: Sequence[str], *, data: bytes | None = None
 ) -> Iterator[tuple[str, list[str], list[float]]]:
     """Read lines of words and numbers, by their names; blank lines and those that begin with # are left out.
+
+    ``data`` is what is in the file, where it was read already.
 
     Yields
     ------
@@ -37,8 +39,9 @@ def read_rows(
 
     name = os.fspath(path)
     layout = " ".join((*words, *numbers))
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
+    if data is None:
+        with open_source(name) as (source, _):
+            data = _reader_py._bytes_of(source)
     empty = True
     for line, raw in enumerate(data.split(b"\n"), 1):
         cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]

@@ -14,8 +14,10 @@ sessions are compared; files are those of `amble session`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
+import warnings
 from typing import Any
 
 from amble.commands import session
@@ -85,11 +87,13 @@ def run(args: argparse.Namespace) -> int:
     if args.sessions or any(m.declaration.question == "session" for m in measures):
         if args.why is not None or args.undefined != "zero":
             raise AmbleError("--why and --undefined look at lists, not at sessions")
-        files = [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
-        scores = evaluate(session.read(files, args), measures)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            scores = evaluate(session.read(_files(args), args), measures)
         if len(scores.runs) < 2:
             raise AmbleError(f"{len(scores.runs)} run, expected at least two to compare")
     else:
+        heard = []
         if len(args.runs) < 2:
             raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
@@ -97,20 +101,34 @@ def run(args: argparse.Namespace) -> int:
     tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
-        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+        session.tell(scores.rankings.audit, heard)
     return 0
+
+
+def _files(args: argparse.Namespace) -> list[str]:
+    """All that is read, in the order of `amble session`."""
+    return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
 
 
 def _baseline(scores: Any, args: argparse.Namespace) -> str:
     """The name of the run that is the baseline: it may be given as its file is."""
+    from amble.sessions import Sessions
+    from amble.sessions.layouts import name_of
+
     given = [os.path.normpath(path) for path in args.runs]
+    names = [args.baseline]
+    if isinstance(scores.rankings, Sessions):
+        if scores.rankings.audit.of_runs is None:  # a file of sessions may be a run, several, or none
+            given, names = [], [args.baseline, name_of(args.baseline)]
+        else:
+            given = given[-len(scores.runs) :]  # before them stands the file of sessions
     path = os.path.normpath(args.baseline)
     if given.count(path) == 1:
         return str(scores.runs[given.index(path)])
-    try:
-        return str(scores.runs[scores.rankings.index(args.baseline)])
-    except KeyError:
-        raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}") from None
+    for name in names:
+        with contextlib.suppress(KeyError):
+            return str(scores.runs[scores.rankings.index(name)])
+    raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}")
 
 
 def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
@@ -169,7 +187,10 @@ def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argpar
         whole.rows = [row for table in tables for row in table.rows]
         whole.facts = {}
         if args.format == "json":
-            about = facts(scores.rankings, list(scores.parsed), [args.qrels, *args.runs], {"undefined": args.undefined})
+            options = {"undefined": args.undefined}
+            if hasattr(scores.rankings, "repeats"):
+                options["repeats"] = scores.rankings.repeats
+            about = facts(scores.rankings, list(scores.parsed), list(_files(args)), options)
             whole.facts = about | more
         return str(whole.render(args.format))
     shown = sys.stdout is not None and sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ

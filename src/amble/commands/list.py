@@ -107,6 +107,8 @@ def _question(d: Any) -> str:
 def _at(d: Any) -> str:
     if d.at:
         return f"@ sets {d.at}"
+    if d.question == "session":
+        return "@k: looks no further than rank k of each list"
     return "@k: looks no further than rank k" if d.is_user else "takes no @"
 
 

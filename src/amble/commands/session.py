@@ -21,9 +21,10 @@ from typing import Any
 from amble.commands.eval import Add, alignment, check_outputs, facts, outputs, prepare, write
 from amble.errors import AmbleError
 
-__all__ = ["arguments", "prepare", "read", "run", "session_options"]
+__all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
 
 _DEFAULT = "MsM sDCG sRBP"
+_DEFAULT_USERS = "MsM sRBP"
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 _OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads")
 _USUAL = {"ties": "docno", "unjudged": "zero", "duplicates": "error"}
@@ -40,7 +41,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="judgments: topic iter doc grade; left out where the sessions have their grades")
     add("sessions", metavar="SESSIONS", nargs="*", help="a file of sessions, and the runs that answer its queries")
-    add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to measure (default: {_DEFAULT})")
+    add(
+        "-m",
+        "--measure",
+        metavar="MEASURE",
+        action="append",
+        help=f"what to measure (default: {_DEFAULT}; with --effort {_DEFAULT_USERS})",
+    )
     add("-q", "--by-session", action="store_true", help="a score for each session, too")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over sessions)")
@@ -59,12 +66,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def read(files: Sequence[str], args: argparse.Namespace) -> Any:
     """Read sessions from files, the first of which may be judgments."""
     from amble.sessions import read_sessions
-    from amble.sessions.layouts import layout_of
+    from amble.sessions.layouts import is_json
 
     given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
-    if len(files) == 1 or (args.layout in (None, "json") and files[0] != "-" and layout_of(files[0]) == "json"):
-        if layout_of(files[0]) != "json":
-            raise AmbleError(f"{files[0]}: expected judgments and a file of sessions, or sessions in JSON")
+    if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
         return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
     return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)
 
@@ -77,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluate import evaluate, of_sessions, parse_measures
     from amble.measures.grammar import split_measures
 
-    words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
+    usual = _DEFAULT_USERS if args.effort else _DEFAULT
+    words = [word for text in args.measure or [usual] for word in split_measures(text)]
     measures = [of_sessions(m) for m in parse_measures(words)]
     if args.bib:
         from amble.references import bibliography
@@ -93,10 +99,14 @@ def run(args: argparse.Namespace) -> int:
         text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
     write(text, args.output)
     if not args.quiet and sys.stderr is not None:
-        print(f"amble: {sessions.audit}", file=sys.stderr)
-        for text in dict.fromkeys(str(warning.message) for warning in heard):
-            print(f"amble: {text}", file=sys.stderr)
+        tell(sessions.audit, heard)
     return 0
+
+
+def tell(audit: Any, heard: Sequence[warnings.WarningMessage]) -> None:
+    """Say on standard error how files were read, and what was warned of."""
+    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
+        print(f"amble: {text}", file=sys.stderr)
 
 
 def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:

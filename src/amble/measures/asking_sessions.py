@@ -55,11 +55,14 @@ class SessionGains:
         """The hits that gain something."""
         return np.flatnonzero(self.gain != 0)
 
+    def of_grades(self, grades: Array) -> Array:
+        """The gains of grades."""
+        return np.asarray(self._function(grades, self.sessions.max_grade), np.float64)
+
     def ideal(self, session: int) -> Array:
         """The gains of all judged documents of a session, greatest first."""
         s = self.sessions
-        gains = self._function(s.pool[s.pools[session] : s.pools[session + 1]], s.max_grade)
-        return np.asarray(np.sort(gains)[::-1])
+        return np.asarray(np.sort(self.of_grades(s.pool[s.pools[session] : s.pools[session + 1]]))[::-1])
 
     def sum(self, of_hits: Array, hits: NDArray[np.int64]) -> Array:
         """Sums over the hits of each entry."""

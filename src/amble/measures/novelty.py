@@ -27,14 +27,15 @@ _TIME = Annotated[str, OneOf("queries", "documents"), "what time is counted in"]
 
 
 def _parts(seen: SessionGains, hit: int) -> list[tuple[int, float]]:
-    """The facets of a hit, with its rating for each."""
+    """The facets that a hit serves, with the gain of its rating for each."""
     held = seen.sessions
     if held.facets is None:
         return [(0, float(seen.gain[hit]))]
     if held.repeats == "once" and held.again[hit]:
         return []
     span = slice(int(held.facets.offsets[hit]), int(held.facets.offsets[hit + 1]))
-    return list(zip(held.facets.facet[span].tolist(), held.facets.rating[span].tolist(), strict=True))
+    gains = seen.of_grades(held.facets.rating[span]).tolist()
+    return [(f, gain) for f, gain in zip(held.facets.facet[span].tolist(), gains, strict=True) if gain > 0]
 
 
 def _filled(seen: SessionGains, entry: int, gamma: float, height: float) -> tuple[Array, Ints]:
@@ -116,8 +117,9 @@ def expected_utility(
     """
     held = sessions.sessions
     keep = 1.0 - p
-    read = (1.0 - keep**sessions.lengths) / p  # of each list
+    read = -np.expm1(sessions.lengths * np.log1p(-p)) / p  # of each list: (1 - keep^n) / p
     out = -a * np.add.reduceat(read, held.first[:-1])
+    worths = () if held.facets is None else sessions.of_grades(held.facets.worth)
     for e in range(held.n):
         met: dict[int, float] = {}
         worth: dict[int, float] = {}
@@ -131,7 +133,7 @@ def expected_utility(
                     pieces = [(name, float(sessions.gain[hit]))]
                 else:
                     first = int(held.facets.worths[held.topic[e]])
-                    pieces = [(f, float(held.facets.worth[first + f])) for f, _ in _parts(sessions, hit)]
+                    pieces = [(f, float(worths[first + f])) for f, _ in _parts(sessions, hit)]
                 for piece, its in pieces:
                     if its > 0:
                         met[piece] = met.get(piece, 0.0) + seen

@@ -26,7 +26,7 @@ from amble.measures.declare import measure
 from amble.measures.domains import Between, Form, Optional, Whole
 from amble.measures.gainmaps import binary, graded
 from amble.measures.gains import Lists
-from amble.measures.session import list_measure
+from amble.measures.session import gains_inside, list_measure
 from amble.users.session import SessionWalk
 
 __all__: list[str] = []
@@ -72,8 +72,9 @@ class _Places:
             law = _looks(lengths[-1], self._d)
             n = law.size - 1
             worth = self._phi(np.arange(1.0, came.size + n))
-            windows = np.lib.stride_tricks.sliding_window_view(worth, came.size) if n else np.zeros((0, came.size))
-            weights = self._d ** np.arange(n) * (windows[:n] @ came)
+            weights = np.zeros(n)
+            if n:
+                weights[:] = self._d ** np.arange(n) * np.correlate(worth, came, "valid")
             self._known[lengths] = self._rho * np.convolve(came, law), weights
         return self._known[lengths]
 
@@ -120,18 +121,15 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     held = sessions.sessions
     out = np.zeros(held.n)
     for e in range(held.n):
-        came, total = (
-            np.ones(1),
-            np.zeros(1),
-        )  # the chance of m documents before this query, and their mean gain times it
+        came, total = np.ones(1), np.zeros(1)  # chances of m documents before a query, and their mean gain times it
         rows = sessions.by_query(e)
         for j, row in enumerate(rows):
             law = _looks(row.size, down)
             gained = np.concatenate(([0.0], np.cumsum(row[: law.size - 1])))
-            seen = np.add.outer(np.arange(came.size), np.arange(law.size))
-            rate = (total[:, None] + np.outer(came, gained)) * law / np.maximum(seen, 1)
-            out[e] += (1.0 if j == len(rows) - 1 else 1.0 - reform) * float(rate.sum())
-            total = reform * (np.convolve(total, law) + np.convolve(came, law * gained))
+            total = np.convolve(total, law) + np.convolve(came, law * gained)
+            rate = float((total[1:] / np.arange(1, total.size)).sum())
+            out[e] += (1.0 if j == len(rows) - 1 else 1.0 - reform) * rate
+            total *= reform
             came = reform * np.convolve(came, law)
     return out
 
@@ -215,6 +213,7 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 
 @measure(
     "esM", question="session", gain=graded, cite="kanoulas2011", family="sessions", bounded=False, walker=_walker,
+    variant=gains_inside,
     formula="the mean over simulated users of a measure of the list each saw",
 )  # fmt: skip
 def expected_measure(

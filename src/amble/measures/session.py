@@ -24,7 +24,7 @@ from amble.measures.gains import Lists
 from amble.measures.populations import Population
 from amble.users.session import SessionWalk
 
-__all__ = ["AUTHORS", "list_measure", "lists_of"]
+__all__ = ["AUTHORS", "gains_inside", "list_measure", "lists_of"]
 
 Array = NDArray[np.float64]
 
@@ -97,9 +97,14 @@ def _reach_of_program(chances: tuple[float, float, float, float], n: int) -> Arr
 
 def _before(seen: SessionGains, of_query: Array) -> Array:
     """The sum over the queries of a session before each."""
+    # turn by turn: the difference of running sums over all sessions would lose digits to the sessions before
     s = seen.sessions
-    total = np.concatenate(([0.0], np.cumsum(of_query)))
-    return np.asarray(total[:-1] - total[s.first[:-1]][s.entry_of_query])
+    out = np.zeros(of_query.size)
+    asked = np.diff(s.first)
+    for turn in range(1, int(asked.max(initial=0))):
+        here = s.first[:-1][asked > turn] + turn
+        out[here] = out[here - 1] + of_query[here - 1]
+    return out
 
 
 @measure(
@@ -144,9 +149,12 @@ def msm(
     away = leaving if published else _before(sessions, leaving)
     hits = sessions.hits
     query = held.query[hits]
-    t = times[held.position[hits] - 1] + away[query]
+    rank = held.position[hits] - 1
+    t = times[rank] + away[query]
     if discount == "log":
-        t = np.log10(1.0 + t) if published else np.log1p(t)
+        t = np.where(np.isfinite(t), np.log1p(t), walk.magnitudes(most)[rank])
+        if published:
+            t = t / np.log(10.0)
     return sessions.sum(sessions.gain[hits] * reach[query] / (1.0 + t), hits)
 
 
@@ -276,6 +284,15 @@ def list_measure(text: str | None) -> Any:
     return found
 
 
+def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+    """Refuse gains, which the measure of lists has its own of."""
+    if values["gains"] != "linear":
+        raise MeasureError(
+            f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
+        )
+    return declaration, values, cut
+
+
 _OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
     "mean": lambda x, first: np.add.reduceat(x, first) / np.diff(np.append(first, x.size)),
     "sum": np.add.reduceat,
@@ -287,7 +304,7 @@ _OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
 
 
 @measure(
-    "PerQuery", question="session", gain=graded, cite="", family="sessions", bounded=False,
+    "PerQuery", question="session", gain=graded, cite="", family="sessions", bounded=False, variant=gains_inside,
     formula="the mean (or sum, max, min, first, last) over queries of a measure of lists",
 )  # fmt: skip
 def per_query(

@@ -52,7 +52,7 @@ def of_documents(
 def of_grades(grades: Array, topic: str) -> Query:
     """A list given by its grades, NaN where nobody judged."""
     at = np.flatnonzero(~np.isnan(grades))
-    return Query(grades.size, at + 1, None, grades[at], topic)
+    return Query(grades.size, at + 1, None if grades.size else (), grades[at], topic)
 
 
 def gather(

@@ -77,7 +77,7 @@ class SessionAudit:
         rows, s = self.rows(), self._sessions
         parts = [
             f"{len(s.runs)} run{'s' * (len(s.runs) != 1)} x {len(s.topics)} session{'s' * (len(s.topics) != 1)}",
-            f"{sum(row['queries'] for row in rows)} queries",
+            f"{s.length_of_query.size} {'query' if s.length_of_query.size == 1 else 'queries'}",
             f"without documents {sum(row['empty'] for row in rows)}",
         ]
         absent = len(s.runs) * len(s.topics) - s.n
@@ -210,10 +210,15 @@ class Sessions:
     @classmethod
     def of_array(cls, grades: ArrayLike, names: Sequence[str] | None = None) -> Sessions:
         """Many sessions of as many queries and documents: an array of shape (sessions, queries, documents)."""
-        cells = np.asarray(grades, np.float64)
-        if cells.ndim != 3 or cells.shape[1] < 1:
+        try:
+            cells = np.asarray(grades, np.float64)
+        except (TypeError, ValueError):
+            raise AlignError(f"{grades!r:.80}: expected an array of grades (sessions, queries, documents)") from None
+        if cells.ndim != 3 or not all(cells.shape[:2]):
             raise AlignError(f"an array of shape {cells.shape}, expected (sessions, queries, documents)")
         many, queries, n = cells.shape
+        if names is not None and (len(names) != many or len(set(names)) != many):
+            raise AlignError(f"{len(names)} names, expected one of its own for each of {many} sessions")
         flat, position = cells.reshape(-1), np.tile(np.arange(1, n + 1), many * queries)
         offsets = np.arange(many * queries + 1) * n
         finite = np.isfinite(flat)
@@ -277,7 +282,9 @@ class Sessions:
 
     def __repr__(self) -> str:
         n, k, q = len(self.runs), len(self.topics), self.length_of_query.size
-        return f"Sessions({n} run{'s' * (n != 1)} x {k} session{'s' * (k != 1)}, {q} queries)"
+        return (
+            f"Sessions({n} run{'s' * (n != 1)} x {k} session{'s' * (k != 1)}, {q} {'query' if q == 1 else 'queries'})"
+        )
 
     def index(self, run: str) -> int:
         """The place of a run."""
@@ -337,7 +344,7 @@ def _grades(values: ArrayLike, what: str) -> Array:
     try:
         if isinstance(values, str | bytes):
             raise TypeError
-        out = np.array(values, np.float64, ndmin=1)
+        out = np.array(values, np.float64)
     except (TypeError, ValueError):
         raise AlignError(f"{what}: {values!r:.60}, expected a list of grades (NaN where unjudged)") from None
     if out.ndim != 1 or np.isinf(out).any():

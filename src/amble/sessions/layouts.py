@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,7 +29,19 @@ from amble.files import open_source, stem
 from amble.rows import read_rows
 from amble.sessions.gather import Query, Shown, of_documents, of_grades
 
-__all__ = ["LAYOUTS", "Row", "layout_of", "read_domain", "read_json", "read_ratings", "read_table", "read_track"]
+__all__ = [
+    "LAYOUTS",
+    "Row",
+    "content",
+    "is_json",
+    "layout_of",
+    "name_of",
+    "read_domain",
+    "read_json",
+    "read_ratings",
+    "read_table",
+    "read_track",
+]
 
 _LARGEST = 1.7e308
 
@@ -36,17 +50,31 @@ LAYOUTS = ("table", "json", "xml", "dd")
 Judgments = Mapping[str, Mapping[str, float]]
 Row = tuple[str, str, str, str]  # where, session, topic, run-topic
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_DIGITS = 18  # of whole numbers
 
-def _bytes(path: str) -> bytes:
+
+def content(path: str) -> bytes:
+    """All of a file, decompressed."""
     from amble import _reader_py
 
     with open_source(path) as (source, _):
         return bytes(_reader_py._bytes_of(source))
 
 
-def layout_of(path: str) -> str:
-    """How a file of sessions is laid out."""
-    data = _bytes(path).lstrip(b"\xef\xbb\xbf \t\r\n")
+def name_of(path: str) -> str:
+    """What the run in a file of sessions is called, if it has no other name."""
+    return stem(path).removesuffix(".jsonl").removesuffix(".json").removesuffix(".xml")
+
+
+def is_json(path: str) -> bool:
+    """Whether a file begins as JSON does; a pipe, which can be read only once, is left alone."""
+    return os.path.isfile(path) and content(path).lstrip(_BLANK)[:1] in (b"[", b"{")
+
+
+def layout_of(path: str, data: bytes) -> str:
+    """How a file of sessions is laid out, by what is in it."""
+    data = data.lstrip(_BLANK)
     if not data:
         raise ReadError(f"{path}: empty, expected sessions")
     if data[:1] == b"<":
@@ -63,51 +91,64 @@ def layout_of(path: str) -> str:
 # ---- session query topic run-topic
 
 
-def read_table(path: str) -> dict[str, list[Row]]:
+def _whole(text: str) -> int | None:
+    """A whole number, or None."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else None
+
+
+def read_table(path: str, data: bytes) -> dict[str, list[Row]]:
     """The queries of each session, in their order."""
     found: dict[str, dict[int, Row]] = {}
-    for where, (session, index, topic, listed), _ in read_rows(path, ("session", "query", "topic", "run-topic"), ()):
-        if not index.isascii() or not index.isdigit():
-            raise ReadError(f"{where}: query {index!r}, expected its number in the session, 1, 2, ...")
+    columns = ("session", "query", "topic", "run-topic")
+    for where, (session, text, topic, listed), _ in read_rows(path, columns, (), data=data):
+        index = _whole(text)
+        if index is None:
+            raise ReadError(f"{where}: query {text[:40]!r}, expected its number in the session, 1, 2, ...")
         queries = found.setdefault(session, {})
-        if int(index) in queries:
+        if index in queries:
             raise ReadError(f"{where}: query {index} of session {session} is there twice, expected once")
-        queries[int(index)] = (where, session, topic, listed)
+        queries[index] = (where, session, topic, listed)
     return {session: [queries[i] for i in sorted(queries)] for session, queries in found.items()}
 
 
 # ---- JSON
 
 
-def read_json(path: str, judgments: Judgments | None, duplicates: str = "error") -> list[Shown]:
+def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[Shown]:
     """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
-    name = stem(path)
-    name = name.removesuffix(".jsonl").removesuffix(".json")
-    return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path)]
+    name = name_of(path)
+    return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path, data)]
 
 
-def _objects(path: str) -> Iterator[tuple[str, Any]]:
+def _parsed(text: str, where: str) -> Any:
+    """What JSON says; a whole number that is too long for one is read as a float."""
     import json  # only where it is read
 
     try:
-        text = _bytes(path).decode("utf-8-sig")
+        return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else float(digits))
+    except RecursionError:
+        raise ReadError(f"{where}: lists within lists within lists, expected sessions") from None
+
+
+def _objects(path: str, data: bytes) -> Iterator[tuple[str, Any]]:
+    from json import JSONDecodeError
+
+    try:
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReadError(f"{path}: not UTF-8 at byte {error.start}, expected JSON") from None
     try:
-        whole = json.loads(text)
-    except json.JSONDecodeError as error:
-        lines = text.splitlines()
-        if not lines[0].lstrip().startswith("{") or error.msg != "Extra data":
+        whole = _parsed(text, path)
+    except JSONDecodeError as error:
+        if not text.lstrip().startswith("{") or error.msg != "Extra data":
             raise ReadError(f"{path}:{error.lineno}: {error.msg}, expected JSON") from None
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 try:
-                    yield f"{path}:{number}", json.loads(line)
-                except json.JSONDecodeError as broken:
+                    yield f"{path}:{number}", _parsed(line, f"{path}:{number}")
+                except JSONDecodeError as broken:
                     raise ReadError(f"{path}:{number}: {broken.msg}, expected a JSON object on each line") from None
         return
-    except RecursionError:
-        raise ReadError(f"{path}: lists within lists within lists, expected sessions") from None
     if isinstance(whole, dict) and isinstance(whole.get("sessions"), list):
         whole = whole["sessions"]
     if isinstance(whole, dict):
@@ -121,24 +162,31 @@ def _objects(path: str) -> Iterator[tuple[str, Any]]:
 def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> Shown:
     if not isinstance(found, dict):
         raise ReadError(f"{where}: found {str(found)[:40]}, expected an object with session and queries")
-    name = found.get("session", found.get("session_id"))
-    if isinstance(name, bool) or not isinstance(name, str | int):
-        raise ReadError(f"{where}: session is {str(name)[:40]}, expected its name")
+    name = _name(found.get("session", found.get("session_id")), "session", where)
     queries = found.get("queries")
     if not isinstance(queries, list):
         raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
-    topic, mine = str(found.get("topic", name)), str(found.get("run", run))
+    topic, mine = _name(found.get("topic", name), "topic", where), _name(found.get("run", run), "run", where)
     return Shown(
-        mine,
-        str(name),
-        [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)],
+        mine, name, [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)]
     )
+
+
+def _name(found: Any, what: str, where: str) -> str:
+    """A name that can stand in a table: a string on one line, or a whole number."""
+    if isinstance(found, str | int) and not isinstance(found, bool):
+        name = str(found)
+        if name.strip() and not re.search("[\0-\x1f\x7f\ud800-\udfff]", name):
+            return name
+    raise ReadError(f"{where}: {what} is {str(found)[:40]!a}, expected its name")
 
 
 def _query(found: Any, where: str, topic: str, judgments: Judgments | None, duplicates: str) -> Query:
     if not isinstance(found, dict):
         found = {"docs" if isinstance(found, list) and found and isinstance(found[0], str) else "grades": found}
-    topic = str(found.get("topic", topic))
+    topic = _name(found.get("topic", topic), "topic", where)
+    if judgments is not None and topic not in judgments:
+        raise ReadError(f"{where}: topic {topic} is not in the judgments")
     docs, grades = found.get("docs"), found.get("grades", found.get("rel_list"))
     if docs is None and grades is None:
         raise ReadError(f"{where}: found {', '.join(map(str, found))[:60] or 'nothing'}, expected grades or docs")
@@ -147,8 +195,6 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None, dupl
     if docs is not None and grades is None:
         if judgments is None:
             raise ReadError(f"{where}: documents without grades, expected judgments for them")
-        if topic not in judgments:
-            raise ReadError(f"{where}: topic {topic} is not in the judgments")
         return of_documents(docs, judgments[topic], topic, where, duplicates)
     if not isinstance(grades, list):
         raise ReadError(f"{where}: found {str(grades)[:40]}, expected a list of grades or documents")
@@ -173,13 +219,13 @@ def _grade(x: Any, where: str) -> float:
 # ---- TREC Session Track
 
 
-def read_track(path: str) -> dict[str, tuple[str, list[list[str]]]]:
+def read_track(path: str, data: bytes) -> dict[str, tuple[str, list[list[str]]]]:
     """Of each session its topic and what was shown for each earlier query."""
     from xml.etree import ElementTree
 
     found: dict[str, tuple[str, list[list[str]]]] = {}
     try:
-        for _, element in ElementTree.iterparse(io.BytesIO(_bytes(path))):
+        for _, element in ElementTree.iterparse(io.BytesIO(data)):
             if element.tag != "session":
                 continue
             number = element.get("num")
@@ -193,6 +239,10 @@ def read_track(path: str) -> dict[str, tuple[str, list[list[str]]]]:
             element.clear()
     except ElementTree.ParseError as error:
         raise ReadError(f"{path}:{error.position[0]}: broken XML: {error.msg.split(':')[0]}") from None
+    except (LookupError, ValueError) as error:  # an encoding that the parser does not know
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(f"{path}: {error}, expected XML in UTF-8") from None
     if not found:
         raise ReadError(f"{path}: no <session>, expected those of a TREC Session Track")
     return found
@@ -201,15 +251,17 @@ def read_track(path: str) -> dict[str, tuple[str, list[list[str]]]]:
 def _results(interaction: Any, path: str, session: str) -> list[str]:
     docs: list[tuple[int, str]] = []
     for place, result in enumerate(interaction.iter("result"), 1):
-        rank = result.get("rank", str(place))
-        if not rank.isascii() or not rank.isdigit():
-            raise ReadError(f"{path}: session {session}: a result of rank {rank!r}, expected a whole number")
+        rank = _whole(result.get("rank", str(place)))
+        if rank is None:
+            raise ReadError(
+                f"{path}: session {session}: a result of rank {result.get('rank')[:40]!r}, expected a whole number"
+            )
         named = [x.text for x in result if x.tag in ("docno", "docid") or x.tag.startswith("clueweb")]
         named += [x.text for x in result if x.tag == "url"]
         names = [text.strip() for text in named if text and text.strip()]
         if not names:
             raise ReadError(f"{path}: session {session}: a result without a document's name (clueweb...id, docno, url)")
-        docs.append((int(rank), names[0]))
+        docs.append((rank, names[0]))
     return [doc for _, doc in sorted(docs, key=lambda pair: pair[0])]
 
 
@@ -225,19 +277,20 @@ def read_ratings(path: str) -> dict[str, dict[str, dict[str, float]]]:
     return out
 
 
-def read_domain(path: str, judgments: Judgments, duplicates: str = "error") -> dict[str, list[Query]]:
+def read_domain(path: str, data: bytes, judgments: Judgments, duplicates: str = "error") -> dict[str, list[Query]]:
     """The lists of a run's topics, in the order of the iterations and of the file."""
     lists: dict[str, dict[int, list[str]]] = {}
-    for number, raw in enumerate(_bytes(path).split(b"\n"), 1):
+    for number, raw in enumerate(data.split(b"\n"), 1):
         cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]
         if not cells or cells[0].startswith("#"):
             continue
         where = f"{path}:{number}"
         if len(cells) < 3:
             raise ReadError(f"{where}: found {len(cells)} columns, expected topic iteration document ...")
-        if not cells[1].isascii() or not cells[1].isdigit():
-            raise ReadError(f"{where}: iteration {cells[1]!r}, expected a whole number")
-        lists.setdefault(cells[0], {}).setdefault(int(cells[1]), []).append(cells[2])
+        iteration = _whole(cells[1])
+        if iteration is None:
+            raise ReadError(f"{where}: iteration {cells[1][:40]!r}, expected a whole number")
+        lists.setdefault(cells[0], {}).setdefault(iteration, []).append(cells[2])
     if not lists:
         raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")
     return {

@@ -15,7 +15,10 @@ from amble.sessions.gather import Query, Shown, gather, of_documents
 from amble.sessions.held import Sessions, check_repeats
 from amble.sessions.layouts import (
     LAYOUTS,
+    Row,
+    content,
     layout_of,
+    name_of,
     read_domain,
     read_json,
     read_ratings,
@@ -73,9 +76,10 @@ def read_sessions(
     paths = [os.fspath(file) if isinstance(file, str | os.PathLike) else file for file in files]
     if not isinstance(paths[0], str):
         raise AlignError(f"sessions of type {type(files[0]).__name__}, expected a file; or Sessions.of_queries")
-    kind = layout_of(paths[0]) if layout is None else layout
-    if kind not in LAYOUTS:
+    if layout is not None and layout not in LAYOUTS:
         raise AlignError(f"layout={layout!r}: expected one of {', '.join(map(repr, LAYOUTS))}")
+    data = content(paths[0])  # read once: it may be a pipe
+    kind = layout or layout_of(paths[0], data)
     if kind != "json" and qrels is None:
         raise AlignError(f"{paths[0]}: expected judgments; only JSON has grades with it")
     duplicates = options.get("duplicates", "error")
@@ -88,18 +92,19 @@ def read_sessions(
     if options.get("ties") == "expected":
         raise AlignError("ties='expected' with sessions: tied documents have no one place in them; use ties='docno'")
     if kind == "dd":
-        return _domain(qrels, paths, repeats, duplicates)
+        return _domain(qrels, paths, data, repeats, duplicates)
     if kind == "json":
         judged = None if qrels is None else read_qrels(qrels).to_dict()
-        shown = [entry for path in paths for entry in read_json(path, judged, duplicates)]
+        shown = read_json(paths[0], data, judged, duplicates)
+        shown += [entry for path in paths[1:] for entry in read_json(path, content(path), judged, duplicates)]
         return gather(shown, judged, repeats=repeats)
     judgments = read_qrels(qrels)
     if kind == "table":
-        return _with_runs(judgments, paths[0], paths[1:], repeats, options)
-    return _track(judgments, paths[0], paths[1:], repeats, duplicates, options)
+        return _with_runs(judgments, read_table(paths[0], data), paths, repeats, options)
+    return _track(judgments, read_track(paths[0], data), paths, repeats, duplicates, options)
 
 
-def _domain(qrels: Any, paths: list[Any], repeats: str, duplicates: str) -> Sessions:
+def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates: str) -> Sessions:
     if not isinstance(qrels, str | os.PathLike):
         raise AlignError("judgments of a Dynamic Domain track: expected a file of topic subtopic document rating")
     ratings = read_ratings(os.fspath(qrels))
@@ -107,7 +112,7 @@ def _domain(qrels: Any, paths: list[Any], repeats: str, duplicates: str) -> Sess
     topics: dict[str, None] = {}
     shown = []
     for path in paths:
-        found = read_domain(path, judged, duplicates)
+        found = read_domain(path, data if path is paths[0] else content(path), judged, duplicates)
         topics |= dict.fromkeys(found)
         shown += [Shown(stem(path), topic, queries) for topic, queries in found.items() if topic in judged]
     if not shown:
@@ -117,10 +122,12 @@ def _domain(qrels: Any, paths: list[Any], repeats: str, duplicates: str) -> Sess
     return out
 
 
-def _with_runs(qrels: Qrels, table: str, runs: list[Any], repeats: str, options: dict[str, Any]) -> Sessions:
+def _with_runs(
+    qrels: Qrels, sessions: dict[str, list[Row]], paths: list[Any], repeats: str, options: dict[str, Any]
+) -> Sessions:
+    table, *runs = paths
     if not runs:
         raise AlignError(f"{table}: a table of sessions, expected runs with it")
-    sessions = read_table(table)
     judged = qrels.to_dict()
     topic_of: dict[str, str] = {}
     for queries in sessions.values():
@@ -140,10 +147,15 @@ def _with_runs(qrels: Qrels, table: str, runs: list[Any], repeats: str, options:
 
 
 def _track(
-    qrels: Qrels, path: str, runs: list[Any], repeats: str, duplicates: str, options: dict[str, Any]
+    qrels: Qrels,
+    found: dict[str, tuple[str, list[list[str]]]],
+    paths: list[Any],
+    repeats: str,
+    duplicates: str,
+    options: dict[str, Any],
 ) -> Sessions:
+    path, *runs = paths
     judged = qrels.to_dict()
-    found = read_track(path)
     sessions = {number: of for number, of in found.items() if of[0] in judged}
     if not sessions:
         raise AlignError(f"{path}: none of its topics is judged in {qrels.name}")
@@ -152,7 +164,7 @@ def _track(
         for number, (topic, shown) in sessions.items()
     }
     if not runs:
-        shown = [Shown(stem(path).removesuffix(".xml"), number, of) for number, of in earlier.items() if of]
+        shown = [Shown(name_of(path), number, of) for number, of in earlier.items() if of]
         out = gather(shown, judged, repeats=repeats)
         out.audit.unjudged = len(found) - len(sessions)
         return out

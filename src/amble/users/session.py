@@ -35,6 +35,8 @@ Ints = NDArray[np.int64]
 _SLACK = 1e-9  # by how much p + q + r + s may miss 1
 _BATCH = 1 << 15  # users who are followed together
 _MOST_STEPS = 1e10
+_MOST_MARKS = 1 << 28  # documents met, of all users who are followed together
+_LARGE = 690.0  # ln of a number of steps beside which 1 is nothing, and which a float still holds
 
 
 class SessionWalk:
@@ -89,17 +91,29 @@ class SessionWalk:
         return self.r / (self.r + self.s)
 
     def times(self, n: int) -> Array:
-        """e(1), ..., e(n): mean steps from document 1 to document i, if she leaves by neither exit."""
+        """e(1), ..., e(n): mean steps from document 1 to document i, if she leaves by neither exit.
+
+        Infinite where they are too many for a float, as they soon are with q > p.
+        """
         if n <= 0:
             return np.zeros(0)
         p, q = self.p / (self.p + self.q), self.q / (self.p + self.q)
         steps = [0.0]
         here = 1.0
+        for _ in range(n - 1):
+            steps.append(here)
+            here = (1.0 + q * here) / p
         with np.errstate(over="ignore"):
-            for _ in range(n - 1):
-                steps.append(here)
-                here = min((1.0 + q * here) / p, 1e300)
-        return np.asarray(np.minimum(np.cumsum(steps), 1e300))
+            return np.asarray(np.cumsum(steps))
+
+    def magnitudes(self, n: int) -> Array:
+        """The logarithms of e(1), ..., e(n): -inf, then finite even where e is too large for a float."""
+        with np.errstate(divide="ignore"):
+            out = np.log(self.times(n))
+        known = int(np.searchsorted(out, _LARGE))
+        if known < n:  # the time to a document is q / p times that to the one before, and no digit more
+            out[known:] = out[known - 1] + np.arange(1, n - known + 1) * np.log(self.q / self.p)
+        return np.asarray(out)
 
     def leaving(self, n: int) -> Array:
         """Mean steps from document 1 to the next query, if she does not stop, for lists of 0, 1, ..., n documents.
@@ -122,7 +136,12 @@ class SessionWalk:
 
     def over(self, lengths: Sequence[int] | Ints) -> SessionStroll:
         """Put her on a session whose queries show so many documents each."""
-        return SessionStroll(self, np.asarray(lengths, np.int64))
+        found = np.asarray(lengths)
+        if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
+            raise MeasureError(
+                f"lengths {lengths!r:.60}: expected how many documents each query shows, such as [10, 10]"
+            )
+        return SessionStroll(self, found.astype(np.int64))
 
 
 class SessionStroll:
@@ -220,7 +239,14 @@ class SessionStroll:
     def expected_gain(self, gains: Sequence[ArrayLike], *, visits: str = "first") -> float:
         """What she gains, in the mean: by her first visit to each document, or by every visit."""
         of = self.seen if check_visits(visits) == "first" else self.visits
-        return float(sum(np.asarray(y, np.float64) @ w for y, w in zip(gains, of, strict=True)))
+        return float(sum(y @ w for y, w in zip(self._gains(gains), of, strict=True)))
+
+    def _gains(self, gains: Sequence[ArrayLike]) -> list[Array]:
+        """Gains by query and rank, as many as there are documents."""
+        out = [np.asarray(y, np.float64) for y in gains]
+        if [y.shape for y in out] != [(n,) for n in self.lengths.tolist()]:
+            raise MeasureError(f"gains of shapes {[y.shape for y in out]}, expected lists of {self.lengths.tolist()}")
+        return out
 
     def follow(
         self, gains: Sequence[ArrayLike], users: int, seed: int, *, visits: str = "first"
@@ -234,12 +260,14 @@ class SessionStroll:
             raise MeasureError("endless lists: her gain is known by rank only as far as the lists go; ask for a score")
         n = self.lengths.tolist()
         starts = np.concatenate(([0], np.cumsum(n)))
-        y = np.concatenate([np.asarray(of, np.float64) for of in gains]) if starts[-1] else np.zeros(0)
+        y = np.concatenate(self._gains(gains))
         tables = [self._chances(j) for j in range(len(n))]
         chances = [np.concatenate(part) for part in zip(*tables, strict=True)]
         limits = np.cumsum(np.stack(chances), axis=0)  # forward, back, on, stop
-        for begin in range(0, users, _BATCH):
-            yield self._batch(min(_BATCH, users - begin), rng, y, limits, starts, first)
+        first = first and self.walk.q > 0  # else there is no second visit
+        batch = max(1, min(_BATCH, _MOST_MARKS // max(y.size, 1))) if first else _BATCH
+        for begin in range(0, users, batch):
+            yield self._batch(min(batch, users - begin), rng, y, limits, starts, first)
 
     def _batch(
         self, users: int, rng: np.random.Generator, y: Array, limits: Array, starts: Ints, first: bool
