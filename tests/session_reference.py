@@ -6,6 +6,7 @@ gains it shows, in order.
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +44,7 @@ def _stochastic(P: Array) -> Array:
     return np.divide(P, total, out=np.zeros_like(P), where=total > 0)
 
 
+@functools.cache
 def times(n: int, p: float, q: float, r: float, s: float) -> Array:
     """e: mean times from document 1 to each document, by (I - P1)^-1."""
     e = np.zeros(n)
@@ -52,6 +54,7 @@ def times(n: int, p: float, q: float, r: float, s: float) -> Array:
     return e
 
 
+@functools.cache
 def leaving(n: int, p: float, q: float, r: float, s: float) -> float:
     """e_Q: mean time from document 1 to the next query; a list without documents takes a step."""
     if n == 0:
@@ -61,6 +64,7 @@ def leaving(n: int, p: float, q: float, r: float, s: float) -> float:
     return float(np.linalg.solve(np.eye(n) - P[:n, :n], np.ones(n))[0])
 
 
+@functools.cache
 def ending(n: int, p: float, q: float, r: float, s: float) -> float:
     """h_F: the chance to end the session from document 1 of a list, and not to ask the next query."""
     if n == 0:

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 _SLACK = 1e-9  # by how much p + q + r + s may miss 1
 _BATCH = 1 << 15  # users who are followed together
 _MOST_STEPS = 1e10
-_MOST_MARKS = 1 << 28  # documents met, of all users who are followed together
+_MOST_MARKS = 1 << 26  # documents met, of all users who are followed together
 _LARGE = 690.0  # ln of a number of steps beside which 1 is nothing, and which a float still holds
 
 
