@@ -465,3 +465,17 @@ def test_real_sessions(data: Path) -> None:
         ref.msm([[0 if math.isnan(g) else g for g in q] for q in one], (0.6, 0.1, 0.2, 0.1)) for one in found[:60]
     ]
     assert got[:60] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_query_without_an_answer_stays_a_query(write: Callable[..., str]) -> None:
+    files = (write("q", "7 0 a 1\n"), write("t", "s 1 7 x\ns 2 7 y\n"), write("r", "x Q0 a 1 1 r\n"))
+    sessions = amble.read_sessions(*files)
+    assert sessions.length_of_query.tolist() == [1, 0]
+    with pytest.raises(amble.AlignError, match="missing='skip' with sessions"):
+        amble.read_sessions(*files, missing="skip")
+
+
+def test_what_is_no_file_is_refused(write: Callable[..., str]) -> None:
+    log = write("log.json", '[{"session": "a", "queries": [[1]]}]')
+    with pytest.raises(amble.AlignError, match="expected files of sessions"):
+        amble.read_sessions(None, log, {"a": 1})

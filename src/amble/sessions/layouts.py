@@ -289,7 +289,10 @@ def read_domain(path: str, data: bytes, judgments: Judgments, duplicates: str = 
             raise ReadError(f"{where}: found {len(cells)} columns, expected topic iteration document ...")
         iteration = _whole(cells[1])
         if iteration is None:
-            raise ReadError(f"{where}: iteration {cells[1][:40]!r}, expected a whole number")
+            raise ReadError(
+                f"{where}: iteration {cells[1][:40]!r}, expected a whole number, as in a Dynamic Domain run; ordinary "
+                f"runs follow a table of sessions"
+            )
         lists.setdefault(cells[0], {}).setdefault(iteration, []).append(cells[2])
     if not lists:
         raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")

@@ -85,10 +85,14 @@ def read_sessions(
     duplicates = options.get("duplicates", "error")
     if duplicates not in ("error", "best"):
         raise AlignError(f"duplicates={duplicates!r}: expected one of 'error', 'best'")
+    if kind in ("json", "dd") and not all(isinstance(path, str) for path in paths):
+        raise AlignError(f"{kind}: expected files of sessions, and nothing else")
     if kind in ("json", "dd") or (kind == "xml" and len(paths) == 1):
         options.pop("duplicates", None)
         if options:
             raise AlignError(f"{', '.join(options)}: options for runs, and there are none")
+    if options.get("missing") == "skip":
+        raise AlignError("missing='skip' with sessions: a query that a run does not answer stays a query, with no list")
     if options.get("ties") == "expected":
         raise AlignError("ties='expected' with sessions: tied documents have no one place in them; use ties='docno'")
     if kind == "dd":
