@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
+    from amble.lab import Pool, fuse, pool
     from amble.law import Law
     from amble.laws import laws
     from amble.measures import Measure, measure, parse
@@ -40,6 +41,7 @@ _ROOMS = {
     "Measure": "measures",
     "MeasureError": "errors",
     "PartialOrder": "orders",
+    "Pool": "lab",
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
@@ -55,10 +57,12 @@ _ROOMS = {
     "compare": "compare",
     "cwl": "cwl",
     "evaluate": "evaluate",
+    "fuse": "lab",
     "laws": "laws",
     "measure": "measures",
     "order_systems": "orders",
     "parse": "measures",
+    "pool": "lab",
     "pr_curve": "curves",
     "read_qrels": "read",
     "read_runs": "read",
@@ -66,7 +70,7 @@ _ROOMS = {
     "why": "compare",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
+_OPEN_ROOMS = frozenset(("errors", "lab", "measures", "meta", "read"))
 
 __all__ = [
     "AlignError",
@@ -78,6 +82,7 @@ __all__ = [
     "Measure",
     "MeasureError",
     "PartialOrder",
+    "Pool",
     "Qrels",
     "Rankings",
     "ReadError",
@@ -94,10 +99,12 @@ __all__ = [
     "compare",
     "cwl",
     "evaluate",
+    "fuse",
     "laws",
     "measure",
     "order_systems",
     "parse",
+    "pool",
     "pr_curve",
     "read_qrels",
     "read_runs",
