@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from amble.cwl import cwl
     from amble.errors import AlignError, AmbleError, MeasureError, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
-    from amble.lab import Pool, fuse, pool
+    from amble.lab.fusion import fuse
+    from amble.lab.pool import Pool, pool
     from amble.law import Law
     from amble.laws import laws
     from amble.measures import Measure, measure, parse

@@ -5,8 +5,8 @@ and b disagrees by 0 or 1, by |a - b| (linear), or by (a - b)^2 (quadratic), and
 each assessor gives each grade. Documents that only one of them judged do not count.
 
 Krippendorff's alpha (2011) is the same for any number of assessors, some of whom judged only a part: the expected
-disagreement is that of grades drawn from all there are. ``nominal`` grades are equal or not, ``interval`` ones differ by
-(a - b)^2, and ``ordinal`` ones by the square of how many grades lie between them, counting half of the two themselves.
+disagreement is that of grades drawn from all there are. ``nominal`` grades are equal or not, ``interval`` ones differ
+by (a - b)^2, and ``ordinal`` ones by the square of how many grades lie between them, counting half of the two.
 
 Overlap (Lesk and Salton, 1968) is the number of documents that all found relevant, divided by those that anyone did.
 """

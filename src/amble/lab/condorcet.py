@@ -1,8 +1,8 @@
 """Condorcet's order: whom a majority ranks higher comes first (Montague and Aslam, 2002).
 
-A run votes for d over e if it ranks d higher, or has d and not e; of two that it has not it says nothing. Majorities may
-go in circles, so there is no order that has all of them. Merge sort with the majority as its comparison gives one in
-which no document stands right below one that a majority ranks lower, and in which circles of documents are in the order
+A run votes for d over e if it ranks d higher, or has d and not e; of two that it has not it says nothing. Majorities
+may go in circles, so there is no order that has all of them. Merge sort with the majority as its comparison gives one
+in which no document stands right below one that a majority ranks lower, and in which circles are in the order
 that majorities between them have. Where votes are equal, and to begin with, documents stand by Borda's points.
 
 All topics are sorted side by side: a step compares the heads of all pairs of blocks at once.
@@ -10,6 +10,7 @@ All topics are sorted side by side: a step compares the heads of all pairs of bl
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -91,7 +92,7 @@ def _merged(ballots: Ballots, weight: Array, order: Places, offsets: Places) -> 
     """Sort each topic's documents, by merging ever larger blocks."""
     width, longest = 1, int(np.diff(offsets).max())
     while width < longest:
-        left = np.concatenate([np.arange(a, b, 2 * width) for a, b in zip(offsets[:-1], offsets[1:], strict=True)])
+        left = np.concatenate([np.arange(a, b, 2 * width) for a, b in itertools.pairwise(offsets)])
         stop = np.repeat(offsets[1:], [-(-int(n) // (2 * width)) for n in np.diff(offsets)])
         keep = left + width < stop
         left, stop = left[keep], stop[keep]
@@ -114,7 +115,7 @@ def majority_order(lists: Sequence[TopicLists], weight: Array, points: Sequence[
     offsets = np.concatenate(([0], np.cumsum([len(of.docs) for of in lists])))
     order = np.empty(int(offsets[-1]), np.int64)
     for t, of in enumerate(lists):
-        names = sorted(range(len(of.docs)), key=lambda i: by_bytes(of.docs[i]), reverse=True)  # noqa: B023
+        names = sorted(range(len(of.docs)), key=lambda i: by_bytes(of.docs[i]), reverse=True)
         start = np.array(names, np.int64)
         order[offsets[t] : offsets[t + 1]] = offsets[t] + start[np.argsort(-points[t][start], kind="stable")]
     _merged(ballots, weight, order, offsets)

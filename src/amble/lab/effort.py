@@ -1,4 +1,4 @@
-"""How many judgments it takes to find the relevant documents: orders of judging, simulated against judgments that exist."""
+"""How many judgments it takes to find relevant documents: orders of judging, simulated with judgments that exist."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Effort:
     def found(self, judgments: int) -> NDArray[np.float64]:
         """Of each order, the share of a topic's relevant documents found by so many judgments of it: the mean."""
         shares = [[(of[t] <= judgments).mean() for t in self.topics] for of in self.at]
-        return np.array(shares).mean(axis=1)
+        return np.asarray(np.array(shares).mean(axis=1))
 
     def table(self, targets: Sequence[float] = _TARGETS, *, digits: int = 4) -> Table:
         """A row an order and target: judgments over all topics, their share of all, and what is saved."""

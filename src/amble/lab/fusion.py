@@ -72,14 +72,14 @@ def _normalised(lists: TopicLists, norm: str) -> Array:
 def _added(parts: Array, doc: NDArray[np.int32], size: int) -> Array:
     """The sum of each document's parts, from the smallest up."""
     order = np.argsort(parts, kind="stable")
-    return np.bincount(doc[order], weights=parts[order], minlength=size)
+    return np.asarray(np.bincount(doc[order], weights=parts[order], minlength=size), np.float64)
 
 
 def _medians(parts: Array, doc: NDArray[np.int32], count: NDArray[np.int64]) -> Array:
     order = np.lexsort((parts, doc))
     start = np.cumsum(count) - count
     low, high = parts[order][start + (count - 1) // 2], parts[order][start + count // 2]
-    return np.where(low == high, low, low / 2 + high / 2)
+    return np.asarray(np.where(low == high, low, low / 2 + high / 2))
 
 
 def _combined(lists: TopicLists, method: str, norm: str, weight: Array) -> Array:
@@ -185,8 +185,8 @@ def fuse(
     method : str
         combsum, combmnz, combanz, combmax, combmin, combmed, rrf, borda or condorcet.
     norm : {"minmax", "z", "sum", "none"}
-        For the comb methods, of each list: (s - min) / (max - min); (s - mean) / standard deviation; (s - min) divided by
-        their sum; or the scores as they are. Where all scores of a list are equal these are 1, 0 and 1 / documents.
+        For the comb methods, of each list: (s - min) / (max - min); (s - mean) / standard deviation; (s - min) divided
+        by their sum; or the scores as they are. Where all scores of a list are equal: 1, 0 and 1 / documents.
     weights : sequence or mapping, optional
         A number a run, or ``{run: number}``; 1 where nothing is said. Scores, votes and points are multiplied by it.
     k : float

@@ -4,13 +4,13 @@ Fixed orders look at the pool alone. The others learn from judgments as they are
 run, the run's next that nobody judged, and the run earns or loses credit by it.
 
 * ``mtf``, move to front (Cormack, Palmer and Clarke, 1998): runs start with the same priority. A document comes from a
-  run of the highest priority, and so do the next ones, as long as they are relevant; the first that is not costs the run
-  one unit of priority, and another run is asked.
-* ``mm``, MaxMean (Losada, Parapar and Barreiro, 2016, 2017): the bandit whose arms are the runs. The chance that a run's
-  next document is relevant has a Beta law with a uniform prior, and the run with the highest mean,
+  run of the highest priority, and so do the next ones, as long as they are relevant; the first that is not costs the
+  run one unit of priority, and another run is asked.
+* ``mm``, MaxMean (Losada, Parapar and Barreiro, 2016, 2017): the bandit whose arms are the runs. The chance that a
+  run's next document is relevant has a Beta law with a uniform prior, and the run with the highest mean,
   (relevant + 1) / (judged + 2), is asked.
 * ``mm-ns``, not stationary: what a run brought earlier is forgotten, so that its last document alone counts.
-* ``ts`` and ``ts-ns``, Thompson sampling: as ``mm`` and ``mm-ns``, but a draw from each run's law decides, not its mean.
+* ``ts`` and ``ts-ns``, Thompson sampling: as ``mm`` and ``mm-ns``, but a draw from each run's law decides.
 
 A run learns from the documents that were taken from it, not from those it shares with others. Runs that are equal are
 drawn from at random; same seed, same order.
@@ -41,8 +41,8 @@ class _Runs:
     """The runs of a topic: each one's documents of the pool in rank order, and which of them are left."""
 
     def __init__(self, rows: NDArray[np.int64], run: NDArray[np.int32], size: int, rng: np.random.Generator) -> None:
-        _, starts = np.unique(run, return_index=True)
-        ends = np.append(starts[1:], run.size)
+        starts = np.flatnonzero(np.diff(run, prepend=-1))  # rows come run by run
+        ends = np.append(starts, run.size)[1:]
         self.lists: list[list[int]] = [rows[a:b].tolist() for a, b in zip(starts, ends, strict=True)]
         self.at = [0] * len(self.lists)
         self.judged = bytearray(size)

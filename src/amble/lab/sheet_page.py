@@ -28,8 +28,8 @@ button { font: inherit; padding: .2rem .8rem; }
 <body>
 <header>
 <button id="save">Save as CSV</button> <span id="done"></span>
-<div>Digits give a grade, the arrow keys go up and down, Delete takes a grade back. What you say is kept in this browser;
-save the CSV file when you are done, or before you stop.</div>
+<div>Digits give a grade, the arrow keys go up and down, Delete takes a grade back. What you say is kept in this
+browser; save the CSV file when you are done, or before you stop.</div>
 </header>
 <main></main>
 <script id="data" type="application/json">@DATA@</script>

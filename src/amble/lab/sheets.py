@@ -24,7 +24,7 @@ from amble.lab.written import qrels_text
 from amble.read import Qrels, read_qrels
 from amble.rows import read_number
 
-__all__ = ["Returned", "parse_grades", "read_sheets", "sheet"]
+__all__ = ["Returned", "parse_grades", "read_sheets", "read_texts", "sheet"]
 
 _HEAD = ("topic", "doc", "grade")
 _SHOWN = 5
@@ -59,6 +59,25 @@ def _checked(grades: str | Mapping[float, str] | Iterable[float]) -> Grades:
     if isinstance(grades, Mapping):
         return {float(grade): str(label) for grade, label in grades.items()}
     return {float(grade): "" for grade in grades}
+
+
+def read_texts(path: str) -> dict[str, str]:
+    """Read lines of an id, a tab and a text."""
+    from amble import _reader_py
+
+    with open_source(path) as (source, _):
+        data = _reader_py._bytes_of(source)
+    out: dict[str, str] = {}
+    for number, line in enumerate(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split("\n"), 1):
+        name, tab, text = line.rstrip("\r").partition("\t")
+        if not line.strip():
+            continue
+        if not tab or not name.strip():
+            raise ReadError(f"{path}:{number}: found {line!r:.60}, expected an id, a tab and a text")
+        out[name.strip()] = text
+    if not out:
+        raise ReadError(f"{path}: empty, expected lines of an id, a tab and a text")
+    return out
 
 
 def _waiting(pool: Qrels, topics: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
@@ -235,7 +254,7 @@ def read_sheets(
     given: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], str] = {}
     blanks = 0
-    for path in map(os.fspath, paths):
+    for path in [os.fspath(one) for one in paths]:
         for where, topic, doc, cell in _cells(path):
             key = topic, doc
             if key in first:

@@ -9,7 +9,6 @@ import numpy as np
 
 from amble.align import Rankings
 from amble.lab.gathered import whole_number
-from amble.meta.pools import check_groups
 from amble.table import Table
 
 __all__ = ["unique_relevant"]
@@ -59,6 +58,8 @@ def unique_relevant(
     x       1       2         2       1                1  0.5000
     y       1       2         1       1                0  0.0000
     """
+    from amble.meta.pools import check_groups  # a room of much else
+
     whole_number(depth, "depth")
     named = check_groups(rankings, groups) if groups is not None else {}
     member = {run: group for group, places in named.items() for run in places}
