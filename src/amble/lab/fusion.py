@@ -124,8 +124,8 @@ def _weights(weights: Any, runs: Sequence[str]) -> Array:
         raise AmbleError(f"weights {weights!r:.60}: expected a number a run") from None
     if out.shape != (len(runs),):
         raise AmbleError(f"{out.size} weights for {len(runs)} runs, expected one a run")
-    if not (np.isfinite(out).all() and (out >= 0).all() and out.any()):
-        raise AmbleError(f"weights {', '.join(f'{w:g}' for w in out[:8])}: expected numbers of at least 0, not all 0")
+    if not (np.isfinite(out).all() and (out > 0).all()):
+        raise AmbleError(f"weights {', '.join(f'{w:g}' for w in out[:8])}: expected numbers above 0")
     return out
 
 
