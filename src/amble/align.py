@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.audit import Audit
-from amble.errors import AlignError
+from amble.errors import AlignError, AmbleError
 from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 
-__all__ = ["Audit", "Rankings", "align", "run_names", "side_by_side", "threads_for"]
+__all__ = ["Audit", "Rankings", "align", "run_names", "side_by_side", "threads_for", "whole"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -186,6 +186,13 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     if twice:
         raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
     return tuple(names)
+
+
+def whole(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least some size, or a clear word."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise AmbleError(f"{name}={value!r}: expected a whole number of at least {least}")
+    return int(value)
 
 
 def _check(options: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Any
 
+from amble.align import whole
 from amble.errors import AmbleError
-from amble.lab.gathered import whole_number
 from amble.lab.orders import Judging, check_order
 from amble.lab.pool import Pool, pool
 from amble.lab.sheets import parse_grades, read_texts
@@ -72,7 +72,7 @@ def ask(
     """Ask for judgments of a pool; return how many were made, and how many of them relevant."""
     allowed = parse_grades(grades)
     check_order(order)
-    most = None if budget is None else whole_number(budget, "budget")
+    most = None if budget is None else whole(budget, "budget")
     kept = _Kept(path)
     shown = read_texts(texts) if texts else {}
     asked = read_texts(questions) if questions else {}

@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import whole
 from amble.errors import AmbleError
 from amble.lab.condorcet import majority_order
-from amble.lab.gathered import Gathered, TopicLists, by_bytes, gather, whole_number
+from amble.lab.gathered import Gathered, TopicLists, by_bytes, gather
 from amble.read import Run
 
 __all__ = ["METHODS", "NORMS", "fuse"]
@@ -221,7 +222,7 @@ def fuse(
     if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not 0 <= k < np.inf:
         raise AmbleError(f"k={k!r}: expected a number of at least 0")
     if most is not None:
-        most = whole_number(most, "most")
+        most = whole(most, "most")
     lists = gather(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
     weight = _weights(weights, lists.runs)
     fused = _scores(lists, method, norm, weight, float(k))

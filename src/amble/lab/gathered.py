@@ -13,22 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Duplicates, run_names, side_by_side, threads_for
+from amble.align import Duplicates, run_names, side_by_side, threads_for, whole
 from amble.errors import AlignError
 from amble.ranked import Documents
 from amble.read import Runs, read_runs
 
-__all__ = ["Gathered", "TopicLists", "by_bytes", "gather", "whole_number"]
+__all__ = ["Gathered", "TopicLists", "by_bytes", "gather"]
 
 _RULES = ("docno", "rank", "file")
 _AT_ONCE = 16  # runs held with their names before they become numbers
-
-
-def whole_number(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least some size, or a clear word."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise AlignError(f"{name}={value!r}: expected a whole number of at least {least}")
-    return int(value)
 
 
 def by_bytes(doc: str) -> bytes:
@@ -131,7 +124,7 @@ def gather(
     (['a', 'b', 'c'], [0, 1, 2, 0], [1, 2, 1, 2])
     """
     if depth is not None:
-        depth = whole_number(depth, "depth")
+        depth = whole(depth, "depth")
     for option, value, allowed in (("ties", ties, _RULES), ("duplicates", duplicates, ("error", "best"))):
         if value not in allowed:
             raise AlignError(f"{option}={value!r}: expected one of {', '.join(map(repr, allowed))}")

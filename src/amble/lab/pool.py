@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import whole
 from amble.errors import AmbleError
-from amble.lab.gathered import Gathered, by_bytes, gather, whole_number
+from amble.lab.gathered import Gathered, by_bytes, gather
 from amble.lab.written import qrels_text
 from amble.read import read_qrels
 from amble.table import Table
@@ -162,7 +163,7 @@ class Pool:
         >>> pool.sample(strata=[(2, 1), (8, 0.5)], seed=1).sum()
         np.int64(5)
         """
-        whole_number(seed, "seed", 0)
+        whole(seed, "seed", 0)
         if (rate is None) == (not len(strata)):
             raise AmbleError("sample: expected a rate, or strata")
         bands = [(self.depth, rate)] if rate is not None else list(strata)
@@ -181,11 +182,11 @@ class Pool:
 
     def strata(self, depths: Sequence[int]) -> NDArray[np.int64]:
         """Of each row, the stratum (from 1) of its best rank: the first of these depths that reaches it."""
-        whole = [whole_number(depth, "stratum") for depth in depths]
-        if sorted(set(whole)) != whole or whole[-1] < int(self.first.max()):
-            found = ", ".join(map(str, whole))
+        ends = [whole(depth, "stratum") for depth in depths]
+        if sorted(set(ends)) != ends or ends[-1] < int(self.first.max()):
+            found = ", ".join(map(str, ends))
             raise AmbleError(f"strata {found}: expected depths that grow, the last of at least {int(self.first.max())}")
-        return np.searchsorted(np.array(whole), self.first, side="left") + 1
+        return np.searchsorted(np.array(ends), self.first, side="left") + 1
 
     def judgments(self, qrels: Any = None, sample: Mask | None = None) -> Grades:
         """A grade for each row: that of judgments which exist, -2 where one is to be made, -1 where none will be.
@@ -269,4 +270,4 @@ def pool(
     >>> amble.pool({"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 9.0}}}, depth=1)
     Pool(2 runs, depth 1: 1 topics, 2 documents)
     """
-    return Pool(gather(runs, whole_number(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))
+    return Pool(gather(runs, whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from amble.align import Rankings
-from amble.lab.gathered import whole_number
+from amble.align import Rankings, whole
 from amble.table import Table
 
 __all__ = ["unique_relevant"]
@@ -60,7 +59,7 @@ def unique_relevant(
     """
     from amble.meta.pools import check_groups  # a room of much else
 
-    whole_number(depth, "depth")
+    whole(depth, "depth")
     named = check_groups(rankings, groups) if groups is not None else {}
     member = {run: group for group, places in named.items() for run in places}
     names = list(named) + [name for i, name in enumerate(rankings.runs) if i not in member]
