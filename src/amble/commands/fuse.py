@@ -80,8 +80,9 @@ def run(args: argparse.Namespace) -> int:
     write(run_text(documents, fused.label), args.output)
     if not args.quiet and sys.stderr is not None:
         what = f"{args.method} ({args.norm or 'minmax'})" if args.method in BY_SCORE else args.method
+        topics = f"{len(documents)} topic{'s' * (len(documents) != 1)}"
         print(
-            f"amble: {len(args.runs)} runs fused by {what}: {len(documents)} topics, {len(documents.docs):,} documents",
+            f"amble: {len(args.runs)} runs fused by {what}: {topics}, {len(documents.docs):,} documents",
             file=sys.stderr,
         )
     return 0

@@ -65,7 +65,8 @@ class Effort:
         for i, order in enumerate(self.orders):
             for target, of in zip(targets, sums, strict=True):
                 rows.append([order, float(target), of[i], of[i] / total, 1 - of[i] / total])
-        caption = f"{len(self.topics)} topics, {total} documents to judge, {int(self.relevant.sum())} relevant"
+        topics = f"{len(self.topics)} topic{'s' * (len(self.topics) != 1)}"
+        caption = f"{topics}, {total} documents to judge, {int(self.relevant.sum())} relevant"
         return Table(["order", "found", "judgments", "share", "saved"], rows, digits=digits, caption=caption)
 
 
@@ -106,7 +107,7 @@ def judging_effort(
     >>> qrels = {"1": {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1, "f": 0}}
     >>> effort = amble.lab.judging_effort(amble.pool(runs, depth=3), qrels, ["docno", "mtf"], seed=3)
     >>> print(effort.table([1.0]))
-    1 topics, 6 documents to judge, 2 relevant
+    1 topic, 6 documents to judge, 2 relevant
     order   found  judgments   share   saved
     docno  1.0000          5  0.8333  0.1667
     mtf    1.0000          2  0.3333  0.6667

@@ -96,7 +96,10 @@ class Pool:
         return len(self.docs)
 
     def __repr__(self) -> str:
-        return f"Pool({len(self.runs)} runs, depth {self.depth}: {len(self.topics)} topics, {len(self)} documents)"
+        runs, topics = (
+            f"{n} {what}{'s' * (n != 1)}" for n, what in ((len(self.runs), "run"), (len(self.topics), "topic"))
+        )
+        return f"Pool({runs}, depth {self.depth}: {topics}, {len(self)} documents)"
 
     def rows(self, topic: str) -> slice:
         """The rows of a topic."""
@@ -268,6 +271,6 @@ def pool(
     --------
     >>> import amble
     >>> amble.pool({"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 9.0}}}, depth=1)
-    Pool(2 runs, depth 1: 1 topics, 2 documents)
+    Pool(2 runs, depth 1: 1 topic, 2 documents)
     """
     return Pool(gather(runs, whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))
