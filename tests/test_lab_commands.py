@@ -191,6 +191,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["judge", "effort", "qrels.txt", "bm25.run", "--found", "2"], "target 2.0: expected a share"),
         (["judge", "effort", "qrels.txt", "bm25.run", "--digits", "99"], "--digits 99: expected 0 to 17"),
         (["judge", "ask", "bm25.run"], "expected -o FILE"),
+        (["judge", "ask", "bm25.run", "-o", "waits.txt"], "waits.txt: a pool, with documents that wait"),
         (["judge", "ask", "bm25.run", "-o", "x.txt", "--topic", "9"], "--topic 9: not in the pool"),
         (["judge", "ask", "bm25.run", "-o", "x.txt", "--budget", "0"], "budget=0"),
     ],
@@ -199,6 +200,7 @@ def test_one_line_where_something_is_wrong(
     words: list[str], message: str, demo: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("empty.run").write_text("")
+    Path("waits.txt").write_text("301 0 a -2\n")
     assert message in error_of(capsys, *words)
     assert not Path("x.txt").exists()
 

@@ -25,6 +25,8 @@ class _Kept:
         old = os.path.exists(path) and os.path.getsize(path) > 0
         self.known = read_qrels(path).to_dict() if old else {}
         self._ends = True
+        if any(grade < 0 for of in self.known.values() for grade in of.values()):
+            raise AmbleError(f"{path}: a pool, with documents that wait; expected a file of judgments, or a new one")
         if old:
             with open(path, "rb") as file:
                 file.seek(-1, os.SEEK_END)
@@ -89,7 +91,7 @@ def ask(
         told = False
         while (doc := judging.next()) is not None and (most is None or judging.made < most):
             grade = known.get(doc)
-            if grade is None or grade < 0:
+            if grade is None:
                 if not told:
                     sys.stderr.write(f"\ntopic {topic}{': ' + asked[topic] if topic in asked else ''}\n")
                     told = True
