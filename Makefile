@@ -73,6 +73,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_session.py
 	$(BIN)/python benchmarks/bench_search.py
+	$(BIN)/python benchmarks/bench_fuse.py $(WORKLOAD)
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py

@@ -177,9 +177,8 @@ def main(argv: list[str]) -> int:
     scores = evaluated(qrels, runs)
     head("Compare")
     compared(scores)
-    if hasattr(amble, "pool"):
-        head("Pool")
-        pooled(qrels, runs, out)
+    head("Pool")
+    pooled(qrels, runs, out)
     head("BM25 beside published figures")
     return held_against(args.name, scores)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -12,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from amble.lab import METHODS, ORDERS
 
 FOLDER = Path(__file__).parent.parent / "reproductions"
 
@@ -71,7 +74,7 @@ def test_a_figure_that_is_wrong(tmp_path: Path) -> None:
 
 def test_no_data(tmp_path: Path) -> None:
     for words, env in (([], {"AMBLE_DATA": ""}), ([], {"AMBLE_DATA": str(tmp_path)}), ([str(tmp_path)], {})):
-        for name in ("orders_trec8.py", "ferrante2014.py"):
+        for name in ("orders_trec8.py", "ferrante2014.py", "judging_trec8.py"):
             done = script(name, *words, cwd=tmp_path, **env)
             assert (done.returncode, done.stdout) == (2, "")
             assert "no data: " in done.stderr
@@ -172,3 +175,12 @@ def test_a_collection_that_is_not_there(tmp_path: Path) -> None:
     done = script("end_to_end.py", "cisi", cwd=tmp_path, AMBLE_DATA=str(tmp_path))
     assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
     assert done.stderr.endswith("cisi is not there\n")
+
+
+def test_judging_trec8(runs: Path, tmp_path: Path) -> None:
+    done = script("judging_trec8.py", "--runs", "10", "--seeds", "1", cwd=tmp_path)
+    assert "TREC-8 ad hoc: 10 runs, 50 topics, 86,830 judgments" in done.stdout, done.stderr
+    assert re.search(r"^ +100 +\d+ +\d+ +\d+\.\d +\d+ +\d+\.\d$", done.stdout, re.MULTILINE)
+    assert "holds          move-to-front needs fewer judgments than going by rank" in done.stdout
+    for order in (*ORDERS, *METHODS):
+        assert re.search(rf"^{order} +[\d.]+ ", done.stdout, re.MULTILINE), order

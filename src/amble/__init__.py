@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from amble.errors import AlignError, AmbleError, MeasureError, NormalisedWarning, ReadError, SimulationWarning
     from amble.evaluate import Scores, evaluate
     from amble.lab.explain import explain
+    from amble.lab.fusion import fuse
     from amble.lab.index import Index, index, open_index
+    from amble.lab.pool import Pool, pool
     from amble.lab.search import Hits, search
     from amble.lab.topics import read_rel, read_topics
     from amble.law import Law
@@ -48,6 +50,7 @@ _ROOMS = {
     "MeasureError": "errors",
     "NormalisedWarning": "errors",
     "PartialOrder": "orders",
+    "Pool": "lab",
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
@@ -66,11 +69,13 @@ _ROOMS = {
     "evaluate": "evaluate",
     "explain": "lab.explain",
     "index": "lab.index",
+    "fuse": "lab",
     "laws": "laws",
     "measure": "measures",
     "open_index": "lab.index",
     "order_systems": "orders",
     "parse": "measures",
+    "pool": "lab",
     "pr_curve": "curves",
     "read_qrels": "read",
     "read_rel": "lab.topics",
@@ -82,7 +87,7 @@ _ROOMS = {
     "why": "compare",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
+_OPEN_ROOMS = frozenset(("errors", "lab", "measures", "meta", "read"))
 
 __all__ = [
     "AlignError",
@@ -97,6 +102,7 @@ __all__ = [
     "MeasureError",
     "NormalisedWarning",
     "PartialOrder",
+    "Pool",
     "Qrels",
     "Rankings",
     "ReadError",
@@ -115,12 +121,14 @@ __all__ = [
     "cwl",
     "evaluate",
     "explain",
+    "fuse",
     "index",
     "laws",
     "measure",
     "open_index",
     "order_systems",
     "parse",
+    "pool",
     "pr_curve",
     "read_qrels",
     "read_rel",

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.audit import Audit
-from amble.errors import AlignError
+from amble.errors import AlignError, AmbleError
 from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 
-__all__ = ["Audit", "Rankings", "align"]
+__all__ = ["Audit", "Rankings", "align", "run_names", "side_by_side", "threads_for", "whole"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -176,7 +176,7 @@ class Rankings:
         return out
 
 
-def _names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
+def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
@@ -186,6 +186,13 @@ def _names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     if twice:
         raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
     return tuple(names)
+
+
+def whole(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least some size, or a clear word."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise AmbleError(f"{name}={value!r}: expected a whole number of at least {least}")
+    return int(value)
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -205,7 +212,7 @@ def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int
         return [run.rank(qrels, ties, duplicates, groups=groups) for run in runs]
 
     def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        return _side_by_side(function, list(items), threads)
+        return side_by_side(function, list(items), threads)
 
     if len(runs) >= threads:
         return each(lambda run: run.rank(qrels, ties, duplicates, groups=groups), runs)
@@ -219,7 +226,7 @@ def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int
     return out
 
 
-def _side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
+def side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
     """Call a function on every item, on several threads; the first item's error is raised first.
 
     (concurrent.futures would do, but its import takes longer than reading a small run.)
@@ -325,8 +332,8 @@ def align(
     if not isinstance(runs, Runs):
         runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
     rule = "docno" if ties == "expected" else ties
-    ranked = _rank_all(runs, qrels, rule, duplicates, _threads(threads, runs), ties == "expected")
-    names = _names(runs, [r.tag for r in ranked])
+    ranked = _rank_all(runs, qrels, rule, duplicates, threads_for(threads, runs), ties == "expected")
+    names = run_names(runs, [r.tag for r in ranked])
     audit = Audit(names, qrels, ties)
     labels = tuple(run.label for run in runs)
     per_run = []
@@ -353,7 +360,8 @@ def align(
 _NOTHING = Ranked(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int32), [], "")
 
 
-def _threads(threads: int | None, runs: Iterable[Run]) -> int:
+def threads_for(threads: int | None, runs: Iterable[Run]) -> int:
+    """How many threads read: as many as were asked for, or as pay."""
     if threads is None:
         files = [run.path for run in runs if run.path not in (None, "-")]
         size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))

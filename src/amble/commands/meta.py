@@ -18,7 +18,7 @@ from typing import Any
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, wanted, write
 from amble.errors import AmbleError
 
-__all__ = ["arguments", "prepare", "run"]
+__all__ = ["arguments", "numbers", "prepare", "read_groups", "run"]
 
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 # which question an option belongs to; those not named here go with all of them
@@ -77,7 +77,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(trec=False, cwl=False)
 
 
-def _numbers(text: str, option: str, kind: type) -> list[Any]:
+def numbers(text: str, option: str, kind: type) -> list[Any]:
+    """Read numbers with commas between."""
     out = []
     for word in text.split(","):
         try:
@@ -131,7 +132,7 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
 
     options = _options(args, repeats="trials", bin_width="width")
     if args.sizes is not None:
-        options["sizes"] = _numbers(args.sizes, "--sizes", int)
+        options["sizes"] = numbers(args.sizes, "--sizes", int)
     found = swap_rates(scores, **options, **common)
     level = 0.05 if args.alpha is None else args.alpha
     table = found.curve(digits=args.digits) if args.curve else found.table(level=level, digits=args.digits)
@@ -146,7 +147,7 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     options = _options(args, alpha="alpha", power="power")
     for name in ("differences", "widths"):
         if getattr(args, name) is not None:
-            options[name] = _numbers(getattr(args, name), f"--{name}", float)
+            options[name] = numbers(getattr(args, name), f"--{name}", float)
     table = topics_needed(scores, digits=args.digits, **options)
 
     def chart() -> Any:
@@ -161,7 +162,7 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     return table, chart
 
 
-def _groups(text: str, runs: tuple[str, ...]) -> Any:
+def read_groups(text: str, runs: tuple[str, ...]) -> Any:
     """Groups of runs: by the first letters of their names, or from a file of lines `run group`."""
     from amble.meta import groups_by_prefix
 
@@ -200,14 +201,14 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
         if args.plot:
             raise AmbleError("--plot goes without --groups: there is no chart of groups")
         common.pop("seed")
-        groups = _groups(args.groups, rankings.runs)
+        groups = read_groups(args.groups, rankings.runs)
         out = leave_out(rankings, scores.parsed, groups, **_options(args, group_depth="depth"), **rel, **common)
         return out.table(digits=args.digits), None
     options = _options(args, repeats="repeats")
     if args.rates is not None:
-        options["rates"] = _numbers(args.rates, "--rates", float)
+        options["rates"] = numbers(args.rates, "--rates", float)
     if args.pool_depths is not None:
-        options["depths"] = _numbers(args.pool_depths, "--pool-depths", int)
+        options["depths"] = numbers(args.pool_depths, "--pool-depths", int)
     found = pool_effect(rankings, scores.parsed, **options, **rel, **common)
     confidence = 0.95 if args.confidence is None else args.confidence
     table = found.table(digits=args.digits, confidence=confidence)

@@ -13,6 +13,7 @@ from amble.files import whole_file
 from amble.lab.index import Index, open_index
 from amble.lab.scorers import Floats, Ints, Postings, Query, Scorer, parse_scorer
 from amble.lab.topics import read_topics
+from amble.lab.written import run_line
 
 __all__ = ["Hits", "ask", "score", "search"]
 
@@ -57,7 +58,7 @@ class Hits(Mapping[str, dict[str, float]]):
         """Yield the lines of a TREC run; scores have all their digits, so that reading them again changes no rank."""
         for topic, (places, scores) in self._found.items():
             for rank, (i, score) in enumerate(zip(places.tolist(), scores.tolist(), strict=True), 1):
-                yield f"{topic} Q0 {self._docs[i]} {rank} {score!r} {self.tag}\n"
+                yield run_line(topic, self._docs[i], rank, score, self.tag) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a TREC run; the file appears whole or not at all."""

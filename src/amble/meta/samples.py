@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import whole
 from amble.errors import AmbleError
 from amble.evaluate import LEAST, Scores
 
@@ -73,13 +74,6 @@ def mean_differences(values: Array) -> Array:
     both = k @ np.swapaxes(k, -1, -2)
     total = x @ np.swapaxes(k, -1, -2)
     return np.asarray((total - np.swapaxes(total, -1, -2)) / np.maximum(both, 1.0))
-
-
-def whole(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least some size."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise AmbleError(f"{name}={value!r}: expected a whole number of at least {least}")
-    return int(value)
 
 
 def check_seed(seed: Any) -> int:

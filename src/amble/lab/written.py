@@ -1,0 +1,62 @@
+"""Runs and judgments as the lines of TREC files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from amble.errors import AmbleError
+from amble.ranked import Documents
+
+__all__ = ["qrels_text", "run_line", "run_text"]
+
+
+def _one_word(ids: Iterable[str], what: str) -> None:
+    """Refuse ids that would not be one column of a file."""
+    for name in ids:
+        if len(name.split()) != 1:
+            raise AmbleError(f"{what} {name!r:.100} has blanks or nothing in it, expected one word: a column of a file")
+
+
+def run_line(topic: str, doc: str, rank: int, score: float, tag: str) -> str:
+    """A line of a run; the score is written so that it is read as the same number."""
+    return f"{topic} Q0 {doc} {rank} {score!r} {tag}"
+
+
+def run_text(documents: Documents, tag: str) -> str:
+    r"""A run as lines ``topic Q0 doc rank score tag``, without the last line's end.
+
+    Examples
+    --------
+    >>> import amble
+    >>> from amble.lab.written import run_text
+    >>> run = amble.read_runs({"mine": {"401": {"a": 0.1, "b": 2.5}}})[0]
+    >>> run_text(run.documents(), "mine").split("\n")
+    ['401 Q0 b 1 2.5 mine', '401 Q0 a 2 0.1 mine']
+    """
+    _one_word([tag], "tag")
+    _one_word(documents.topics, "topic")
+    _one_word(documents.docs, "document")
+    lines = []
+    bounds, scores = documents.offsets.tolist(), documents.scores.tolist()
+    for t, topic in enumerate(documents.topics):
+        rows = range(bounds[t], bounds[t + 1])
+        lines += [run_line(topic, documents.docs[i], i - bounds[t] + 1, scores[i], tag) for i in rows]
+    return "\n".join(lines)
+
+
+def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[float]) -> str:
+    """Judgments as lines ``topic 0 doc grade``, without the last line's end; a topic, document and grade each.
+
+    Examples
+    --------
+    >>> from amble.lab.written import qrels_text
+    >>> print(qrels_text(["401", "401"], ["a", "b"], [1.0, -1.0]))
+    401 0 a 1
+    401 0 b -1
+    """
+    _one_word(dict.fromkeys(topics), "topic")
+    _one_word(docs, "document")
+    return "\n".join(
+        f"{topic} 0 {doc} {int(grade) if float(grade).is_integer() else repr(float(grade))}"
+        for topic, doc, grade in zip(topics, docs, grades, strict=True)
+    )
