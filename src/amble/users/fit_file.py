@@ -48,7 +48,8 @@ import numpy as np
 
 from amble.errors import AmbleError, ReadError
 from amble.files import open_source, write_whole
-from amble.users.fitted import SUPPRESSED, Estimate, Fitted, FittedModel, Likelihood, Origin
+from amble.users.estimates import SUPPRESSED, Estimate
+from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
 __all__ = ["VERSION", "read_fit", "write_fit"]
 
