@@ -94,6 +94,15 @@ class Estimate:
         """The value; where it is suppressed, that of the nearest rank or grade before it (or the first there is)."""
         return _filled(self.value)
 
+    @property
+    def law(self) -> Array:
+        """The value as a law over ranks: suppressed chances are taken for 0, and the others made to sum to 1."""
+        return _law(self.value)
+
+    def drawn_law(self, b: int) -> Array:
+        """The law over ranks on resampled sessions, the b-th time."""
+        return self.law if self.draws is None else _law(self.draws[b % len(self.draws)])
+
     def suppress(self, smallest: int) -> Estimate:
         """Return it without the cells that have fewer observations than that; rows of a square array keep theirs."""
         few = self.observations < smallest
@@ -116,6 +125,11 @@ class Estimate:
         gamma = rng.standard_gamma(self.value * self.concentration[:, None])
         total = gamma.sum(axis=1, keepdims=True)
         return np.where(total > 0, gamma / np.where(total > 0, total, 1.0), self.value)
+
+
+def _law(value: Array) -> Array:
+    known = np.maximum(np.nan_to_num(value), 0.0)
+    return np.asarray(known / known.sum())
 
 
 def _filled(value: Array) -> Array:

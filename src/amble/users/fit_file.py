@@ -38,7 +38,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
@@ -163,6 +162,8 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
         In one line: the file, the key, what was found and what was expected.
     """
     name = os.fspath(path)
+    import tomllib
+
     from amble import _reader_py
 
     with open_source(name) as (source, _):
