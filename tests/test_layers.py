@@ -33,6 +33,7 @@ ORDER = [
     "simulate",
     "laws",
     "evaluate",
+    "uncertainty",
     "curves",
     "cwl",
     "standardise",

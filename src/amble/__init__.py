@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
     from amble.simulate import simulate
     from amble.table import Table
+    from amble.uncertainty import FittedIntervals, fitted_intervals
+    from amble.users.fit_file import read_fit, write_fit
+    from amble.users.fitted import Fitted
 
 # public name -> the room it lives in
 _ROOMS = {
@@ -36,6 +39,8 @@ _ROOMS = {
     "Anova": "compare",
     "Audit": "audit",
     "Comparison": "compare",
+    "Fitted": "users.fitted",
+    "FittedIntervals": "uncertainty",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -55,15 +60,18 @@ _ROOMS = {
     "compare": "compare",
     "cwl": "cwl",
     "evaluate": "evaluate",
+    "fitted_intervals": "uncertainty",
     "laws": "laws",
     "measure": "measures",
     "order_systems": "orders",
     "parse": "measures",
     "pr_curve": "curves",
+    "read_fit": "users.fit_file",
     "read_qrels": "read",
     "read_runs": "read",
     "simulate": "simulate",
     "why": "compare",
+    "write_fit": "users.fit_file",
 }
 
 _OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
@@ -74,6 +82,8 @@ __all__ = [
     "Anova",
     "Audit",
     "Comparison",
+    "Fitted",
+    "FittedIntervals",
     "Law",
     "Measure",
     "MeasureError",
@@ -94,15 +104,18 @@ __all__ = [
     "compare",
     "cwl",
     "evaluate",
+    "fitted_intervals",
     "laws",
     "measure",
     "order_systems",
     "parse",
     "pr_curve",
+    "read_fit",
     "read_qrels",
     "read_runs",
     "simulate",
     "why",
+    "write_fit",
 ]
 
 

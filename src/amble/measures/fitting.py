@@ -29,7 +29,7 @@ __all__ = [
     "Moves",
     "by_rank",
     "drawn",
-    "fitted_models",
+    "fit_files",
     "fitted_variant",
     "is_fit",
     "read_model",
@@ -77,9 +77,15 @@ class FittedUser(Domain):
         return out
 
 
+def _parted(name: str) -> tuple[str, str]:
+    """The file and the model's name, which may be empty."""
+    path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
+    return path, chosen
+
+
 def read_model(name: str, kind: str) -> FittedModel:
     """The model of a kind in a file; after a ``#``, its name."""
-    path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
+    path, chosen = _parted(name)
     try:
         return _read(path, _state(path)).pick([kind], chosen)
     except AmbleError as error:
@@ -149,25 +155,25 @@ class Moves:
 # ---- what is not known of them
 
 
-def _sources(measure: Measure) -> dict[str, FittedModel]:
-    """The models that a measure's parameters come from, by parameter."""
+def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
+    """The files that a measure's parameters come from, and the kind of model, by parameter."""
     plain = measure.plain
     if plain is None:
         return {}
-    out: dict[str, FittedModel] = {}
+    out: dict[str, tuple[str, str]] = {}
     for name, parameter in plain.declaration.parameters.items():
         value = plain.values[name]
         domain = parameter.domain.domain if isinstance(parameter.domain, Optional) else parameter.domain
         if isinstance(domain, FittedUser) and value is not None:
-            out[name] = domain.model(value)
+            out[name] = value, domain.kind
         elif name == "rates" and is_fit(value):
-            out[name] = read_model(value, "times")
+            out[name] = value, "times"
     return out
 
 
-def fitted_models(measure: Measure) -> list[FittedModel]:
-    """The fitted models that a measure uses."""
-    return list(_sources(measure).values())
+def fit_files(measure: Measure) -> list[str]:
+    """The files that a measure's parameters come from."""
+    return list(dict.fromkeys(_parted(name)[0] for name, _ in _sources(measure).values()))
 
 
 def drawn(measure: Measure, draws: int) -> list[Measure]:
@@ -189,7 +195,7 @@ def drawn(measure: Measure, draws: int) -> list[Measure]:
     >>> round(rbp.value([1, 0, 1]), 4), [round(m.value([1, 0, 1]), 4) for m in many]
     (0.328, [0.625, 0.181])
     """
-    sources = _sources(measure)
+    sources = {key: read_model(name, kind) for key, (name, kind) in _sources(measure).items()}
     if measure.plain is None or not sources:
         raise MeasureError(f"{measure}: expected a fitted user, as in RBP(user='fit.toml')")
     counts = [draws] + [model.draws for model in sources.values() if model.draws is not None]
