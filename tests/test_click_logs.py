@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import sys
 from pathlib import Path
@@ -78,9 +79,8 @@ def test_layouts(tmp_path: Path) -> None:
         ["0", "", "4.000", "end", ""],
     ]
     made.write_relpred(str(tmp_path / "a.rel.gz"), [visits, visits])
-    import gzip
-
-    lines = [line.split("\t") for line in gzip.open(tmp_path / "a.rel.gz", "rt").read().splitlines()]
+    text = gzip.decompress((tmp_path / "a.rel.gz").read_bytes()).decode()
+    lines = [line.split("\t") for line in text.splitlines()]
     assert [line[2] for line in lines] == list("QCCQC" * 2)
     assert [line[0] for line in lines] == list("0001122233")
     assert lines[0][5] == lines[1][3]
