@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from amble.align import Rankings
 from amble.errors import AlignError, MeasureError
-from amble.evaluate import aggregate, evaluate, parse_measures
-from amble.measures import Measure
+from amble.evaluate import aggregate, evaluate, parse_measures, scores_by_topic
+from amble.measures import Lists, Measure
 from amble.measures.fitting import drawn
 from amble.progress import Progress
 from amble.table import Table
@@ -131,6 +131,7 @@ def fitted_intervals(
     parsed = parse_measures(measures)
     users = [drawn(m, draws) for m in parsed]
     scores = evaluate(rankings, parsed, undefined=undefined)
+    lists = Lists.of_rankings(rankings)
     total, done = sum(map(len, users)), 0
     line = Progress("fitted users, drawn anew")
     tell = line if progress is None else progress
@@ -140,7 +141,8 @@ def fitted_intervals(
             chosen = _resampled(len(rankings.topics), len(many), seed) if topics else None
             means = np.empty((len(many), len(rankings.runs)))
             for b, user in enumerate(many):
-                means[b] = _means(rankings, user, undefined, None if chosen is None else chosen[b])
+                values = scores_by_topic(rankings, lists, user, undefined)
+                means[b] = aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen[b]])
                 done += 1
                 tell(done, total)
             by_draw.append(means)
@@ -152,8 +154,3 @@ def fitted_intervals(
 def _resampled(topics: int, draws: int, seed: int) -> NDArray[np.int64]:
     """Topics drawn with replacement, a row a draw."""
     return np.random.default_rng(seed).integers(0, topics, (draws, topics))
-
-
-def _means(rankings: Rankings, user: Measure, undefined: str, chosen: Any) -> Array:
-    values = evaluate(rankings, [user], undefined=undefined).values[:, :, 0]
-    return aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen])
