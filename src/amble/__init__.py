@@ -74,7 +74,7 @@ _ROOMS = {
     "write_fit": "users.fit_file",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "measures", "meta", "read"))
+_OPEN_ROOMS = frozenset(("errors", "logs", "measures", "meta", "read"))
 
 __all__ = [
     "AlignError",
