@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from amble.logs import fit, read_log
 from figures import Figures, head, note, run, say, show, trec8_folder
 
 import amble
+from amble.logs import fit, read_log
 from amble.meta import kendall
 
 LOG = "sogou.relpred.tsv.gz"
