@@ -6,6 +6,9 @@ logs and how far it is from the true value, the mean width of the intervals, and
 the true value. Where a parameter has several numbers (by rank, or from rank to rank) the share is over all of them, and
 the largest distance and the least share of any of them are told.
 
+Then the users are used: the fit is saved, a list is scored with it, and the interval of the score comes from the draws
+in the file. It should hold the score that the true user gives as often.
+
 A share is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its chance; for
 several numbers at once the bounds are those of a single one.
 
@@ -23,22 +26,27 @@ from typing import NamedTuple
 
 import click_logs as made
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr
+
+import amble
 from amble.logs import read_log
 from amble.logs.counts import Counts
 from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
 from amble.logs.resampling import Resampled
 from amble.logs.times import fit_times
 from amble.logs.walks import fit_markov, fit_walk, fit_walk_by_rank
-from numpy.typing import NDArray
-from scipy.special import bdtr
-
-from amble.users.fitted import FittedModel
+from amble.measures.fitting import drawn
+from amble.users.fitted import Fitted, FittedModel, Origin
+from amble.users.wander import Wander
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator
 
 LEVEL = 0.95
 RANKS = 10
+GRADES = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
+FIT = "fit.toml"
 
 
 class User(NamedTuple):
@@ -48,10 +56,15 @@ class User(NamedTuple):
     visits: Callable[[Rng, int], made.Visits]
     fits: dict[str, Callable[[Resampled], FittedModel]]
     truth: dict[str, Array]  # by "fit parameter"
+    scores: dict[str, float]  # of `GRADES`, by measure with the file FIT
 
 
 def _inverse_squares(depth: Array) -> Array:
     return np.asarray((depth / (depth + 1.0)) ** 2)
+
+
+def _joined(numbers: Array) -> str:
+    return ",".join(map(repr, numbers.tolist()))
 
 
 def walker() -> User:
@@ -62,6 +75,7 @@ def walker() -> User:
         lambda rng, n: made.wandering(rng, n, moves, stop, np.eye(RANKS)[0], np.full(RANKS, 0.03)),
         {"walk": lambda data: fit_walk(data, "path", "stop")},
         {"walk p": np.array(0.55), "walk q": np.array(0.15), "walk s": np.array(0.30)},
+        {f"PH(user='{FIT}')": amble.parse("PH(p=0.55,q=0.15,first='stop')").value(GRADES)},
     )
 
 
@@ -74,6 +88,7 @@ def walker_by_rank() -> User:
         lambda rng, n: made.wandering(rng, n, moves, stop, np.eye(6)[0], np.full(6, 0.03)),
         {"walk": lambda data: fit_walk_by_rank(data, "path")},
         {"walk p": p[:-1], "walk q": q[:-1]},
+        {f"PH(user='{FIT}')": amble.parse(f"PH(p='{_joined(p)}',q='{_joined(q)}')").value(GRADES[:6])},
     )
 
 
@@ -84,6 +99,7 @@ def rbp() -> User:
         lambda rng, n: made.reading(rng, n, np.full(RANKS, 0.7)),
         {"rbp": lambda data: fit_rbp(data, "last"), "continuation": lambda data: fit_continuation(data, "last")},
         {"rbp p": np.array(0.7), "continuation C": np.full(RANKS - 1, 0.7)},
+        {f"RBP(user='{FIT}')": amble.parse("RBP(p=0.7)").value(GRADES)},
     )
 
 
@@ -95,6 +111,7 @@ def insq() -> User:
         lambda rng, n: made.reading(rng, n, _inverse_squares(rank + 2 * 1.5 - 1)),
         {"insq": lambda data: fit_insq(data, "last")},
         {"insq T": np.array(1.5)},
+        {f"INSQ(user='{FIT}')": amble.parse("INSQ(T=1.5)").value(GRADES)},
     )
 
 
@@ -107,7 +124,9 @@ def inst() -> User:
         seen = np.cumsum(grades, axis=1)
         return made.reading(rng, n, _inverse_squares(rank + 2 * 2.5 - seen - 1), grades=grades)
 
-    return User("INST, T = 2.5", visits, {"inst": lambda data: fit_inst(data, "last")}, {"inst T": np.array(2.5)})
+    score = amble.parse("INST(T=2.5)").value(GRADES)
+    fits = {"inst": lambda data: fit_inst(data, "last")}
+    return User("INST, T = 2.5", visits, fits, {"inst T": np.array(2.5)}, {f"INST(user='{FIT}')": score})
 
 
 def wanderer() -> User:
@@ -127,6 +146,10 @@ def wanderer() -> User:
             "times-censored": lambda data: fit_times(data, censored=True),
         },
         {"markov P": chances[~np.eye(n, dtype=bool)].reshape(n, n - 1), "times mu": rates, "times-censored mu": rates},
+        {
+            f"MP(user='{FIT}')": Wander(matrix=chances).over(GRADES[:n]).score,
+            f"MP(rates='{FIT}',user='{FIT}')": Wander(matrix=chances, rates=rates).over(GRADES[:n]).score,
+        },
     )
 
 
@@ -146,21 +169,33 @@ def _numbers(fit: str, name: str, model: FittedModel) -> tuple[Array, Array, Arr
     return parts[0], parts[1], parts[2]
 
 
+def _scores(name: str, grades: list[int]) -> tuple[Array, Array, Array]:
+    """A score and the ends of its interval."""
+    m = amble.parse(name)
+    tail = (1 - LEVEL) / 2
+    ends = np.quantile([one.value(grades) for one in drawn(m, 200)], [tail, 1 - tail])
+    return np.array(m.value(grades)), ends[0], ends[1]
+
+
 def recovered(user: User, logs: int, sessions: int, seed: int, folder: Path) -> list[list[object]]:
     """A row for each parameter."""
-    found: dict[str, list[tuple[Array, Array, Array]]] = {key: [] for key in user.truth}
+    found: dict[str, list[tuple[Array, Array, Array]]] = {key: [] for key in (*user.truth, *user.scores)}
     for i in range(logs):
         visits = user.visits(np.random.default_rng((seed, i)), sessions)
         path = str(folder / "log.tsv")
         made.write_table(path, [visits], seed=i)
         counts: Counts = read_log(path, "table", depth=visits.ranks, longest=1e9)
-        data = Resampled(counts, rounds=500, kept=0, level=LEVEL, seed=i)
+        data = Resampled(counts, rounds=500, kept=200, level=LEVEL, seed=i)
         models = {name: fit(data) for name, fit in user.fits.items()}
         for key in user.truth:
             fit, _, name = key.rpartition(" ")
             found[key].append(_numbers(fit, name, models[fit]))
+        origin = Origin(["log.tsv"], "table", sessions, counts.facts.records, counts.facts.moves)
+        amble.write_fit(folder / FIT, Fitted(origin, list(models.values())))
+        for name in user.scores:
+            found[name].append(_scores(name.replace(FIT, str(folder / FIT)), GRADES[: visits.ranks]))
     rows: list[list[object]] = []
-    for key, truth in user.truth.items():
+    for key, truth in (user.truth | {name: np.array(score) for name, score in user.scores.items()}).items():
         value, low, high = (np.array([row[j] for row in found[key]]) for j in range(3))
         holds = ((low <= truth + 1e-9) & (truth - 1e-9 <= high)).reshape(logs, -1).mean(axis=0)
         mean, width = value.mean(axis=0), (high - low).mean(axis=0)
@@ -192,7 +227,7 @@ def main() -> None:
     args = parser.parse_args()
     print(f"{args.logs} logs of {args.sessions:,} sessions each, intervals of level {LEVEL}")
     heads = ("user", "parameter", "true", "mean", "off", "width", "covered", "least")
-    form = "{:<26} {:<22} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6}"
+    form = "{:<26} {:<40} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6}"
     print(form.format(*heads))
     with tempfile.TemporaryDirectory() as folder:
         for name in args.only:
