@@ -6,9 +6,9 @@
   amble eval qrels.txt my.run -m "PH(user='fit.toml')"
 
 --format relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
-as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns session,
-query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed with
-gzip or zstd. No query and no person is kept or printed; what few sessions are behind is not told.
+as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns
+session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
+with gzip or zstd. No query and no person is kept or printed; what few sessions are behind is not told.
 """
 
 from __future__ import annotations
@@ -53,12 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="path",
         help="what the steps of a walk are (default: %(default)s)",
     )
-    add(
-        "--first",
-        choices=("forward", "stop"),
-        default="forward",
-        help="what a walker does at rank 1 instead of going back",
-    )
+    add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
     add("--smooth", type=float, default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
     add(
         "--longest",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.logs.counts import Counts
 from amble.logs.forward import going_on, insq_chances, reached, stopping_likelihood
-from amble.logs.walks import smoothed, steps_of
+from amble.logs.walks import at_edges, log_likelihood, smoothed, steps_of
 from amble.table import Table
 from amble.users.fitted import FittedModel, Likelihood
 from amble.users.walk import Walk
@@ -180,8 +180,8 @@ def _own(
         if model.name == "walk-grade":
             chances = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
             steps = test.steps[0]
-            laws = np.stack([_edge(chances, model.first, part) for part in range(3)], axis=1)
-            return float(steps.sum()), _log(steps, laws), "steps", 2 * len(chances)
+            laws = at_edges(chances, model.first)
+            return float(steps.sum()), log_likelihood(steps, laws), "steps", 2 * len(chances)
         steps = steps_of(test.moves, how)[0]
         if model.name == "walk-rank":
             seen = steps_of(train.moves, how)[0] + _HALF
@@ -189,14 +189,14 @@ def _own(
             laws, k = seen / seen.sum(axis=-1, keepdims=True), 2 * (n - 2) + 2
         else:
             one = np.array([float(model.estimates[key].value) for key in "pqs"])
-            laws = np.stack([_edge(one, model.first, 0 if i == 0 else 2 if i == n - 1 else 1) for i in range(n)])
+            laws = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
             k = 2
-        return float(steps.sum()), _log(steps, laws), "steps", k
+        return float(steps.sum()), log_likelihood(steps, laws), "steps", k
     if model.kind == "markov":
         moves = test.moves[0, 1:, 1:]
         law = smoothed(train.moves[0, 1:, 1:], max(weight, _HALF))
         moves = np.where(law > 0, moves, 0.0)
-        return float(moves.sum()), _log(moves, law), "moves", n * (n - 1)
+        return float(moves.sum()), log_likelihood(moves, law), "moves", n * (n - 1)
     if model.kind == "inst":
         came = test.hopes[observation][0]
         rank, gain = test.hope_cells[observation].T
@@ -213,19 +213,6 @@ def _own(
     return float(came[:, 0].sum()), float(stopping_likelihood(came, chance)), "stops", k
 
 
-def _edge(chances: Array, first: str, part: int) -> Array:
-    """p, q and s at the first rank, in between, or at the last one."""
-    p, q, s = (chances[..., i] for i in range(3))
-    if part == 0:
-        return np.stack([p + q, 0 * q, s] if first == "forward" else [p, 0 * q, q + s], axis=-1)
-    return chances if part == 1 else np.stack([0 * p, q, p + s], axis=-1)
-
-
-def _log(seen: Array, law: Array) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(seen > 0, seen * np.log(law), 0.0).sum())
-
-
 def choice_table(told: dict[str, Told]) -> Table:
     """All models side by side, the best teller of the last click first."""
 
@@ -236,14 +223,9 @@ def choice_table(told: dict[str, Told]) -> Table:
     rows: list[list[Any]] = []
     for name in sorted(told, key=order):
         own, last = told[name].own, told[name].last
-        rows.append(
-            [
-                name,
-                own.parameters,
-                *([last.log_likelihood, last.perplexity, last.aic, last.bic] if last else [None] * 4),
-            ]
-            + [told[name].events, own.events, own.log_likelihood, own.perplexity]
-        )
+        common = [last.log_likelihood, last.perplexity, last.aic, last.bic] if last else [None] * 4
+        alone = [told[name].events, own.events, own.log_likelihood, own.perplexity]
+        rows.append([name, own.parameters, *common, *alone])
     columns = [
         "model",
         "parameters",

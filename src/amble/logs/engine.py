@@ -17,6 +17,7 @@ from amble.progress import Progress
 __all__ = ["MEMORY", "Engine", "quoted"]
 
 MEMORY = 1000  # megabytes that the engine may take; Python and its libraries come on top
+_OURS = ("BinderException", "CatalogException", "InternalException", "ParserException")  # mistakes of our own
 _EVERY = 0.2  # seconds between two looks at how far it has come
 
 
@@ -120,8 +121,8 @@ class Engine:
             first = str(error).splitlines()[0]
             raise AmbleError(f"the log does not fit: {first} (more memory may be given)") from None
         except self._duckdb.Error as error:
-            if isinstance(error, self._duckdb.ProgrammingError | self._duckdb.InternalError):
-                raise  # our own mistake
+            if isinstance(error, tuple(getattr(self._duckdb, name) for name in _OURS)):
+                raise
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise ReadError(lines[0] if lines else "the log cannot be read") from None
 

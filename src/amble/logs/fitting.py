@@ -141,7 +141,7 @@ def fit(
     *,
     observation: str = "last",
     steps: str = "path",
-    first: str = "forward",
+    first: str | None = None,
     smooth: float = 1.0,
     level: float = 0.95,
     rounds: int = 1000,
@@ -163,8 +163,8 @@ def fit(
         What clicks tell of how far somebody read: of rbp, insq, inst and continuation.
     steps : {"path", "clicks"}
         What clicks tell of a walk: see `amble.logs.walks`.
-    first : {"forward", "stop"}
-        What she does at rank 1 instead of going back: of walk and walk-grade.
+    first : {"forward", "stop"}, optional
+        What she does at rank 1 instead of going back: of walk and walk-grade. By default what is likelier.
     smooth : float
         How many moves are added to those from each rank, to all others alike: of markov.
     level : float
@@ -243,14 +243,14 @@ def _order(seen: Told | None) -> float:
     return math.inf if seen is None or seen.last is None else seen.last.perplexity
 
 
-def _check(observation: str, steps: str, first: str, smooth: float) -> None:
+def _check(observation: str, steps: str, first: str | None, smooth: float) -> None:
     for name, value, known in (
         ("observation", observation, OBSERVATIONS),
         ("steps", steps, STEPS),
-        ("first", first, ("forward", "stop")),
+        ("first", first, (None, "forward", "stop")),
     ):
         if value not in known:
-            raise AmbleError(f"{name} {value!r:.60}: expected one of {', '.join(known)}")
+            raise AmbleError(f"{name} {value!r:.60}: expected one of {', '.join(filter(None, known))}")
     if not 0 <= smooth <= 1e9:
         raise AmbleError(f"smooth {smooth:g}: expected a number of at least 0")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALLEST", "kept", "observed", "told"]
+__all__ = ["SMALLEST", "kept", "observed", "pooled", "told"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,38 @@ def kept(counts: Array, smallest: int) -> NDArray[np.bool_]:
 def observed(counts: Array, smallest: int) -> NDArray[np.int64]:
     """Sums over groups; 0 where too few sessions are behind them."""
     return np.where(kept(counts, smallest), np.rint(counts.sum(axis=0)), 0).astype(np.int64)
+
+
+def pooled(counts: Array, smallest: int) -> Array:
+    """Weights that make a square of counts one that may be told: ``np.einsum("ijk,...ik->...ij", weights, counts)``.
+
+    In each row the counts with too few sessions behind them are made alike: those above the diagonal share their sum,
+    and those below it theirs; if that has too few sessions behind it, too, both share one sum, and if even this has,
+    they are taken as none.
+
+    Parameters
+    ----------
+    counts : (groups, n, n) array
+
+    Returns
+    -------
+    (n, n, n) array
+        By row: what each count is made of.
+    """
+    n = counts.shape[-1]
+    enough = kept(counts, smallest)
+    weights = np.zeros((n, n, n))
+    for i in range(n):
+        weights[i, enough[i], enough[i]] = 1.0
+        small = np.flatnonzero(~enough[i])
+        parts = [small[small > i], small[small < i]]
+        sums = [kept(counts[:, i, part].sum(axis=1), smallest) for part in parts if part.size]
+        if not all(sums):
+            parts = [small[small != i]]
+        for part in parts:
+            if part.size and kept(counts[:, i, part].sum(axis=1), smallest):
+                weights[i][np.ix_(part, part)] = 1.0 / part.size
+    return weights
 
 
 def told(count: float, enough: bool, smallest: int) -> int | str:

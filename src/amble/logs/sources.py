@@ -150,15 +150,22 @@ def table_of(engine: Engine, paths: Sequence[str]) -> Source:
     if len(kinds) > 1:
         raise ReadError(f"{paths[0]} and others: {' and '.join(sorted(kinds))} files, expected all of one kind")
     kind = kinds.pop()
-    names = f"[{', '.join(map(quoted, paths))}]"
-    if kind == "parquet":
-        sql = f"read_parquet({names})"
-    elif kind == "json":
-        sql = _together(paths, "read_json({files}, compression='{packing}', maximum_object_size=16777216)")
-    else:
+    if kind == "delimited":
         return _delimited(paths)
+    reader = "read_json({files}, compression='{packing}'{more})"
+    sql = f"read_parquet([{', '.join(map(quoted, paths))}])"
+    if kind == "json":
+        sql = _together(paths, reader.replace("{more}", ""))
     columns = tuple(str(row[0]) for row in engine.run(f"describe select * from {sql}"))
+    if kind == "json":  # as text, so that a value of another type than the others is seen for what it is
+        sql = _together(paths, reader.replace("{more}", f", columns={_texts(columns)}"))
     return Source(tuple(paths), kind, sql, columns, "", _size(paths))
+
+
+def _texts(columns: Sequence[str]) -> str:
+    """Columns of text, as an argument; braces are doubled, since it becomes part of a form."""
+    names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns).replace("{", "{{").replace("}", "}}")
+    return f"{{{{{names}}}}}"
 
 
 def _kind(path: str) -> str:
@@ -179,10 +186,9 @@ def _delimited(paths: Sequence[str]) -> Source:
     if twice or "" in columns:
         what = f"the column {twice[0]!r} twice" if twice else "a column without a name"
         raise ReadError(f"{paths[0]}:1: found {what}, expected a head of different names")
-    names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns).replace("{", "{{").replace("}", "}}")
     reader = (
         f"read_csv({{files}}, compression='{{packing}}', delim={quoted(delimiter)}, header=true, quote='\"', "
-        f"escape='\"', auto_detect=false, columns={{{{{names}}}}}, store_rejects=true)"
+        f"escape='\"', auto_detect=false, columns={_texts(columns)}, store_rejects=true)"
     )
     return Source(tuple(paths), "delimited", _together(paths, reader), tuple(columns), delimiter, _size(paths))
 

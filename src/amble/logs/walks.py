@@ -18,16 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.logs.counts import Counts
-from amble.logs.privacy import kept
+from amble.logs.privacy import kept, pooled
 from amble.logs.resampling import Resampled, design_effect
 from amble.users.fitted import Estimate, FittedModel
 
 __all__ = [
     "STEPS",
+    "at_edges",
     "fit_markov",
     "fit_walk",
     "fit_walk_by_grade",
     "fit_walk_by_rank",
+    "log_likelihood",
     "smoothed",
     "steps_of",
     "walk_chances",
@@ -41,6 +43,7 @@ STEPS = {
 }
 _ROUNDS = 2000  # of the iteration for p and q; it stops when nothing changes
 _SMALL = 1e-10
+_LARGEST = 20_000  # numbers in the draws of a matrix
 
 
 def steps_of(moves: Array, how: str) -> Array:
@@ -133,6 +136,31 @@ def walk_chances(steps: Array, first: str) -> Array:
     return np.where(known[..., None] > 0, out, np.nan)
 
 
+def at_edges(chances: Array, first: str) -> Array:
+    """p, q and s (the last axis) at the first rank, in between and at the last one (the axis before it)."""
+    p, q, s = (chances[..., i] for i in range(3))
+    begin = [p + q, 0.0 * q, s] if first == "forward" else [p, 0.0 * q, q + s]
+    return np.stack([np.stack(x, axis=-1) for x in (begin, [p, q, s], [0.0 * p, q, p + s])], axis=-2)
+
+
+def log_likelihood(seen: Array, chances: Array) -> float:
+    """Of what was seen, given its chances."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(seen > 0, seen * np.log(chances), 0.0).sum())
+
+
+def likelier_first(steps: Array) -> str:
+    """What people did at rank 1 instead of going back, if p, q and s are the same at every rank.
+
+    Parameters
+    ----------
+    steps : (3, 3) array
+        As `walk_chances` takes them.
+    """
+    found = {f: log_likelihood(steps, at_edges(walk_chances(steps, f), f)) for f in ("forward", "stop")}
+    return max(found, key=lambda f: found[f])
+
+
 def _share(one: Array, other: Array) -> Array:
     total = one + other
     return np.asarray(np.divide(one, total, out=np.full_like(total, 0.5), where=total > 0))
@@ -143,8 +171,9 @@ def in_three(steps: Array) -> Array:
     return np.stack([steps[..., 0, :], steps[..., 1:-1, :].sum(axis=-2), steps[..., -1, :]], axis=-2)
 
 
-def fit_walk(data: Resampled, how: str, first: str) -> FittedModel:
+def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
     """A walk with the same chances at every rank."""
+    first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
 
     def chances(counts: Counts) -> Array:
         return walk_chances(in_three(steps_of(counts.moves, how)), first)
@@ -169,8 +198,9 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
 
-def fit_walk_by_grade(data: Resampled, first: str) -> FittedModel:
+def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
     """A walk with chances by the grade of the document she is at."""
+    first = first or likelier_first(data.whole.steps[0].sum(axis=0))
 
     def chances(counts: Counts) -> Array:
         return walk_chances(counts.steps, first)
@@ -228,23 +258,26 @@ def smoothed(moves: Array, weight: float) -> Array:
 
 
 def fit_markov(data: Resampled, weight: float) -> FittedModel:
-    """Chances from rank to rank, for Markov Precision; moves that few sessions made are taken as none."""
-    inner = data.counts.moves[:, 1:, 1:]
-    enough = kept(inner, data.smallest)
-    whole, drawn = (counts.moves[:, 1:, 1:] * enough for counts in (data.whole, data.draws))
+    """Chances from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
+    alike = pooled(data.counts.moves[:, 1:, 1:], data.smallest)
+    whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
     value, draws = smoothed(whole, weight)[0], smoothed(drawn, weight)
     tail = (1.0 - data.level) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
     n = whole[0].sum(axis=-1)
     seen = np.rint(n).astype(np.int64)
-    concentration = (n + weight) / design_effect(value, draws, n + weight)
+    # a chain's rows hang together, as who goes down comes up again: draws tell that, and as long as they make a small
+    # file they are kept; Dirichlet laws of the rows are wider than they should be
+    small = value.size * data.kept <= _LARGEST
+    concentration = np.maximum((n + weight) / design_effect(value, draws, n + weight), 1e-3)
     matrix = Estimate(
         value,
         np.minimum(low, value),
         np.maximum(high, value),
         np.where(seen < data.smallest, -1, seen),
-        concentration=np.maximum(concentration, 1e-3),
+        draws=draws[: data.kept] if small and data.kept else None,
+        concentration=None if small else concentration,
     )
-    note = f"moves from click to click; {weight:g} more from each rank, to all others alike"
+    note = f"moves from click to click; {weight:g} more from each rank, to all others alike; few moves share their sum"
     estimates = {"P": matrix, "start": fit_start(data)}
     return FittedModel("markov", "markov", estimates, STEPS["clicks"], level=data.level, note=note)
