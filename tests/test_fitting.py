@@ -188,6 +188,16 @@ def test_a_file_that_changes_is_read_anew(fit: str) -> None:
         drawn(amble.parse("RBP(user='fit.toml')"), 5)
 
 
+def test_where_nobody_was_seen_to_stop(fit: str) -> None:
+    model = FittedModel("C", "continuation", {"C": estimate([0.5, 1.0], [[0.25, 1.0], [1.0, 1.0]])}, "cascade")
+    write_fit("fit.toml", Fitted(ORIGIN, [model]))
+    m = amble.parse("EU(user='fit.toml')")
+    assert m.value([1, 0, 1]) == amble.parse("EU(C='0.5,1,0.5')").value([1, 0, 1])
+    assert drawn(m, 1)[0].value([1, 0, 1]) == amble.parse("EU(C='0.25,1,0.25')").value([1, 0, 1])
+    with pytest.raises(MeasureError, match="the last chance of C is 1"):
+        drawn(m, 2)
+
+
 def test_law_and_simulation(fit: str) -> None:
     m = amble.parse("PH(user='fit.toml#walk-rank',loss=0)")
     law = m.law(GRADES)

@@ -103,8 +103,9 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict
     """EU with the chances of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(values, d.parameters, ["C"])
-        fitted = by_rank(FittedUser("continuation").read(values["user"])["C"])
-        values = values | {"user": None, "C": fitted}
+        fitted = FittedUser("continuation").read(values["user"])["C"]
+        further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
+        values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
     if Numbers.read(values["C"])[-1] >= 1:
         raise MeasureError("the last chance of C is 1 and holds further down: she never stops; expected less than 1")
     return d, values, cut

@@ -265,7 +265,9 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
         if n != marker and (isinstance(n, bool) or not isinstance(n, int) or n < 0):
             raise AmbleError(f"{where}observations: found {n!r:.60}, expected whole numbers, or {marker!r}")
     plain = [SUPPRESSED if n == marker else n for n in counts]
-    grades = table.get("grades")
+    grades = _numbers(table, "grades", where)
+    if grades is not None and (grades.ndim != 1 or not np.isfinite(grades).all()):
+        raise AmbleError(f"{where}grades: found {table['grades']!r:.60}, expected an array of numbers")
     try:
         return Estimate(
             _numbers(table, "value", where),
@@ -273,7 +275,7 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
             _numbers(table, "high", where),
             np.array(plain if isinstance(seen, list) else plain[0], np.int64),
             draws=_numbers(table, "draws", where),
-            grades=None if grades is None else tuple(np.atleast_1d(_numbers(table, "grades", where)).tolist()),
+            grades=None if grades is None else tuple(grades.tolist()),
             concentration=_numbers(table, "concentration", where),
         )
     except OverflowError:

@@ -24,6 +24,9 @@ __all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin"]
 _SLACK = 1e-6  # chances may be written with few digits
 
 
+_MOST_HOPE = 1e9  # nobody hopes for more
+
+
 def _chance(*forms: str, needed: bool = True) -> Part:
     return Part(0.0, 1.0, False, forms, needed)
 
@@ -36,8 +39,8 @@ KINDS: dict[str, dict[str, Part]] = {
         "start": _chance("rank", needed=False),
     },
     "rbp": {"p": _chance("one")},
-    "insq": {"T": Part(0.0, np.inf, True, ("one",))},
-    "inst": {"T": Part(0.5, np.inf, False, ("one",))},
+    "insq": {"T": Part(0.0, _MOST_HOPE, True, ("one",))},
+    "inst": {"T": Part(0.5, _MOST_HOPE, False, ("one",))},
     "continuation": {"C": _chance("rank")},
     "markov": {"P": _chance("matrix"), "start": _chance("rank", needed=False)},
     "times": {"mu": Part(0.0, np.inf, True, ("one", "rank"))},
