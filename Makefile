@@ -66,6 +66,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_meta.py
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_logs.py $(WORKLOAD)/logs --records 300000 3000000
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py

@@ -214,6 +214,12 @@ def test_judgments_are_joined(write: Write) -> None:
     found = {tuple(np.round(cell, 6)): tuple(n) for cell, n in zip(cells, came, strict=True)}
     third = round(1 / 3, 6)
     assert found == {(1, third): (2, 0), (1, 0): (1, 0), (2, third): (3, 1), (3, 1): (2, 1)}
+    odd = {"wü": {"ä": 1, "c": 2}, "how": {"f": 1}}  # the same with names that are not ASCII
+    path = write("log.tsv", RELPRED.replace("why", "wü").replace("\ta\tb", "\tä\tb").replace("C\ta", "C\tä"))
+    assert read_log(path, qrels=odd).whole().steps.tolist() == counts.whole().steps.tolist()
+    rows = [(s, q.replace("why", "wü"), r, t, a, d.replace("a", "ä")) for s, q, r, t, a, d, _ in TABLE]
+    path = write("log.csv", text(rows, ",", HEAD[:-1]))
+    assert read_log(path, "table", qrels=odd).facts.judged == 3  # c, ä and f where they were clicked
     with pytest.raises(ReadError, match="no document of the log is judged"):
         read_log(write("log.tsv", RELPRED), qrels={"what": {"a": 1}})
 

@@ -61,14 +61,18 @@ class Layout(NamedTuple):
     Parameters
     ----------
     events : str
-        Columns session, page, rank, time, kind, why.
+        Columns session, page, rank, time, kind, why and, if the records of a session are in order, after: the time of
+        the next of its records.
     shown : str
         Columns page, rank, and key (of the query and the document) or grade: what is known of what was on the pages;
         empty if nothing is.
+    ordered : bool
+        Whether there is a column after.
     """
 
     events: str
     shown: str
+    ordered: bool
 
 
 def _finite(text: str) -> str:
@@ -85,37 +89,39 @@ def relpred(source: Source) -> Layout:
     Tab-separated lines ``session time Q query region document …`` and ``session time C document``. A click belongs to
     the last page of its session before it.
     """
-    tab = "chr(9)"
-    cells = f"""
-        select split_part(line, {tab}, 1) session, {_finite(f"split_part(line, {tab}, 2)")} as time,
-          split_part(line, {tab}, 3) kind, len(line) - len(replace(line, {tab}, '')) + 1 as cells,
-          case when kind = 'C' then split_part(line, {tab}, 4) end doc,
-          case when kind = 'Q' then line end page
-        from {source.sql}"""
+    lines = f"select string_split(line, chr(9)) cells from {source.sql}"
+    parsed = f"""
+        select hash(cells[1]) session, try_cast(cells[2] as double) as time, cells[3] kind,
+          case when kind = 'C' then len(cells) = 4 else len(cells) >= 6 end as whole,
+          case when kind = 'C' then cells[4] end doc,
+          case when kind = 'Q' then cells[6:] end page,
+          case when kind = 'Q' then session end opener
+        from ({lines})"""
     carried = f"""
-        select hash(session) session, time, kind, cells, doc, sum((kind = 'Q')::int) over ({_RUNNING}) number,
+        select session, time, kind, whole, doc, sum((kind = 'Q')::int) over ({_RUNNING}) number,
           last_value(page ignore nulls) over ({_RUNNING}) page,
-          last_value(case when kind = 'Q' then hash(session) end ignore nulls) over ({_RUNNING}) owner
-        from ({cells})"""
+          last_value(opener ignore nulls) over ({_RUNNING}) owner,
+          lead(session) over () follower, lead(time) over () later
+        from ({parsed})"""
     events = f"""
         select session, number::ubigint page,
-          case when kind = 'C' then coalesce(list_position(string_split(page, {tab})[6:], doc), 0)
+          case when kind = 'C' then coalesce(list_position(page, doc), 0)
             else 0 end::integer rank,
           time,
           case when kind = 'Q' then {QUERY} when kind = 'C' and rank > 0 then {VISIT}
             else {ELSEWHERE} end::utinyint kind,
-          case when kind not in ('Q', 'C') then 1 when time is null then 2
-            when kind = 'Q' and cells < 6 then 3 when kind = 'C' and cells <> 4 then 4
-            when kind = 'C' and (owner is null or owner <> session) then 5 else 0 end::utinyint why
+          case when kind not in ('Q', 'C') or kind is null then 1 when not coalesce(isfinite(time), false) then 2
+            when not whole and kind = 'Q' then 3 when not whole then 4
+            when kind = 'C' and (owner is null or owner <> session) then 5 else 0 end::utinyint why,
+          case when follower = session then later end as after
         from ({carried})"""
     # the same numbers of pages as above
-    queries = f"""
-        select line, sum((split_part(line, {tab}, 3) = 'Q')::int) over ({_RUNNING}) number from {source.sql}"""
+    queries = f"select cells, sum((cells[3] = 'Q')::int) over ({_RUNNING}) number from ({lines})"
     documents = f"""
-        select number::ubigint page, split_part(line, {tab}, 4) query, unnest(string_split(line, {tab})[6:]) doc,
-          generate_subscripts(string_split(line, {tab})[6:], 1)::integer rank
-        from ({queries}) where split_part(line, {tab}, 3) = 'Q'"""
-    return Layout(events, f"select page, rank, hash(query, doc) as key from ({documents})")
+        select number::ubigint page, cells[4] query, unnest(cells[6:]) doc,
+          generate_subscripts(cells[6:], 1)::integer rank
+        from ({queries}) where cells[3] = 'Q'"""
+    return Layout(events, f"select page, rank, hash(query, doc) as key from ({documents})", ordered=True)
 
 
 # ---- a table
@@ -172,7 +178,9 @@ def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequ
         from {source.sql}"""
     shown = f"select page, rank, key, grade from ({rows}) where why = 0 and rank > 0"
     return Layout(
-        f"select session, page, rank, time, kind, why from ({rows})", shown if {"doc", "grade"} & set(of) else ""
+        f"select session, page, rank, time, kind, why from ({rows})",
+        shown if {"doc", "grade"} & set(of) else "",
+        ordered=False,
     )
 
 

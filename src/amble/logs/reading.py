@@ -92,8 +92,10 @@ def read_log(
         layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
         engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
         broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
-        max_grade = _grades(engine, layout, qrels)
-        return _counted(engine, source, depth, longest, broken, max_grade)
+        max_grade = _grades(engine, source, layout, qrels)
+        n = _depth(engine, source, depth)
+        _visits(engine, n, ordered=layout.ordered)
+        return _counted(engine, source, n, longest, broken, max_grade)
 
 
 def _check(
@@ -143,7 +145,7 @@ def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int
     return number
 
 
-def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
+def _grades(engine: Engine, source: Source, layout: Layout, qrels: Any) -> float | None:
     """Make the table ``shown`` of documents with grades; the largest grade there is, None without any."""
     grades = f"select page, rank, max(grade) grade from ({layout.shown}) where grade is not null group by page, rank"
     if qrels is None:
@@ -156,6 +158,7 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
     if not layout.shown:
         raise ReadError("judgments are joined by document: the log needs a column for the doc")
     judged = read_qrels(qrels)
+    encoding = "latin-1" if source.kind == "lines" else "utf-8"  # as the log is read, so that names are the same
     with tempfile.TemporaryDirectory(dir=engine.folder) as folder:
         path = Path(folder) / "judged.tsv"
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
@@ -163,7 +166,8 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
         engine.run(
             "create table judged as select hash(query, doc) as key, max(grade) as of from "
             f"read_csv({quoted(str(path))}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
-            "columns={'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}, strict_mode=false) group by 1"
+            f"columns={{'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}}, strict_mode=false, "
+            f"encoding='{encoding}') group by 1"
         )
     engine.run(
         f"create table shown as select page, rank, max(j.of) grade from ({layout.shown}) s "
@@ -182,32 +186,30 @@ def _triples(judged: Any) -> Any:
             yield topic, doc, float(grade)
 
 
-def _counted(
-    engine: Engine, source: Source, depth: int | None, longest: float, broken: int, max_grade: float | None
-) -> Counts:
-    if broken:
-        engine.run("delete from events where why > 0")
-    records, sessions, deepest = engine.run(
-        f"select count(*), count(distinct session), max(rank) filter (kind in ({VISIT}, {SHOWN})) from events"
+def _depth(engine: Engine, source: Source, given: int | None) -> int:
+    """The deepest rank that is looked at."""
+    records, deepest = engine.run(
+        f"select count(*), max(rank) filter (kind in ({VISIT}, {SHOWN})) from events where why = 0"
     )[0]
     if not records:
         raise ReadError(f"{source.paths[0]}: empty, expected records")
-    n = depth or min(max(int(deepest or 0), 2), _DEEPEST)
-    elsewhere, beyond = engine.run(
-        f"select count(*) filter (kind = {ELSEWHERE}), count(*) filter (kind = {VISIT} and rank > {n}) from events"
-    )[0]
+    return given or min(max(int(deepest or 0), 2), _DEEPEST)
+
+
+def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
+    """Make the tables ``pages`` and ``visits``."""
     engine.run(
         f"create table pages as select (any_value(session) % {GROUPS})::usmallint g, page from events "
-        f"where kind not in ({ELSEWHERE}) group by page"
+        f"where kind <> {ELSEWHERE} and why = 0 group by page"
     )
     # how long a visit took is known if something comes after it in the session: another click, another query, the end
+    later = "after" if ordered else "lead(time) over (partition by session order by time, rowid)"
     engine.run(
         f"""
         create table visits as
         with times as (
-          select session, page, rank, time, kind, rowid as place,
-            lead(time) over (partition by session order by time, rowid) as after
-          from events where kind <> {SHOWN}),
+          select session, page, rank, time, kind, rowid as place, {later} as after
+          from events where kind <> {SHOWN} and why = 0),
         clicks as (
           select * from times where kind = {VISIT} and rank <= {n})
         select (session % {GROUPS})::usmallint g, page, rank::utinyint rank,
@@ -215,6 +217,14 @@ def _counted(
           coalesce(lead(time) over own, after) - time as held
         from clicks window own as (partition by page order by time, place)"""
     )
+
+
+def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int, max_grade: float | None) -> Counts:
+    records, sessions = engine.run("select count(*), count(distinct session) from events where why = 0")[0]
+    elsewhere, beyond = engine.run(
+        f"select count(*) filter (kind = {ELSEWHERE}), count(*) filter (kind = {VISIT} and rank > {n}) "
+        "from events where why = 0"
+    )[0]
     clicks, moves, backward, repeated = engine.run(
         "select count(*), count(*) filter (next > 0), count(*) filter (next > 0 and next < rank), "
         "count(*) filter (next = rank) from visits"
