@@ -212,6 +212,16 @@ def test_another_least_grade(fit: str) -> None:
     assert m.value(GRADES) == amble.parse("PH(p=0.5,q=0.25,first='stop',rel=2)").value(GRADES)
 
 
+def test_who_she_is(fit: str, amble_cli: Callable[..., Any]) -> None:
+    done = amble_cli("list", "PH(user='fit.toml#walk')", "MP(user='fit.toml',rates='fit.toml')", "RBP")
+    assert "fit.toml: walk, fitted to 300 sessions of log.tsv: p 0.5 (0.45 to 0.5), q 0.25 (0.225 to 0.25).\n" in (
+        done.stdout
+    )
+    assert "times, fitted to 300 sessions of log.tsv: mu by rank, 1 0.5 0.25. " in done.stdout
+    assert "markov, fitted to 300 sessions of log.tsv: P from rank to rank, 3 ranks.\n" in done.stdout
+    assert done.stdout.count("this one") == 2
+
+
 # ---- draws
 
 
