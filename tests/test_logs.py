@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -333,7 +332,7 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setattr("amble.logs.engine.importlib.import_module", absent)
     with pytest.raises(AmbleError, match=r"logs need the extra: pip install 'amble\[logs\]'"):
         Engine()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
 from amble.progress import Progress
@@ -18,6 +20,8 @@ __all__ = ["MEMORY", "Engine", "quoted"]
 
 MEMORY = 1000  # megabytes that the engine may take; Python and its libraries come on top
 _OURS = ("BinderException", "CatalogException", "InternalException", "ParserException")  # mistakes of our own
+_PREFIX = "amble-logs-"
+_YOUNG = 60  # seconds in which a folder may not have its lock yet
 _EVERY = 0.2  # seconds between two looks at how far it has come
 
 
@@ -46,9 +50,11 @@ class Engine:
     def __init__(self, memory: int = MEMORY, threads: int | None = None, folder: str | None = None) -> None:
         self._duckdb = _duckdb()
         try:
-            self.folder = Path(tempfile.mkdtemp(prefix="amble-logs-", dir=folder))
+            self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
         except OSError as error:
             raise AmbleError(f"{folder}: {error.strerror or error}") from None
+        self._lock = _locked(self.folder / "lock")
+        _sweep(self.folder.parent)
         self._connection: Any = None
         try:
             self._connection = self._duckdb.connect(str(self.folder / "log.duckdb"))
@@ -73,6 +79,7 @@ class Engine:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        self._lock.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
@@ -117,6 +124,10 @@ class Engine:
             yield
         except self._duckdb.InterruptException:
             raise KeyboardInterrupt from None
+        except RuntimeError as error:
+            if "interrupt" in str(error).lower():
+                raise KeyboardInterrupt from None
+            raise
         except self._duckdb.OutOfMemoryException as error:
             first = str(error).splitlines()[0]
             raise AmbleError(f"the log does not fit: {first} (more memory may be given)") from None
@@ -125,6 +136,31 @@ class Engine:
                 raise
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise ReadError(lines[0] if lines else "the log cannot be read") from None
+
+
+def _locked(path: Path, *, new: bool = True) -> IO[bytes]:
+    """Open a file and hold its lock until it is closed, or the process ends, however it ends."""
+    file = path.open("wb" if new else "r+b")
+    try:
+        fcntl = importlib.import_module("fcntl")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # a system without such locks
+        pass
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _sweep(parent: Path) -> None:
+    """Take away what killed processes left: folders whose lock nobody holds."""
+    if importlib.util.find_spec("fcntl") is None:
+        return
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _YOUNG:
+                with _locked(folder / "lock", new=False):
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _duckdb() -> Any:
