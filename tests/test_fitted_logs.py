@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,3 +71,21 @@ def test_known_users_come_back(name: str) -> None:
     for row in rows:
         covered = float(row.split()[-2 if "(" in row else -1].strip("+-"))
         assert covered >= 0.6  # 4 or more of 6; less has a chance below 0.003
+
+
+def test_script_without_data_says_so(tmp_path: Path) -> None:
+    script = ROOT / "reproductions" / "fitted_trec8.py"
+    folder = tmp_path / "trec8"
+    (folder / "runs").mkdir(parents=True)
+    (folder / "qrels.txt").write_text("1 0 a 1\n")
+    for data in ("", str(tmp_path)):
+        done = subprocess.run(
+            [sys.executable, str(script), "--trec8", str(folder)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "AMBLE_DATA": data},
+        )
+        assert done.returncode == 2
+        assert "no data: name the log, or set AMBLE_DATA to the folder that holds clicks/sogou" in done.stderr
+        assert done.stderr.count("\n") == 1
