@@ -37,6 +37,7 @@ from amble.logs.resampling import Resampled
 from amble.logs.times import fit_times
 from amble.logs.walks import fit_markov, fit_walk, fit_walk_by_rank
 from amble.measures.fitting import drawn
+from amble.uncertainty import ends_of
 from amble.users.fitted import Fitted, FittedModel, Origin
 from amble.users.wander import Wander
 
@@ -47,6 +48,7 @@ LEVEL = 0.95
 RANKS = 10
 GRADES = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 FIT = "fit.toml"
+DRAWS = 100  # in a file
 
 
 class User(NamedTuple):
@@ -172,8 +174,7 @@ def _numbers(fit: str, name: str, model: FittedModel) -> tuple[Array, Array, Arr
 def _scores(name: str, grades: list[int]) -> tuple[Array, Array, Array]:
     """A score and the ends of its interval."""
     m = amble.parse(name)
-    tail = (1 - LEVEL) / 2
-    ends = np.quantile([one.value(grades) for one in drawn(m, 200)], [tail, 1 - tail])
+    ends = ends_of(np.array([one.value(grades) for one in drawn(m, DRAWS)]), LEVEL)
     return np.array(m.value(grades)), ends[0], ends[1]
 
 
@@ -185,7 +186,7 @@ def recovered(user: User, logs: int, sessions: int, seed: int, folder: Path) -> 
         path = str(folder / "log.tsv")
         made.write_table(path, [visits], seed=i)
         counts: Counts = read_log(path, "table", depth=visits.ranks, longest=1e9)
-        data = Resampled(counts, rounds=500, kept=200, level=LEVEL, seed=i)
+        data = Resampled(counts, rounds=500, kept=DRAWS, level=LEVEL, seed=i)
         models = {name: fit(data) for name, fit in user.fits.items()}
         for key in user.truth:
             fit, _, name = key.rpartition(" ")

@@ -212,6 +212,16 @@ def test_another_least_grade(fit: str) -> None:
     assert m.value(GRADES) == amble.parse("PH(p=0.5,q=0.25,first='stop',rel=2)").value(GRADES)
 
 
+def test_who_she_is(fit: str, amble_cli: Callable[..., Any]) -> None:
+    done = amble_cli("list", "PH(user='fit.toml#walk')", "MP(user='fit.toml',rates='fit.toml')", "RBP")
+    assert "fit.toml: walk, fitted to 300 sessions of log.tsv: p 0.5 (0.45 to 0.5), q 0.25 (0.225 to 0.25).\n" in (
+        done.stdout
+    )
+    assert "times, fitted to 300 sessions of log.tsv: mu by rank, 1 0.5 0.25. " in done.stdout
+    assert "markov, fitted to 300 sessions of log.tsv: P from rank to rank, 3 ranks.\n" in done.stdout
+    assert done.stdout.count("this one") == 2
+
+
 # ---- draws
 
 
@@ -244,17 +254,17 @@ def runs_and_judgments() -> amble.Rankings:
 
 def test_intervals_of_means(fit: str) -> None:
     rankings = runs_and_judgments()
-    found = amble.fitted_intervals(rankings, ["RBP(user='fit.toml')"], level=0.5)
+    found = amble.fitted_intervals(rankings, ["RBP(user='fit.toml')"], level=1 / 3)
     plain = [amble.evaluate(rankings, f"RBP(p={p})").means()[:, 0] for p in (0.5, 0.6, 0.7, 0.8, 0.9)]
     np.testing.assert_allclose(found.draws[0], plain, rtol=1e-14)
     np.testing.assert_allclose(found.means[:, 0], plain[2], rtol=1e-14)
-    # quartiles of five numbers: the second and the fourth
+    # a sixth number lies between the second and the fourth of five with a chance of 2/6
     np.testing.assert_allclose(found.low[:, 0], np.sort(plain, axis=0)[1], rtol=1e-14)
     np.testing.assert_allclose(found.high[:, 0], np.sort(plain, axis=0)[3], rtol=1e-14)
     table = found.table()
     assert list(table.columns) == ["run", "measure", "mean", "low", "high", "draws"]
     assert [row[0] for row in table.rows] == ["a", "b"]
-    again = amble.fitted_intervals(rankings, "RBP(user='fit.toml')", level=0.5)
+    again = amble.fitted_intervals(rankings, "RBP(user='fit.toml')", level=1 / 3)
     np.testing.assert_array_equal(again.draws[0], found.draws[0])
 
 
@@ -288,9 +298,9 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
     Path("q.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 c 1\n")
     Path("x.run").write_text("1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n2 Q0 d 1 2 x\n2 Q0 c 2 1 x\n")
     done = amble_cli("eval", "q.txt", "x.run", "-m", "RBP(user='fit.toml')", "--fitted-intervals", "user", "--quiet")
-    # 1 - p and p (1 - p), in the mean (1 - p^2) / 2: .375 .32 .255 .18 .095 for the draws; the ends are a tenth of the
-    # way from the outermost to the next
-    assert done.stdout.split("\n")[1].split() == ["x", "RBP(user='fit.toml')", "0.2550", "0.1035", "0.3695", "5"]
+    # 1 - p and p (1 - p), in the mean (1 - p^2) / 2: .375 .32 .255 .18 .095 for the draws; five are too few
+    # for 95 %, so all of them are in
+    assert done.stdout.split("\n")[1].split() == ["x", "RBP(user='fit.toml')", "0.2550", "0.0950", "0.3750", "5"]
     done = amble_cli(
         "eval", "q.txt", "x.run", "-m", "MP(user='fit.toml',rates='fit.toml')", "--fitted-intervals", "both",
         "--format", "json", "--quiet",

@@ -56,8 +56,7 @@ class FittedIntervals:
     ) -> None:
         self.rankings, self.runs, self.measures = rankings, rankings.runs, measures
         self.means, self.draws, self.level, self.topics = means, draws, level, topics
-        ends = ((1 - level) / 2, (1 + level) / 2)
-        self.low, self.high = (np.stack([np.quantile(x, end, axis=0) for x in draws], axis=1) for end in ends)
+        self.low, self.high = np.moveaxis(np.array([ends_of(x, level) for x in draws]), 0, 2)
 
     def __repr__(self) -> str:
         return f"FittedIntervals({len(self.runs)} runs, {', '.join(self.measures)}, level {self.level:g})"
@@ -70,6 +69,15 @@ class FittedIntervals:
             for i, run in enumerate(self.runs)
         ]
         return Table(["run", "measure", "mean", "low", "high", "draws"], rows, digits=digits)
+
+
+def ends_of(draws: Array, level: float) -> Array:
+    """Between which two numbers another draw lies, with the chance that the level is; along the first axis.
+
+    Quantiles at p (n + 1), as of n draws and one more each place is as likely as another: with 100 draws the usual ones
+    would hold 93 % instead of 95.
+    """
+    return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
 
 
 def fitted_intervals(
@@ -112,7 +120,7 @@ def fitted_intervals(
     >>> import tempfile
     >>> import amble
     >>> from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
-    >>> p = Estimate(0.8, 0.7, 0.9, 1500, draws=[0.7, 0.75, 0.8, 0.85, 0.9])
+    >>> p = Estimate(0.8, 0.7, 0.9, 1500, draws=[0.75, 0.8, 0.85])
     >>> fit = Fitted(Origin(["log"], "table", 300, 1800, 1500), [FittedModel("rbp", "rbp", {"p": p}, "last click")])
     >>> rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
     >>> with tempfile.TemporaryDirectory() as folder:

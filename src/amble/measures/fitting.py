@@ -21,6 +21,7 @@ from amble.measures.domains import Domain, Optional, Parameter, checked
 from amble.measures.naming import meant
 
 if TYPE_CHECKING:
+    from amble.users.estimates import Estimate
     from amble.users.fitted import Fitted, FittedModel
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "is_fit",
     "read_model",
     "refuse_beside",
+    "told",
 ]
 
 Array = NDArray[np.float64]
@@ -174,6 +176,29 @@ def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
 def fit_files(measure: Measure) -> list[str]:
     """The files that a measure's parameters come from."""
     return list(dict.fromkeys(_parted(name)[0] for name, _ in _sources(measure).values()))
+
+
+def told(measure: Measure) -> str:
+    """Who a fitted user is, in words; empty if the measure has none."""
+    out = []
+    for name, kind in dict.fromkeys(_sources(measure).values()):
+        path, chosen = _parted(name)
+        fitted = _read(path, _state(path))
+        model = fitted.pick([kind], chosen)
+        shown = [f"{key} {_shown(estimate)}" for key, estimate in model.estimates.items()]
+        files = ", ".join(fitted.origin.files) or "a log"
+        out.append(
+            f"{path}: {model.name}, fitted to {fitted.origin.sessions:,} sessions of {files}: {', '.join(shown)}."
+        )
+    return " ".join(out)
+
+
+def _shown(estimate: Estimate) -> str:
+    if estimate.form == "one" and estimate.low is not None and estimate.high is not None:
+        return f"{float(estimate.value):.4g} ({float(estimate.low):.4g} to {float(estimate.high):.4g})"
+    if estimate.form == "matrix":
+        return f"from rank to rank, {len(estimate.value)} ranks"
+    return f"by {estimate.form}, {' '.join(f'{x:.3g}' for x in estimate.known.tolist())}"
 
 
 def drawn(measure: Measure, draws: int) -> list[Measure]:

@@ -28,7 +28,7 @@
     low = 0.60
     high = 0.62
     observations = 12423
-    draws = [0.613, 0.608]
+    draws = '0.613 0.608'             # all numbers of a draw, then those of the next; a string, as it is read faster
 
     [model.likelihood]                # on held-out sessions
 """
@@ -36,6 +36,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -128,7 +129,10 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     if estimate.concentration is not None:
         yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
     if estimate.draws is not None:
-        yield f"draws = {_nested(estimate.draws.tolist(), 6)}"
+        rows = estimate.draws.reshape(len(estimate.draws), -1)
+        width = "\n" if rows.shape[1] > 1 else " "
+        told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
+        yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
 
 
 def _string(text: str) -> str:
@@ -268,18 +272,34 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
     grades = _numbers(table, "grades", where)
     if grades is not None and (grades.ndim != 1 or not np.isfinite(grades).all()):
         raise AmbleError(f"{where}grades: found {table['grades']!r:.60}, expected an array of numbers")
+    value = _numbers(table, "value", where)
     try:
         return Estimate(
-            _numbers(table, "value", where),
+            value,
             _numbers(table, "low", where),
             _numbers(table, "high", where),
             np.array(plain if isinstance(seen, list) else plain[0], np.int64),
-            draws=_numbers(table, "draws", where),
+            draws=_draws(table, value.shape, where),
             grades=None if grades is None else tuple(grades.tolist()),
             concentration=_numbers(table, "concentration", where),
         )
     except OverflowError:
         raise AmbleError(f"{where}observations: found a number that is too large") from None
+
+
+def _draws(table: dict[str, Any], shape: tuple[int, ...], where: str) -> Any:
+    """Numbers in a string, as many as a draw has, for each draw."""
+    if "draws" not in table:
+        return None
+    text = _take(table, "draws", str, where)
+    try:
+        numbers = np.array(text.split(), np.float64)
+    except ValueError:
+        numbers = np.zeros(0)
+    each = math.prod(shape)
+    if "_" in text or not numbers.size or not each or numbers.size % each:
+        raise AmbleError(f"{where}draws: found {text!r:.60}, expected numbers with blanks between them, {each} a draw")
+    return numbers.reshape(-1, *shape)
 
 
 _NEEDED = object()
