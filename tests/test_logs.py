@@ -18,6 +18,7 @@ from amble.errors import AmbleError, ReadError
 from amble.logs import read_log
 from amble.logs.counts import GROUPS, Counts
 from amble.logs.engine import Engine
+from amble.progress import Progress
 
 duckdb = pytest.importorskip("duckdb", reason="logs need the extra")
 
@@ -335,6 +336,27 @@ def test_nothing_is_left_behind(tmp_path: Path, write: Write) -> None:
     assert list(spare.iterdir()) == []
     with pytest.raises(AmbleError, match="nowhere"):
         read_log(write("log.tsv", RELPRED), folder=str(tmp_path / "nowhere"))
+
+
+def test_it_tells_how_far_it_has_come(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+
+    class Line(Progress):
+        def __init__(self, what: str) -> None:
+            super().__init__(what)
+            self.seen = True
+
+        def __call__(self, done: int, total: int) -> None:
+            told.append((done, total))
+
+    monkeypatch.setattr("amble.logs.engine.Progress", Line)
+    monkeypatch.setattr("amble.logs.engine._EVERY", 0.01)
+    path = write("log.tsv", "".join(f"{i}\t0\tQ\tq\t0\ta\tb\n{i}\t1\tC\tb\n" for i in range(150_000)))
+    read_log(path, threads=1)
+    size = Path(path).stat().st_size
+    assert told
+    assert all(0 < done <= total == size for done, total in told)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
