@@ -89,6 +89,8 @@ def test_suppressed_cells() -> None:
     np.testing.assert_array_equal(kept.known, [0.4, 0.4, 0.4, 0.2])  # the rank before, or the first there is
     np.testing.assert_array_equal(kept.draw(0), [0.4, 0.4, 0.4, 0.2])
     np.testing.assert_array_equal(e.value, [0.5, 0.4, 0.3, 0.2])  # the one given is as it was
+    with pytest.raises(ValueError, match="read-only"):
+        e.value[0] = 1.0
     with pytest.raises(AmbleError, match="observations: found 9, expected those below 10 suppressed"):
         Fitted(ORIGIN, [FittedModel("C", "continuation", {"C": e}, "cascade")])
     with pytest.raises(AmbleError, match="fewer than 10 observations, too few"):

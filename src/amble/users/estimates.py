@@ -74,11 +74,12 @@ class Estimate:
     concentration: Array | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "low", "high", "draws", "concentration"):
+        for name in ("value", "low", "high", "observations", "draws", "concentration"):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, np.array(given, np.float64))
-        object.__setattr__(self, "observations", np.array(self.observations, np.int64))
+                own = np.array(given, np.int64 if name == "observations" else np.float64)
+                own.flags.writeable = False  # files are read once, for all measures that use them
+                object.__setattr__(self, name, own)
         if self.grades is not None:
             object.__setattr__(self, "grades", tuple(float(g) for g in self.grades))
 
