@@ -13,6 +13,7 @@ without a click tell nothing of her walk.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,7 +195,8 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
 
     p, q, s = (_part(data, chances, i, steps.sum(axis=-1)[:, :-1]) for i in range(3))
     if q.high is not None and q.value[0] == 0:
-        q.high[0] = 0.0  # there is no rank before the first to go back to
+        # there is no rank before the first to go back to
+        q = replace(q, high=np.concatenate(([0.0], q.high[1:])))
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
 
