@@ -18,6 +18,7 @@ from amble.errors import AmbleError, ReadError
 from amble.logs import read_log
 from amble.logs.counts import GROUPS, Counts
 from amble.logs.engine import Engine
+from amble.progress import Progress
 
 duckdb = pytest.importorskip("duckdb", reason="logs need the extra")
 
@@ -139,7 +140,7 @@ def test_many_files_and_patterns(tmp_path: Path) -> None:
 def test_lines_as_other_systems_write_them(write: Write) -> None:
     by_hand(read_log(write("log.tsv", RELPRED.replace("\n", "\r\n"))))
     by_hand(read_log(write("log.tsv", "\n\n" + RELPRED.replace("\n", "\n\n").rstrip())))
-    odd = RELPRED.replace("why", "\xff\"'\x00 ü").encode("latin-1")  # bytes that are no UTF-8, quotes, NUL
+    odd = RELPRED.replace("why", "\"'\x00 ü Ü \u4e2d \U0001f600")  # quotes, NUL, letters of all lengths
     by_hand(read_log(write("log.tsv", odd)))
 
 
@@ -189,6 +190,7 @@ def test_without_times_the_order_of_rows_counts(write: Write) -> None:
 
 
 def test_depth(write: Write) -> None:
+    assert read_log(write("log.tsv", "1\t0\tQ\tq\t0" + 7 * "\ta" + "\n1\t1\tC\ta\n")).depth == 7  # that of the page
     counts = read_log(write("log.tsv", RELPRED), depth=2)
     assert counts.depth == 2
     assert counts.facts.beyond == 2  # at ranks 3 and 4
@@ -234,13 +236,15 @@ BROKEN = [
     ("1\t0\tC\n", "a click with other than 4 columns"),
     ("9\t0\tC\ta\n", "a click before any query of its session"),
     ("nothing\n", "the third column is neither Q nor C"),
+    ("1\t0\tQ\tw\udcff\t0\ta\tb\n", "not UTF-8"),
 ]
 
 
 @pytest.mark.parametrize(("line", "why"), BROKEN)
 def test_a_broken_line_is_named(line: str, why: str, write: Write) -> None:
     lines = RELPRED.splitlines(keepends=True)
-    path = write("log.tsv", "".join([*lines[:6], "\n", line, *lines[6:]]))  # after an empty line
+    made = "".join([*lines[:6], "\n", line, *lines[6:]])  # after an empty line
+    path = write("log.tsv", made.encode("utf-8", "surrogateescape"))
     with pytest.raises(ReadError) as error:
         read_log(path)
     assert str(error.value).startswith(f"{path}:8: {why}")
@@ -272,8 +276,8 @@ TABLE_BROKEN = [
     (("1", "why", 1, 3, "swipe", "c", 1), "the action is none that is known"),
     (("1", "why", 1, 3, "click", "c", "good"), "the grade is not a number"),
     (("", "why", 1, 3, "click", "c", 1), "no session"),
-    (("1", "why"), "missing columns, expected 7 columns"),
-    (("1", "why", 1, 3, "click", "c", 1, 2), "too many columns, expected 7 columns"),
+    (("1", "why"), "missing columns, expected 7"),
+    (("1", "why", 1, 3, "click", "c", 1, 2), "too many columns, expected 7"),
 ]
 
 
@@ -332,6 +336,27 @@ def test_nothing_is_left_behind(tmp_path: Path, write: Write) -> None:
     assert list(spare.iterdir()) == []
     with pytest.raises(AmbleError, match="nowhere"):
         read_log(write("log.tsv", RELPRED), folder=str(tmp_path / "nowhere"))
+
+
+def test_it_tells_how_far_it_has_come(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+
+    class Line(Progress):
+        def __init__(self, what: str) -> None:
+            super().__init__(what)
+            self.seen = True
+
+        def __call__(self, done: int, total: int) -> None:
+            told.append((done, total))
+
+    monkeypatch.setattr("amble.logs.engine.Progress", Line)
+    monkeypatch.setattr("amble.logs.engine._EVERY", 0.01)
+    path = write("log.tsv", "".join(f"{i}\t0\tQ\tq\t0\ta\tb\n{i}\t1\tC\tb\n" for i in range(150_000)))
+    read_log(path, threads=1)
+    size = Path(path).stat().st_size
+    assert told
+    assert all(0 < done <= total == size for done, total in told)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

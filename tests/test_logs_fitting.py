@@ -490,6 +490,7 @@ def test_too_few_sessions() -> None:
         ({"smooth": -1}, "smooth -1: expected a number of at least 0"),
         ({"smooth": float("nan")}, "smooth nan: expected"),
         ({"level": 1}, "level 1: expected a number between 0 and 1"),
+        ({"smallest": 501}, "smallest 501: expected at most 500"),
         ({"rounds": 0}, "rounds 0: expected a whole number of at least 1"),
     ],
 )

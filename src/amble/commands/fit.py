@@ -246,7 +246,11 @@ def _summary(facts: Facts) -> list[str]:
         f"{facts.moves:,} moves from click to click, {facts.backward:,}{share} backward, {facts.repeated:,} repeated",
     ]
     if facts.quartiles[0] == facts.quartiles[0]:
-        lines.append("quartiles of the gaps: " + " / ".join(f"{x:.1f}" for x in facts.quartiles) + " s")
+        lines.append(
+            "quartiles of the gaps: "
+            + " / ".join(f"{x:.1f}" if x < 1e7 else f"{x:.3g}" for x in facts.quartiles)
+            + " s"
+        )
     if facts.judged:
         lines.append(f"{facts.judged:,} documents on pages judged, grades {', '.join(f'{g:g}' for g in facts.grades)}")
     if facts.elsewhere:

@@ -61,7 +61,9 @@ class Engine:
             self.run(f"set memory_limit='{int(memory)}MB'")
             self.run(f"set temp_directory={quoted(str(self.folder))}")
             self.run("set preserve_insertion_order=true")
-            self.run("set enable_progress_bar=false")
+            # how far a query has come is known only with the bar, which is not to be drawn
+            self.run("set enable_progress_bar=true")
+            self.run("set enable_progress_bar_print=false")
             if threads is not None:
                 self.run(f"set threads={int(threads)}")
         except BaseException:

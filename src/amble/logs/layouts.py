@@ -61,8 +61,8 @@ class Layout(NamedTuple):
     Parameters
     ----------
     events : str
-        Columns session, page, rank, time, kind, why and, if the records of a session are in order, after: the time of
-        the next of its records.
+        Columns session, page, rank (of a query: how many results its page has, if that is known), time, kind, why
+        and, if the records of a session are in order, after: the time of the next of its records.
     shown : str
         Columns page, rank, and key (of the query and the document) or grade: what is known of what was on the pages;
         empty if nothing is.
@@ -106,7 +106,7 @@ def relpred(source: Source) -> Layout:
     events = f"""
         select session, number::ubigint page,
           case when kind = 'C' then coalesce(list_position(page, doc), 0)
-            else 0 end::integer rank,
+            when kind = 'Q' then len(page) else 0 end::integer rank,
           time,
           case when kind = 'Q' then {QUERY} when kind = 'C' and rank > 0 then {VISIT}
             else {ELSEWHERE} end::utinyint kind,
@@ -170,7 +170,7 @@ def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequ
     ranked = f"{rank} >= 1 and {rank} < 1e9 and {rank} = floor({rank})"
     rows = f"""
         select hash({session}) session, hash({session}, {query}) page, {time} as time, ({kind})::utinyint kind,
-          case when {ranked} then {rank} else 0 end::integer rank,
+          case when {ranked} and ({kind}) <> {QUERY} then {rank} else 0 end::integer rank,
           {grade} grade, {key} as key,
           case when {session} is null then 6 when {wrong} then 8 when {late} then 2
             when ({kind}) in ({VISIT}, {SHOWN}) and not coalesce({ranked}, false) then 7

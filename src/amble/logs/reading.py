@@ -11,7 +11,7 @@ from typing import Any
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, quartiles
 from amble.logs.engine import MEMORY, Engine, quoted
-from amble.logs.layouts import ACTIONS, ELSEWHERE, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
 from amble.logs.sources import Source, find_files, lines_of, table_of
 
 __all__ = ["FORMATS", "LONGEST", "read_log"]
@@ -90,9 +90,14 @@ def read_log(
     with Engine(memory, threads, folder) as engine:
         source = lines_of(files) if format == "relpred" else table_of(engine, files)
         layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
-        engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
+        try:
+            engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
+        except ReadError as error:
+            if any(path in str(error) for path in files):
+                raise
+            raise ReadError(f"{files[0]}{' and others' if len(files) > 1 else ''}: {error}") from None
         broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
-        max_grade = _grades(engine, source, layout, qrels)
+        max_grade = _grades(engine, layout, qrels)
         n = _depth(engine, source, depth)
         _visits(engine, n, ordered=layout.ordered)
         return _counted(engine, source, n, longest, broken, max_grade)
@@ -127,14 +132,14 @@ def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int
     number = int(engine.run("select count(*) from events where why > 0")[0][0])
     for row, why in engine.run(f"select rowid, why from events where why > 0 order by rowid limit {_FEW}"):
         found.append(f"{source.place(engine, row)}: {WHY[why]}")
-    if source.kind == "delimited":
+    if source.kind in ("lines", "delimited"):
         rejected = engine.run("select count(*) from (select distinct file_id, line from reject_errors)")[0][0]
         number += int(rejected)
         for path, line, what in engine.run(
             "select any_value(file_path), line, any_value(error_type) from reject_errors join reject_scans "
             f"using (scan_id, file_id) group by file_id, line order by file_id, line limit {_FEW - len(found)}"
         ):
-            found.append(f"{path}:{line}: {str(what).lower()}, expected {len(source.columns)} columns")
+            found.append(f"{path}:{line}: {_rejected(str(what), len(source.columns))}")
     if not number:
         return 0
     told = f"{number:,} broken record{'s' * (number > 1)}: " + "; ".join(found)
@@ -145,7 +150,14 @@ def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int
     return number
 
 
-def _grades(engine: Engine, source: Source, layout: Layout, qrels: Any) -> float | None:
+def _rejected(what: str, columns: int) -> str:
+    """Why the engine refused a record."""
+    if what == "INVALID ENCODING":
+        return "not UTF-8"
+    return f"{what.lower()}, expected {columns}" if "COLUMNS" in what else what.lower()
+
+
+def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
     """Make the table ``shown`` of documents with grades; the largest grade there is, None without any."""
     grades = f"select page, rank, max(grade) grade from ({layout.shown}) where grade is not null group by page, rank"
     if qrels is None:
@@ -158,7 +170,6 @@ def _grades(engine: Engine, source: Source, layout: Layout, qrels: Any) -> float
     if not layout.shown:
         raise ReadError("judgments are joined by document: the log needs a column for the doc")
     judged = read_qrels(qrels)
-    encoding = "latin-1" if source.kind == "lines" else "utf-8"  # as the log is read, so that names are the same
     with tempfile.TemporaryDirectory(dir=engine.folder) as folder:
         path = Path(folder) / "judged.tsv"
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
@@ -166,8 +177,7 @@ def _grades(engine: Engine, source: Source, layout: Layout, qrels: Any) -> float
         engine.run(
             "create table judged as select hash(query, doc) as key, max(grade) as of from "
             f"read_csv({quoted(str(path))}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
-            f"columns={{'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}}, strict_mode=false, "
-            f"encoding='{encoding}') group by 1"
+            "columns={'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}, strict_mode=false) group by 1"
         )
     engine.run(
         f"create table shown as select page, rank, max(j.of) grade from ({layout.shown}) s "
@@ -189,7 +199,7 @@ def _triples(judged: Any) -> Any:
 def _depth(engine: Engine, source: Source, given: int | None) -> int:
     """The deepest rank that is looked at."""
     records, deepest = engine.run(
-        f"select count(*), max(rank) filter (kind in ({VISIT}, {SHOWN})) from events where why = 0"
+        f"select count(*), max(rank) filter (kind in ({VISIT}, {SHOWN}, {QUERY})) from events where why = 0"
     )[0]
     if not records:
         raise ReadError(f"{source.paths[0]}: empty, expected records")

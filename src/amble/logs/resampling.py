@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AmbleError
-from amble.logs.counts import Counts
+from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import observed
 from amble.users.fitted import Estimate
 
 __all__ = ["Resampled"]
 
 Array = NDArray[np.float64]
+
+_MOST = GROUPS // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class Resampled:
         for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise AmbleError(f"{name} {getattr(self, name)}: expected a whole number of at least {least}")
+        if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
+            raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
         if not 0 < self.level < 1:
             raise AmbleError(f"level {self.level:g}: expected a number between 0 and 1")
 

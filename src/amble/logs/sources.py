@@ -23,6 +23,7 @@ __all__ = ["Source", "find_files", "lines_of", "table_of"]
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _OTHERS = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
 _HEAD = 1 << 16  # bytes in which the first line must end
+_LONGEST_LINE = 2_000_000  # bytes
 _JSON = (".json", ".jsonl", ".ndjson")
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -134,11 +135,12 @@ def _size(paths: Sequence[str]) -> int:
 
 
 def lines_of(paths: Sequence[str]) -> Source:
-    """Files as lines, whatever bytes are in them; empty lines are left out."""
-    # latin-1: every byte is a character, so no line can be refused; \x01 stands nowhere, so a line is one column
+    """Files as lines; empty lines are left out."""
+    # \x01 stands nowhere, so a line is one column
     reader = (
         "read_csv({files}, compression='{packing}', delim='\x01', header=false, quote='', escape='', "
-        "auto_detect=false, columns={{'line': 'VARCHAR'}}, strict_mode=false, encoding='latin-1')"
+        "auto_detect=false, columns={{'line': 'VARCHAR'}}, strict_mode=false, store_rejects=true, "
+        f"max_line_size={_LONGEST_LINE})"
     )
     sql = f"(select line from {_together(paths, reader)} where line is not null)"
     return Source(tuple(paths), "lines", sql, ("line",), "\t", _size(paths))
@@ -224,12 +226,20 @@ def _opened(path: str) -> Iterator[Any]:
 
 
 def _lines(path: str, _: Source) -> Iterator[int]:
-    """The numbers of the lines that are not empty."""
+    """The numbers of the lines that are not empty, and that the engine did not refuse."""
     with _opened(path) as file:
         for number, line in enumerate(file, 1):
             for piece in line.rstrip(b"\n").split(b"\r"):
-                if piece:
+                if piece and len(piece) <= _LONGEST_LINE and _is_utf8(piece):
                     yield number
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _rows(path: str, source: Source) -> Iterator[int]:

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import AmbleError
 from amble.logs.counts import Counts
 from amble.logs.privacy import kept, pooled
 from amble.logs.resampling import Resampled, design_effect
@@ -267,6 +268,8 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
     tail = (1.0 - data.level) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
     n = whole[0].sum(axis=-1)
+    if not n.any():
+        raise AmbleError(f"fewer than {data.smallest} sessions moved from click to click")
     seen = np.rint(n).astype(np.int64)
     # a chain's rows hang together, as who goes down comes up again: draws tell that, and as long as they make a small
     # file they are kept; Dirichlet laws of the rows are wider than they should be
