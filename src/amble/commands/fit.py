@@ -82,7 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
     add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
-    add("--temporary", metavar="FOLDER", help="where temporary files go, about a sixth of the log")
+    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log")
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
