@@ -74,6 +74,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_session.py
 	$(BIN)/python benchmarks/bench_search.py
 	$(BIN)/python benchmarks/bench_fuse.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_logs.py $(WORKLOAD)/logs --records 300000 3000000
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py

@@ -34,6 +34,7 @@ ORDER = [
     "simulate",
     "laws",
     "evaluate",
+    "uncertainty",
     "curves",
     "cwl",
     "standardise",

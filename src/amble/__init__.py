@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from amble.sessions import Sessions, read_sessions
     from amble.simulate import simulate
     from amble.table import Table
+    from amble.uncertainty import FittedIntervals, fitted_intervals
+    from amble.users.fit_file import read_fit, write_fit
+    from amble.users.fitted import Fitted
 
 # public name -> the room it lives in
 _ROOMS = {
@@ -45,6 +48,8 @@ _ROOMS = {
     "Comparison": "compare",
     "Hits": "lab.search",
     "Index": "lab.index",
+    "Fitted": "users.fitted",
+    "FittedIntervals": "uncertainty",
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
@@ -70,6 +75,7 @@ _ROOMS = {
     "explain": "lab.explain",
     "index": "lab.index",
     "fuse": "lab",
+    "fitted_intervals": "uncertainty",
     "laws": "laws",
     "measure": "measures",
     "open_index": "lab.index",
@@ -77,6 +83,7 @@ _ROOMS = {
     "parse": "measures",
     "pool": "lab",
     "pr_curve": "curves",
+    "read_fit": "users.fit_file",
     "read_qrels": "read",
     "read_rel": "lab.topics",
     "read_runs": "read",
@@ -85,9 +92,10 @@ _ROOMS = {
     "search": "lab.search",
     "simulate": "simulate",
     "why": "compare",
+    "write_fit": "users.fit_file",
 }
 
-_OPEN_ROOMS = frozenset(("errors", "lab", "measures", "meta", "read"))
+_OPEN_ROOMS = frozenset(("errors", "lab", "logs", "measures", "meta", "read"))
 
 __all__ = [
     "AlignError",
@@ -95,6 +103,8 @@ __all__ = [
     "Anova",
     "Audit",
     "Comparison",
+    "Fitted",
+    "FittedIntervals",
     "Hits",
     "Index",
     "Law",
@@ -121,6 +131,7 @@ __all__ = [
     "cwl",
     "evaluate",
     "explain",
+    "fitted_intervals",
     "fuse",
     "index",
     "laws",
@@ -130,6 +141,7 @@ __all__ = [
     "parse",
     "pool",
     "pr_curve",
+    "read_fit",
     "read_qrels",
     "read_rel",
     "read_runs",
@@ -138,6 +150,7 @@ __all__ = [
     "search",
     "simulate",
     "why",
+    "write_fit",
 ]
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "pool": "the documents of many runs that are to be judged",
     "judge": "sheets for assessors and back, their agreement, what judging costs",
     "fuse": "many runs into one",
+    "fit": "users fitted to logs of what people clicked",
     "list": "the measures: their users, parameters, formulas, references",
     "index": "index a collection of documents",
     "search": "search an index for topics, by one of six scorers: a run",

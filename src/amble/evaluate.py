@@ -331,15 +331,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
-        of_lists = measure.scores(lists)
-        if not np.isfinite(of_lists).all():
-            i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
-            where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
-            raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
-        if undefined == "skip":
-            gains = lists.gains(measure.declaration.gain.make(measure.values))
-            of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
-        values[rankings.run, rankings.topic, j] = of_lists
+        values[:, :, j] = scores_by_topic(rankings, lists, measure, undefined)
     return Scores(rankings, parsed, values)
 
 
@@ -362,3 +354,18 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
             raise MeasureError(f"{measure}: the score of {where} is {scores[bad[0]]}, not a finite number")
         values[sessions.run, sessions.topic, j] = scores
     return Scores(sessions, parsed, values)
+
+
+def scores_by_topic(rankings: Rankings, lists: Lists, measure: Measure, undefined: str) -> Array:
+    """The scores of one measure, of shape (runs, topics); NaN where a topic was left out."""
+    of_lists = measure.scores(lists)
+    if not np.isfinite(of_lists).all():
+        i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
+        where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
+        raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
+    if undefined == "skip":
+        gains = lists.gains(measure.declaration.gain.make(measure.values))
+        of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
+    out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
+    out[rankings.run, rankings.topic] = of_lists
+    return out

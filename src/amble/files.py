@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
 
-__all__ = ["open_source", "plain_size", "stem", "topic_changes", "whole_file"]
+__all__ = ["open_source", "plain_size", "stem", "topic_changes", "whole_file", "write_whole"]
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -205,7 +205,7 @@ def topic_changes(path: str, parts: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def whole_file(path: str) -> Iterator[IO[bytes]]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file to be written that appears whole or not at all; a device or a pipe is written to as it is."""
     target = os.path.realpath(path)
     direct = os.path.exists(target) and not os.path.isfile(target)
@@ -216,7 +216,13 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
         if not direct:
             os.replace(partial, target)
     except OSError as error:
-        raise AmbleError(f"{path}: {error.strerror or error}") from None
+        raise AmbleError(f"{os.fspath(path)}: {error.strerror or error}") from None
     finally:
         if not direct and os.path.exists(partial):
             os.unlink(partial)
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file that appears whole or not at all."""
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
-from amble.files import whole_file
+from amble.files import write_whole
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
 _TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
@@ -78,6 +78,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
+    add(
+        "--fitted-intervals",
+        choices=("user", "both"),
+        help="95%% intervals of the means of fitted users: what the log leaves open of them, or that and the topics",
+    )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
     add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
@@ -144,7 +149,7 @@ def wanted(args: argparse.Namespace) -> list[Any]:
         return measures
     said = [parse_call(name).arguments for name in names]  # what a measure says itself, it keeps
     return [
-        m.with_value("rel", args.rel) if "rel" in m.values and "rel" not in own else m
+        m.with_value("rel", args.rel) if "rel" in m.values and not {"rel", "gains"} & set(own) else m
         for m, own in zip(measures, said, strict=True)
     ]
 
@@ -165,12 +170,20 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         write(bibliography(keys), args.output)
         return 0
+    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl")
+    if args.fitted_intervals and (how == "trec" or any(getattr(args, name) for name in others)):
+        raise AmbleError(
+            "--fitted-intervals is a report of its own: without -q, --intervals, --zscores, --residual, --cwl and "
+            "trec_eval's layout"
+        )
     if args.costs and not args.cwl:
         raise AmbleError("--costs goes with --cwl")
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
     if args.residual and (args.zscores or how == "trec"):
         raise AmbleError("--residual goes without --zscores and without trec_eval's layout")
+    if args.fitted_intervals:
+        return _fitted_intervals(measures, how, args)
     from amble.evaluate import evaluate
 
     scores = evaluate(
@@ -188,6 +201,22 @@ def run(args: argparse.Namespace) -> int:
     write(text, args.output)
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    return 0
+
+
+def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -> int:
+    from amble.align import align
+    from amble.uncertainty import fitted_intervals
+
+    rankings = align(args.qrels, list(args.runs), **alignment_of(args))
+    both = args.fitted_intervals == "both"
+    found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined)
+    table = found.table(digits=args.digits)
+    more = {"undefined": args.undefined, "fitted_intervals": args.fitted_intervals}
+    table.facts = facts(rankings, measures, [args.qrels, *args.runs], more) if how == "json" else {}
+    write(table.render(how), args.output)
+    if not args.quiet and sys.stderr is not None:
+        print(f"amble: {rankings.audit}", file=sys.stderr)
     return 0
 
 
@@ -307,9 +336,10 @@ def facts(rankings: Any, measures: list[Any], paths: list[str | None], more: dic
     import hashlib
 
     from amble import __version__
+    from amble.measures.fitting import fit_files
 
     files = []
-    for path in filter(None, paths):
+    for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -319,7 +349,9 @@ def facts(rankings: Any, measures: list[Any], paths: list[str | None], more: dic
         "amble": __version__,
         "files": files,
         "options": options | more,
-        "measures": {str(m): {key: _plain(x) for key, x in m.values.items()} | {"@": m.cut} for m in measures},
+        "measures": {
+            str(m): {key: _plain(x) for key, x in (m.plain or m).values.items()} | {"@": m.cut} for m in measures
+        },
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),
     }
@@ -332,5 +364,4 @@ def write(text: str, path: str | None) -> None:
             raise AmbleError("there is no standard output to write to")
         sys.stdout.write(text + "\n")
         return
-    with whole_file(path) as file:
-        file.write((text + "\n").encode("utf-8", "surrogateescape"))
+    write_whole(path, text + "\n")

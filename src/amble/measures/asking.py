@@ -44,12 +44,12 @@ class Measure:
     """
 
     def __init__(
-        self, declaration: Declaration, values: dict[str, Any], cut: int | None, written: str | None = None
+        self, declaration: Declaration, values: dict[str, Any], cut: int | None, plain: Measure | None = None
     ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
-        self.written = written  # the name of a measure that is another one's variant
+        self.plain = plain  # as it was written, where its parameters make another one of it
 
     @property
     def name(self) -> str:
@@ -57,8 +57,8 @@ class Measure:
         return self.declaration.name
 
     def __str__(self) -> str:
-        if self.written is not None:
-            return self.written
+        if self.plain is not None:
+            return str(self.plain)
         d = self.declaration
         shown = [
             f"{key}={show_value(value)}"
@@ -134,8 +134,12 @@ class Measure:
 
     def with_value(self, name: str, value: Any) -> Measure:
         """The same measure with another value of a parameter."""
-        d = self.declaration
-        return Measure(d, self.values | {name: checked(d.name, name, d.parameters[name].domain, value)}, self.cut)
+        from amble.measures.naming import meant
+
+        as_written = self.plain or self
+        d = as_written.declaration
+        new = {name: checked(d.name, name, d.parameters[name].domain, value)}
+        return meant(Measure(d, as_written.values | new, as_written.cut))
 
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.

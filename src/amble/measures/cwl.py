@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import MeasureError
 from amble.measures.declare import measure
-from amble.measures.domains import Above, AtLeast, Between, OneOf, Switch, Whole
+from amble.measures.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
+from amble.measures.fitting import FittedUser, by_rank, fitted_variant, refuse_beside
 from amble.measures.gainmaps import scaled
 from amble.users.forward import Forward
 
@@ -41,9 +43,13 @@ def scaled_dcg(k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -
     gain=scaled,
     cite="moffat2008",
     family="cwl",
+    variant=fitted_variant("rbp", "p"),
     formula="(1 - p) x sum over ranks i of gain x p^(i - 1)",
 )
-def graded_rbp(p: Annotated[float, Between(0, 1), "persistence"] = 0.8) -> Forward:
+def graded_rbp(
+    p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
+    user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+) -> Forward:
     """RBP's user, with graded gains."""
     return Forward(continuation=p, beyond="endless")
 
@@ -55,6 +61,7 @@ def graded_rbp(p: Annotated[float, Between(0, 1), "persistence"] = 0.8) -> Forwa
     stops="piecewise",
     cite="moffat2012",
     family="cwl",
+    variant=fitted_variant("insq", "T"),
     formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
 )
 def inverse_squares(
@@ -64,6 +71,7 @@ def inverse_squares(
     form: Annotated[
         str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
     ] = "figures",
+    user: Annotated[str | None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
 ) -> Forward:
     """The deeper she is, the likelier she goes on; she expects to read about 2T documents."""
     if not adaptive:
@@ -79,11 +87,53 @@ def inverse_squares(
     stops="piecewise",
     cite="bailey2015",
     family="cwl",
+    variant=fitted_variant("inst", "T"),
     formula="C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
 )
-def inst(seen: Array, T: Annotated[float, AtLeast(0.5), "how much gain she hopes for"] = 1.0) -> Forward:
+def inst(
+    seen: Array,
+    T: Annotated[float, AtLeast(0.5), "how much gain she hopes for"] = 1.0,
+    user: Annotated[str | None, Optional(FittedUser("inst")), "instead of T: a user fitted to what people did"] = None,
+) -> Forward:
     """She came with a hope of T, and the more of it is fulfilled, the likelier she stops."""
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
+
+
+def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+    """EU with the chances of a fitted user; whoever goes on for ever is refused."""
+    if values["user"] is not None:
+        refuse_beside(values, d.parameters, ["C"])
+        fitted = FittedUser("continuation").read(values["user"])["C"]
+        further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
+        values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
+    if Numbers.read(values["C"])[-1] >= 1:
+        raise MeasureError("the last chance of C is 1 and holds further down: she never stops; expected less than 1")
+    return d, values, cut
+
+
+@measure(
+    "EU",
+    question="order2",
+    gain=scaled,
+    cite="moffat2012",
+    family="cwl",
+    variant=_spelled,
+    formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
+)
+def expected_utility(
+    rank: Array,
+    C: Annotated[
+        str,
+        Numbers(domain=Between(0, 1, closed=True)),
+        "chances of going on after rank 1, 2, …; the last holds further down",
+    ] = "0.8",
+    user: Annotated[
+        str | None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
+    ] = None,
+) -> Forward:
+    """After each rank she goes on with a chance of its own, as people were seen to do; she may read on for ever."""
+    chances = np.array(Numbers.read(C))
+    return Forward(continuation=chances[np.minimum(np.asarray(rank, np.int64), chances.size) - 1], beyond="endless")
 
 
 @measure(

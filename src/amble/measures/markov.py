@@ -1,13 +1,14 @@
 """Markov Precision, whose users never stop, and the measure it grew out of, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.measures.declare import measure
 from amble.measures.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
+from amble.measures.fitting import FittedUser, Moves, by_rank, is_fit, refuse_beside
 from amble.measures.rates import Rates
 from amble.users.forward import Forward
 from amble.users.models import COUNTS, LOOPS, MODELS, RESCALING
@@ -16,11 +17,24 @@ from amble.users.wander import STARTS, Wander
 Array = NDArray[np.float64]
 
 
+def _fitted(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+    """MP with fitted moves, or fitted times, or both."""
+    user, rates = values["user"], values["rates"]
+    if is_fit(rates):
+        values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
+    if user is None:
+        return d, values, cut
+    refuse_beside(values, d.parameters, ["model", "loops", "counts"])
+    moves = FittedUser("markov").read(user)["P"]
+    return d, values | {"user": Moves(moves)}, min(len(moves), cut or len(moves))
+
+
 @measure(
     "MP",
     question="wander",
     cite="ferrante2014",
     family="markov",
+    variant=_fitted,
     formula="sum over the relevant ranks i of pi(i) x precision at i; pi is the invariant law of a Markov chain",
 )
 def markov_precision(
@@ -44,7 +58,9 @@ def markov_precision(
         "found (RR)",
     ] = "NA",
     rates: Annotated[
-        str | None, Optional(Rates()), "by rank, 1 / the mean time she spends there; None: all visits count alike"
+        str | None,
+        Optional(Rates()),
+        "by rank, 1 / the mean time she spends there, or a file of fitted ones; None: all visits count alike",
     ] = None,
     steps: Annotated[
         int | None, Optional(Whole(1)), "how many relevant documents she looks at, counting repeats; None: no end"
@@ -54,14 +70,21 @@ def markov_precision(
         Optional(OneOf(*STARTS)),
         "with steps: the relevant document she looks at first, the first one of the list or any; None: the first",
     ] = None,
+    user: Annotated[
+        str | None,
+        Optional(FittedUser("markov")),
+        "instead of model: chances from rank to rank fitted to what people did; she never goes below the last of them",
+    ] = None,
 ) -> Wander:
     """She wanders over the list, back and forth, and never stops. At each relevant document she asks for precision.
 
     The score is the mean over all her visits to relevant documents, in the long run. With none it is 0.
     """
-    by_rank = None if rates is None else Rates().read(rates)
+    numbers = None if rates is None else Rates().read(rates)
+    if user is not None:
+        return Wander(matrix=user, rates=numbers, steps=steps, start=start or "first", rescale=rescale)
     return Wander(
-        model, loops=loops, counts=counts, rates=by_rank, steps=steps, start=start or "first", rescale=rescale
+        model, loops=loops, counts=counts, rates=numbers, steps=steps, start=start or "first", rescale=rescale
     )
 
 

@@ -12,7 +12,7 @@ from amble.measures.declare import REGISTRY
 from amble.measures.domains import Domain, Optional, Whole, checked
 from amble.measures.grammar import Value, parse_call
 
-__all__ = ["parse"]
+__all__ = ["meant", "parse"]
 
 # what other programs call it, in lower case and without cut-offs
 _ELSEWHERE = {
@@ -99,11 +99,15 @@ def parse(text: str | Measure) -> Measure:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
             cut = _after_at(d.name, Whole(1), call.at)
-    plain = kind_of(d)(d, values, cut)
-    if d.variant is None:
-        return plain
     try:
-        declaration, meant, until = d.variant(d, values, cut)
-        return kind_of(declaration)(declaration, meant, until, written=str(plain))
+        return meant(kind_of(d)(d, values, cut))
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None
+
+
+def meant(plain: Measure) -> Measure:
+    """The measure that is meant, where its parameters make another one of it."""
+    if plain.declaration.variant is None:
+        return plain
+    declaration, values, cut = plain.declaration.variant(plain.declaration, plain.values, plain.cut)
+    return kind_of(declaration)(declaration, values, cut, plain)

@@ -7,6 +7,7 @@ from typing import Any
 
 from amble.errors import MeasureError, ReadError
 from amble.measures.domains import Domain
+from amble.measures.fitting import is_fit, read_model
 from amble.rows import read_number, read_rows
 
 __all__ = ["Rates", "read_rates"]
@@ -18,7 +19,7 @@ class Rates(Domain):
     smooth = False
     text = (
         "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
-        "one a line"
+        "one a line, or of a file of `amble fit`"
     )
 
     def check(self, value: Any) -> str:
@@ -33,6 +34,8 @@ class Rates(Domain):
 
     def read(self, text: str) -> list[float]:
         """Return the rates."""
+        if is_fit(text):
+            return read_model(text, "times").estimates["mu"].known.ravel().tolist()
         try:
             rates = [read_number(word.strip(), "rate") for word in text.split(",")]
         except ValueError as error:

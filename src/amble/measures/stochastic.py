@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.measures.declare import REGISTRY, Declaration, measure
 from amble.measures.domains import Above, AtLeast, Between, Chance, Form, GainTable, Numbers, OneOf, Optional, Parameter
+from amble.measures.fitting import FittedUser, by_rank, refuse_beside
 from amble.measures.gainmaps import GainKind, binary, graded
 from amble.measures.gains import GainMap
 from amble.measures.populations import Population
@@ -35,6 +36,9 @@ walked = GainKind(
 
 def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declaration, dict[str, Any], int | None]:
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
+    if values["user"] is not None:
+        refuse_beside(values, d.parameters, ["p", "q", "first", "start", "model"])
+        values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
     if model is None:
         if values["base"] != d.parameters["base"].default:
@@ -78,6 +82,23 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declar
     if values["end"] == "stop":
         classic = classic._replace(function=_err_to_the_end, stops=None)
     return classic, own, cut
+
+
+def _fitted(user: Any) -> dict[str, Any]:
+    """A fitted walker's parameters, in the form of those of the walk."""
+    kind = FittedUser("walk")
+    found, model = kind.read(user), kind.model(user)
+    p, q = found["p"], found["q"]
+    over = np.maximum(p + q, 1.0)  # chances written with few digits
+    out: dict[str, Any] = {"user": None, "first": model.first}
+    for name, chance in (("p", p / over), ("q", q / over)):
+        grades = model.estimates[name].grades or model.estimates["q" if name == "p" else "p"].grades
+        out[name] = by_rank(chance)
+        if grades is not None:
+            out[name] = ",".join(f"{g!r}={x!r}" for g, x in zip(grades, chance.tolist(), strict=True))
+    if "start" in found:
+        out["start"] = by_rank(found["start"])
+    return out
 
 
 def _err_to_the_end(gain: Array) -> Forward:
@@ -124,6 +145,9 @@ def walk(
         str | None, Optional(OneOf("P", "AP", "RBP", "DCG", "ERR")), "a classic measure as a user; None: the walk"
     ] = None,
     base: Annotated[float, Above(1), "of the logarithm in model='DCG'"] = 2,
+    user: Annotated[
+        str | None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
+    ] = None,
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
     if visits is not None and loss != 0.25 and loss != 0:

@@ -9,6 +9,7 @@ from amble.errors import AmbleError
 from amble.measures.asking import Measure
 from amble.measures.declare import Declaration
 from amble.measures.domains import OneOf
+from amble.measures.fitting import told as fitted_user
 from amble.users.wander import Wander
 
 __all__ = ["story", "told", "variants"]
@@ -16,6 +17,13 @@ __all__ = ["story", "told", "variants"]
 
 def story(measure: Measure) -> str:
     """What this one's user does; the declaration's story where parameters change only numbers."""
+    does, is_fitted = _story(measure), fitted_user(measure)
+    if is_fitted and does == measure.declaration.story:
+        return is_fitted
+    return " ".join(filter(None, (does, is_fitted)))
+
+
+def _story(measure: Measure) -> str:
     d = measure.declaration
     if d.question != "wander" or d.seen or measure.is_population:
         return d.story

@@ -62,6 +62,10 @@ def score_wander(measure: Any, gains: Gains) -> Array:
         if key not in gains.made:
             gains.made[key] = _mean_precision(model, found, rates)
         return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
+    if user is not None and user.steps is None and (user.kind == "law" or user.states == "AD"):
+        times = user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
+        mean = _averaged(_own_weights(user, found) * times[found.position - 1], found)
+        return np.asarray(mean * _scale(user.rescale, gains, found))
     out = np.zeros(gains.lists.n)
     most = _most(gains, found)
     for i in np.flatnonzero(found.size > 0).tolist():
@@ -152,6 +156,10 @@ def _mean_precision(model: Model, found: Found, times: Array | None) -> Array:
     weight = _weights(model, found)
     if times is not None:
         weight = weight * times[found.position - 1]
+    return _averaged(weight, found)
+
+
+def _averaged(weight: Array, found: Found) -> Array:
     n = found.length.size
     total = np.bincount(found.list, weight, n)
     mean = np.bincount(found.list, weight * (found.ordinal / found.position), n)
@@ -184,6 +192,21 @@ def _weights(model: Model, found: Found) -> Array:
         logs = drawn(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
         out[at] = np.exp((logs - np.maximum.reduceat(logs, start)[row]).astype(np.float64))
     return out
+
+
+def _own_weights(user: Wander, found: Found) -> Array:
+    """The same of a chain of one's own that does not look at the list, only at its length."""
+    logs = np.zeros(found.position.size, np.longdouble)
+    some = found.size > 0
+    for n in np.unique(found.length[some]).tolist():
+        hits = found.length[found.list] == n
+        logs[hits] = user.logs(np.zeros(0, np.int64), n)[found.position[hits] - 1]
+    if not logs.size:
+        return np.zeros(0)
+    most = np.maximum.reduceat(logs, found.offsets[:-1][some])
+    if not np.isfinite(most).all():
+        raise MeasureError("the law is 0 at every relevant rank")
+    return np.asarray(np.exp((logs - np.repeat(most, found.size[some])).astype(np.float64)))
 
 
 def _alike(size: Ints, lists: Ints, square: bool) -> Iterator[tuple[Ints, int]]:

@@ -1,0 +1,128 @@
+"""Users fitted to a log of clicks, and the runs of TREC-8 scored with them, with intervals.
+
+The log is one day of Sogou, a search engine: the click data that come with the PSCM click model, 8,809 query sessions
+of ten results, in the layout of Yandex's Relevance Prediction Challenge. Users are fitted to it and saved; then all
+129 ad hoc runs are scored with the walk, the wanderer, and the wanderer with the fitted times. The first interval
+tells what the log leaves open of the user, the second that and the choice of topics.
+
+  AMBLE_DATA=data python reproductions/fitted_trec8.py
+
+The folder holds clicks/sogou.relpred.tsv.gz and trec8/. Needs the extra ``logs``. Writes fitted_trec8.toml (--output).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from figures import Figures, head, note, run, say, show, trec8_folder
+
+import amble
+from amble.logs import fit, read_log
+from amble.meta import kendall
+
+LOG = "sogou.relpred.tsv.gz"
+SHOWN = 5  # runs that are shown, by AP
+FACTS = (  # what is known of the log: how many, or seconds
+    ("query sessions", 8809, 0),
+    ("moves from click to click", 3614, 0),
+    ("of them backward", 611, 0),
+    ("of them backward, %", 16.9, 0.05),
+    ("first quartile of the gaps, s", 15.3, 0.05),
+    ("median", 35.6, 0.05),
+    ("third quartile", 90.7, 0.05),
+)
+
+
+def log_file(named: Path | None) -> Path:
+    """The log, given or in the folder that AMBLE_DATA names."""
+    folder = os.environ.get("AMBLE_DATA")
+    path = named or (Path(folder) / "clicks" / LOG if folder else None)
+    if path is None or not path.exists():
+        raise amble.AmbleError(f"no data: name the log, or set AMBLE_DATA to the folder that holds clicks/{LOG}")
+    return path
+
+
+def measures(file: str) -> dict[str, str]:
+    """The measures with the users of a file, and what they are without."""
+    return {
+        f"PH(user='{file}')": "PH",
+        f"MP(user='{file}')": "MP",
+        f"MP(rates='{file}',user='{file}')": "MP",
+    }
+
+
+def main(argv: list[str]) -> int:
+    """Fit, score and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--log", type=Path, help="(default: the one in AMBLE_DATA)")
+    parser.add_argument("--trec8", type=Path, help="folder with qrels.txt and runs/ (default: the one in AMBLE_DATA)")
+    parser.add_argument("-o", "--output", default="fitted_trec8.toml", help="the fit (default: %(default)s)")
+    args = parser.parse_args(argv)
+    folder, log = trec8_folder(args.trec8), log_file(args.log)
+    start = time.perf_counter()
+
+    head("The log")
+    counts = read_log(log, "relpred")
+    facts = counts.facts
+    ours = (facts.pages, facts.moves, facts.backward, 100 * facts.backward / facts.moves, *facts.quartiles)
+    figures = Figures()
+    for (what, known, allowed), found in zip(FACTS, ours, strict=True):
+        figures.add(what, known, found, allowed, digits=1)
+    figures.table("known")
+
+    head("Its users")
+    found = fit(counts, files=[log.name], layout="relpred")
+    amble.write_fit(args.output, found.fitted)
+    show_models(found.fitted)
+    say(f"\n{args.output}: {os.path.getsize(args.output):,} bytes; best by the last click on held-out sessions: "
+        f"{found.fitted.best}")  # fmt: skip
+
+    head("TREC-8 with these users")
+    rankings = amble.align(folder / "qrels.txt", sorted((folder / "runs").iterdir()))
+    wanted = measures(args.output)
+    plain = amble.evaluate(rankings, ["AP", *dict.fromkeys(wanted.values())])
+    means = {name: plain.means()[:, j] for j, name in enumerate(plain.measures)}
+    alone, both = (amble.fitted_intervals(rankings, list(wanted), topics=topics) for topics in (False, True))
+    top = np.argsort(-means["AP"], kind="stable")[:SHOWN]
+    rows = [
+        [rankings.runs[i], name, alone.means[i, j], *(x[i, j] for x in (alone.low, alone.high, both.low, both.high))]
+        for j, name in enumerate(alone.measures)
+        for i in top.tolist()
+    ]
+    show(["run", "measure", "mean", "user: low", "high", "user and topics: low", "high"], rows)
+
+    head(f"All {len(rankings.runs)} runs")
+    rows = []
+    for j, (name, without) in enumerate(wanted.items()):
+        widths = [float(np.median((x.high - x.low)[:, j])) for x in (alone, both)]
+        taus = [kendall(alone.means[:, j], means[other]) for other in (without, "AP")]
+        rows.append([name, float(alone.means[:, j].mean()), *widths, without, *taus])
+        figures.claim(f"{name}: topics leave more open than the log, for every run", bool(
+            ((both.high - both.low)[:, j] > (alone.high - alone.low)[:, j]).all()
+        ))  # fmt: skip
+    show(["measure", "mean", "width: user", "user and topics", "without", "tau with it", "tau with AP"], rows)
+    figures.table("-")
+    note(f"{time.perf_counter() - start:.0f} s")
+    return figures.end()
+
+
+def show_models(fitted: amble.Fitted) -> None:
+    """The parameters that are single numbers, and the held-out likelihood of all."""
+    rows = []
+    for model in fitted.models:
+        single = [
+            f"{key} {float(e.value):.3f} ({float(e.low):.3f} to {float(e.high):.3f})"
+            for key, e in model.estimates.items()
+            if e.form == "one" and e.low is not None and e.high is not None
+        ]
+        told = model.likelihood
+        rows.append([model.name, ", ".join(single), None if told is None else told.perplexity])
+    show(["model", "parameters, 95 % intervals", "perplexity"], rows)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,273 @@
+"""Fit users to logs of what people clicked, and write them to a file that measures can use.
+
+  amble fit clicks.tsv.gz -o fit.toml
+  amble fit 'logs/*.parquet' --format table --columns session=sid,rank=position,time=ts --model walk -o fit.toml
+  amble fit clicks.tsv --qrels qrels.txt --model walk-grade,inst -o fit.toml
+  amble eval qrels.txt my.run -m "PH(user='fit.toml')"
+
+--format relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
+as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns
+session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
+with gzip or zstd. No query and no person is kept or printed; what few sessions are behind is not told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from amble.errors import AmbleError
+
+if TYPE_CHECKING:
+    from amble.logs import Facts, Fit
+    from amble.table import Table
+
+_SHOWN = ("parameters", "choice", "moves", "implied")
+_TABLES = ("table", "tsv", "csv", "json", "latex", "html")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'")
+    add("--format", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
+    add("-o", "--output", metavar="FILE", help="the file of fitted users, as fit.toml; without it none is written")
+    models = "all, walk, walk-rank, walk-grade, rbp, insq, inst, continuation, markov, times, times-censored"
+    add("--model", default="all", metavar="M,…", help=f"one or more of {models} (default: all)")
+    add("--columns", metavar="WHAT=NAME,…", help="of a table: which column is the session, query, rank, time, …")
+    add("--actions", metavar="WHAT=WORD,…", help="of a table: the words for click, query, show and end")
+    add("--time-unit", choices=("s", "ms", "us"), default="s", help="of a table (default: %(default)s)")
+    add("--qrels", metavar="Q", help="judgments by query and document of the log, for chances by grade and for INST")
+    add("--depth", type=int, metavar="N", help="the deepest rank to look at (default: the deepest there is, up to 100)")
+    ways = ("last", "cascade", "dependent", "sdbn")
+    add("--observation", choices=ways, default="last", help="how far people read (default: %(default)s)")
+    add(
+        "--steps",
+        choices=("path", "clicks"),
+        default="path",
+        help="what the steps of a walk are (default: %(default)s)",
+    )
+    add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
+    add("--smooth", type=float, default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
+    add(
+        "--longest",
+        type=float,
+        default=1800.0,
+        metavar="S",
+        help="seconds after which a visit has no end (default: 1800)",
+    )
+    add("--skip-broken", action="store_true", help="leave broken records out, and tell of the first five")
+    add(
+        "--smallest", type=int, default=10, metavar="N", help="what fewer sessions are behind is not told (default: 10)"
+    )
+    add("--level", type=float, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
+    add("--rounds", type=int, default=1000, metavar="N", help="how often sessions are resampled (default: 1000)")
+    add(
+        "--draws",
+        type=int,
+        default=100,
+        metavar="N",
+        help="how many of these the file keeps, for scores (default: 100)",
+    )
+    add("--seed", type=int, default=0, metavar="S", help="same seed, same draws (default: 0)")
+    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two)")
+    add("--as", dest="how", choices=_TABLES, default="table", help="how to show it (default: table)")
+    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
+    add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
+    add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
+    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log")
+    add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit and write."""
+    _check(args)
+    from amble.logs import MODELS, fit, read_log
+    from amble.users.fit_file import write_fit
+
+    notes: list[str] = []
+    with _stoppable():
+        counts = read_log(
+            args.logs,
+            args.format,
+            columns=_pairs(args.columns, "--columns", single=True),
+            actions=_pairs(args.actions, "--actions"),
+            unit=args.time_unit,
+            qrels=args.qrels,
+            depth=args.depth,
+            longest=args.longest,
+            skip_broken=args.skip_broken,
+            notes=notes,
+            memory=args.memory,
+            threads=args.threads,
+            folder=args.temporary,
+        )
+        found = fit(
+            counts,
+            "all" if args.model == "all" else _words(args.model, "--model", list(MODELS)),
+            observation=args.observation,
+            steps=args.steps,
+            first=args.first,
+            smooth=args.smooth,
+            level=args.level,
+            rounds=args.rounds,
+            draws=args.draws,
+            smallest=args.smallest,
+            seed=args.seed,
+            files=args.logs,
+            layout=args.format,
+            date=_today(),
+        )
+        if args.plot:
+            from amble.report.chart import save
+            from amble.report.fits import fit_chart
+
+            save(fit_chart(found.implied()), args.plot)
+        if args.output:
+            write_fit(args.output, found.fitted)
+    sys.stdout.write(_rendered(found, args) + "\n")
+    if not args.quiet and sys.stderr is not None:
+        for line in [*_summary(counts.facts, args.smallest), *notes, *found.notes]:
+            print(f"amble: {line}", file=sys.stderr)
+        if args.output:
+            print(f"amble: wrote {args.output}: best is {found.fitted.best}", file=sys.stderr)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be done, before anything is read."""
+    if not 0 <= args.digits <= 17:
+        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    for option, least in (("memory", 100), ("rounds", 1), ("draws", 0), ("seed", 0), ("smallest", 0)):
+        if getattr(args, option) < least:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
+    if args.threads is not None and args.threads < 1:
+        raise AmbleError(f"--threads {args.threads}: expected a whole number of at least 1")
+    if args.model != "all":
+        from amble.logs import MODELS
+
+        _words(args.model, "--model", list(MODELS))
+    shown = _words(args.show, "--show", _SHOWN)
+    if args.how != "table" and len(shown) > 1:
+        raise AmbleError(f"--as {args.how}: expected one table, --show {args.show} names several")
+    if args.output:
+        folder = os.path.dirname(os.path.realpath(args.output))
+        if not os.path.isdir(folder):
+            raise AmbleError(f"{args.output}: no such folder")
+    if args.plot:
+        from amble.report.chart import check_file
+
+        check_file(args.plot)
+
+
+def _words(text: str | None, option: str, known: Sequence[str]) -> list[str]:
+    """Words with commas between them, each of those known."""
+    words = [] if text is None else [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in known:
+            raise AmbleError(f"{option} {word!r:.60}: expected some of {', '.join(known)}, with commas between them")
+    return words
+
+
+def _pairs(text: str | None, option: str, *, single: bool = False) -> Any:
+    """``a=b,c=d`` as a dict; of words, several may be given for one."""
+    if text is None:
+        return None
+    out: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise AmbleError(f"{option}: {part!r:.60}, expected WHAT=NAME, with commas between them")
+        if single:
+            if name.strip() in out:
+                raise AmbleError(f"{option}: {name.strip()} twice")
+            out[name.strip()] = value.strip()
+        else:
+            out.setdefault(name.strip(), []).append(value.strip())
+    return out
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """A polite kill is as an interrupt from the keyboard: temporary files are taken away."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _today() -> str:
+    import datetime
+
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _rendered(found: Fit, args: argparse.Namespace) -> str:
+    shown = _words(args.show, "--show", _SHOWN) or (["parameters", "choice"] if args.how == "table" else ["parameters"])
+    makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied}
+    tables: list[Table] = [makers[name]() for name in shown]
+    for table in tables:
+        table.digits = args.digits
+        if args.how == "json":
+            table.facts = _facts(found)
+    return "\n\n".join(table.render(args.how) for table in tables)
+
+
+def _facts(found: Fit) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from amble import __version__
+
+    facts = asdict(found.data.counts.facts)
+    facts |= {name: _few(facts[name], found.data.smallest) for name in ("moves", "backward", "repeated")}
+    quartiles = [None if x != x else x for x in facts["quartiles"]]
+    return {"amble": __version__, "log": facts | {"quartiles": quartiles}, "best": found.fitted.best}
+
+
+def _thousands(count: int | str) -> str:
+    return count if isinstance(count, str) else f"{count:,}"
+
+
+def _few(count: int, smallest: int) -> int | str:
+    """A count of what people did, unless they are few."""
+    return f"<{smallest}" if 0 < count < smallest else count
+
+
+def _summary(facts: Facts, smallest: int) -> list[str]:
+    """What was read, in a few lines."""
+    moves, back, again = (_few(n, smallest) for n in (facts.moves, facts.backward, facts.repeated))
+    share = f" ({100 * facts.backward / facts.moves:.1f} %)" if facts.moves and back == facts.backward else ""
+    read = f"{facts.sessions:,} sessions, {facts.pages:,} query sessions, {facts.clicks:,} clicks"
+    lines = [
+        f"{facts.records:,} records: {read}",
+        f"{_thousands(moves)} moves from click to click, {_thousands(back)}{share} backward, "
+        f"{_thousands(again)} repeated",
+    ]
+    if facts.quartiles[0] == facts.quartiles[0]:
+        lines.append(
+            "quartiles of the gaps: "
+            + " / ".join(f"{x:.1f}" if x < 1e7 else f"{x:.3g}" for x in facts.quartiles)
+            + " s"
+        )
+    if facts.judged:
+        lines.append(f"{facts.judged:,} documents on pages judged, grades {', '.join(f'{g:g}' for g in facts.grades)}")
+    if facts.elsewhere:
+        lines.append(f"{facts.elsewhere:,} clicks on what was not on the page, left out")
+    if facts.beyond:
+        lines.append(f"{facts.beyond:,} clicks deeper than was looked at, left out")
+    return lines

@@ -1,0 +1,12 @@
+"""Logs: what people did becomes users that every measure can use.
+
+`read_log` reads and counts; `fit` makes users of the counts; `amble.users.fit_file.write_fit` writes them to a file.
+"""
+
+from amble.logs.counts import OBSERVATIONS, Counts, Facts
+from amble.logs.fitting import MODELS, Fit, fit
+from amble.logs.reading import FORMATS, read_log
+from amble.logs.times import holding_rates
+from amble.logs.walks import STEPS
+
+__all__ = ["FORMATS", "MODELS", "OBSERVATIONS", "STEPS", "Counts", "Facts", "Fit", "fit", "holding_rates", "read_log"]

@@ -1,0 +1,248 @@
+"""What a log comes down to: counts, by group of sessions.
+
+Every session is in one of `GROUPS` groups, by chance. All that is estimated is a function of sums over groups, so that
+sessions are resampled, and some held out, without reading the log again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.logs.engine import Engine
+
+__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "quartiles"]
+
+Array = NDArray[np.float64]
+
+GROUPS = 1000
+OBSERVATIONS = {
+    "last": "last click: she reads down to the deepest click and stops there; pages without a click tell nothing",
+    "cascade": "cascade: she reads down to the first click and stops there; without a click she reads to the end",
+    "dependent": "dependent click: she may stop after a click only, and stops after the deepest; without a click she "
+    "reads to the end",
+    "sdbn": "simplified DBN: she stops when a clicked document satisfies her, equally likely at every rank; without a "
+    "click she reads to the end",
+}
+_EXACT = 20_000_000  # gaps whose quartiles are exact; those of more are sketched, as all would have to be in memory
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was read.
+
+    Parameters
+    ----------
+    records, sessions, pages, clicks : int
+        Lines or rows; sessions; query sessions, that is pages of results; clicks on a page's own results.
+    moves, backward, repeated : int
+        From one click to the next on the same page; those to a higher place, and to the same one.
+    quartiles : tuple of float
+        Of the seconds between them; NaN without times.
+    broken, elsewhere, beyond : int
+        Records that were skipped; clicks on what was not on the page; clicks deeper than was looked at.
+    grades : tuple of float
+        Those of documents on the pages.
+    judged : int
+        Documents on pages of which the grade is known.
+    """
+
+    records: int
+    sessions: int
+    pages: int
+    clicks: int
+    moves: int
+    backward: int
+    repeated: int
+    quartiles: tuple[float, float, float]
+    broken: int = 0
+    elsewhere: int = 0
+    beyond: int = 0
+    grades: tuple[float, ...] = ()
+    judged: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts by group; the group is the first axis.
+
+    Parameters
+    ----------
+    facts : Facts
+    depth : int
+        The deepest rank looked at, n.
+    pages : (groups,) array
+        Query sessions.
+    moves : (groups, n + 1, n + 1) array
+        From rank to rank; from 0: the first click, to 0: no further one.
+    extremes : (groups, n + 1, n + 1) array
+        Pages by their highest and their deepest clicked rank; 0, 0: without a click.
+    clicked : (groups, n) array
+        Pages with a click at the rank.
+    held : (groups, n, 2) array
+        Visits to the rank that ended in a move, and the seconds they took.
+    ended : (groups, n, 2) array
+        The same of all visits of which the end is known, also by another query or by the end of the session; those
+        that took longer than `longest` count as not ended, with that many seconds.
+    longest : float
+    steps : (groups, grades, 3, 3) array
+        With grades: steps forward, back and stops (last axis) at documents of a grade at the first rank, in between,
+        and at the last one.
+    hopes : dict
+        By observation, with grades: (groups, cells, 2) pages that came to a rank with a gain, and that stopped there.
+    hope_cells : dict
+        By observation: (cells, 2) rank and gain so far.
+    """
+
+    facts: Facts
+    depth: int
+    pages: Array
+    moves: Array
+    extremes: Array
+    clicked: Array
+    held: Array
+    ended: Array
+    longest: float
+    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 3, 3)))
+    hopes: Mapping[str, Array] = field(default_factory=dict)
+    hope_cells: Mapping[str, Array] = field(default_factory=dict)
+
+    def weighted(self, weights: Array) -> Counts:
+        """Sums over groups, one for each row of weights; what was the axis of groups is that of rows."""
+
+        def summed(x: Array) -> Array:
+            return np.asarray((weights @ x.reshape(x.shape[0], -1)).reshape(len(weights), *x.shape[1:]))
+
+        names = ("pages", "moves", "extremes", "clicked", "held", "ended")
+        parts: dict[str, Any] = {name: summed(getattr(self, name)) for name in names}
+        if self.steps.size:
+            parts["steps"] = summed(self.steps)
+        return replace(self, **parts, hopes={name: summed(x) for name, x in self.hopes.items()})
+
+    def whole(self) -> Counts:
+        """Sums over all groups."""
+        return self.weighted(np.ones((1, len(self.pages))))
+
+    @property
+    def present(self) -> NDArray[np.int64]:
+        """The groups that have sessions."""
+        return np.flatnonzero(self.pages > 0)
+
+
+def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: float | None) -> Counts:
+    """Count the tables ``visits``, ``pages`` and, with grades, ``shown``."""
+    n = depth
+    found = engine.columns("select g, rank, next, first, count(*) n from visits group by all")
+    moves = np.zeros((GROUPS, n + 1, n + 1))
+    g, rank, to, size = (np.asarray(found[key], np.int64) for key in ("g", "rank", "next", "n"))
+    np.add.at(moves, (g, rank, to), size)
+    opening = np.asarray(found["first"], bool)
+    np.add.at(moves, (g[opening], 0, rank[opening]), size[opening])
+    pages = np.zeros(GROUPS)
+    found = engine.columns("select g, count(*) n from pages group by g")
+    pages[np.asarray(found["g"], np.int64)] = found["n"]
+    extremes, clicked = _extremes(engine, n, pages)
+    times = (
+        f"select g, rank, count(*) filter (next > 0) n, sum(held) filter (next > 0) t, "
+        f"count(*) filter (held <= {longest!r}) m, sum(least(held, {longest!r})) u "
+        "from visits where held is not null group by g, rank"
+    )
+    found = engine.columns(times)
+    held, ended = np.zeros((GROUPS, n, 2)), np.zeros((GROUPS, n, 2))
+    at = (np.asarray(found["g"], np.int64), np.asarray(found["rank"], np.int64) - 1)
+    for out, names in ((held, "nt"), (ended, "mu")):
+        for i, name in enumerate(names):
+            out[(*at, i)] = np.ma.filled(np.ma.asarray(found[name], np.float64), 0.0)
+    counts = Counts(facts, n, pages, moves, extremes, clicked, held, ended, longest)
+    if facts.judged and max_grade:
+        cells = {name: _hopes(engine, name, n, max_grade) for name in OBSERVATIONS}
+        counts = replace(
+            counts,
+            steps=_steps(engine, n, facts.grades),
+            hopes={name: x[1] for name, x in cells.items()},
+            hope_cells={name: x[0] for name, x in cells.items()},
+        )
+    return counts
+
+
+def _extremes(engine: Engine, n: int, pages: Array) -> tuple[Array, Array]:
+    engine.run(
+        "create table deepest as select any_value(g) g, page, min(rank) high, max(rank) deep, "
+        "bit_or(1::hugeint << rank) clicked from visits group by page"
+    )
+    found = engine.columns("select g, high, deep, count(*) n from deepest group by all")
+    extremes = np.zeros((GROUPS, n + 1, n + 1))
+    extremes[tuple(np.asarray(found[key], np.int64) for key in ("g", "high", "deep"))] = found["n"]
+    extremes[:, 0, 0] = pages - extremes.sum(axis=(1, 2))
+    sums = ", ".join(f"sum((clicked >> {i} & 1)::bigint) c{i}" for i in range(1, n + 1))
+    found = engine.columns(f"select g, {sums} from deepest group by g")
+    clicked = np.zeros((GROUPS, n))
+    for i in range(n):
+        clicked[np.asarray(found["g"], np.int64), i] = found[f"c{i + 1}"]
+    return extremes, clicked
+
+
+def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
+    """Steps by grade of the document she leaves; between two clicks she passes every rank."""
+    found = engine.columns(
+        f"""
+        with steps as (
+          select v.g, s.grade, s.rank, 0 as way from visits v join shown s on s.page = v.page
+            and (v.next > v.rank and s.rank >= v.rank and s.rank < v.next)
+          union all
+          select v.g, s.grade, s.rank, 0 from visits v join shown s on s.page = v.page and v.first and s.rank < v.rank
+          union all
+          select v.g, s.grade, s.rank, 1 from visits v join shown s on s.page = v.page
+            and (v.next > 0 and v.next < v.rank and s.rank <= v.rank and s.rank > v.next)
+          union all
+          select v.g, s.grade, s.rank, 2 from visits v join shown s on s.page = v.page
+            and v.next = 0 and s.rank = v.rank)
+        select g, grade, case when rank = 1 then 0 when rank < {n} then 1 else 2 end as part, way, count(*) n
+        from steps group by all"""
+    )
+    out = np.zeros((GROUPS, len(grades), 3, 3))
+    of = np.searchsorted(np.array(grades), np.asarray(found["grade"], np.float64))
+    np.add.at(out, (np.asarray(found["g"], np.int64), of, found["part"], found["way"]), np.asarray(found["n"], float))
+    return out
+
+
+def _hopes(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[Array, Array]:
+    """Of pages with a judged document: how many came to each rank with each gain so far, and how many stopped there."""
+    never = n + 1
+    stop = {"last": "d.deep", "cascade": f"coalesce(d.high, {never})"}.get(observation, f"coalesce(d.deep, {never})")
+    found = engine.columns(
+        f"""
+        with ends as (
+          select p.g, p.page, {stop} as stop from pages p {"join" if observation == "last" else "left join"} deepest d
+            on d.page = p.page where p.page in (select page from shown)),
+        ranks as (select unnest(range(1, {n + 1})) k),
+        ways as (
+          select e.g, e.page, e.stop, r.k, round(coalesce(sum(s.grade), 0) / {max_grade!r}, 9) as gain
+          from ends e join ranks r on r.k <= e.stop left join
+            (select page, rank, greatest(grade, 0) grade from shown) s on s.page = e.page and s.rank <= r.k
+          group by e.g, e.page, e.stop, r.k)
+        select g, k, gain, count(*) n, count(*) filter (k = stop and k < {n}) m from ways where k < {n} group by all"""
+    )
+    where = np.stack([np.asarray(found["k"], np.float64), np.asarray(found["gain"], np.float64)], axis=1)
+    cells, of = np.unique(where, axis=0, return_inverse=True)
+    out = np.zeros((GROUPS, len(cells), 2))
+    at = (np.asarray(found["g"], np.int64), of.reshape(-1))
+    out[at] = np.stack([np.asarray(found[key], np.float64) for key in "nm"], axis=1)
+    return cells, out
+
+
+def quartiles(engine: Engine, moves: int) -> tuple[float, float, float]:
+    """Of the seconds from one click to the next: the values at (n + 1) / 4, 2 and 3 times that, interpolated."""
+    nothing = float("nan"), float("nan"), float("nan")
+    gaps = "visits where next > 0 and held is not null"
+    n = int(engine.run(f"select count(*) from {gaps}")[0][0]) if moves else 0
+    if not n:
+        return nothing
+    at = [min(max(((n + 1) * share - 1) / max(n - 1, 1), 0.0), 1.0) for share in (0.25, 0.5, 0.75)]
+    how = "quantile_cont" if n <= _EXACT else "approx_quantile"
+    low, middle, high = engine.run(f"select {how}(held, {at!r}) from {gaps}")[0][0]
+    return float(low), float(middle), float(high)

@@ -1,0 +1,172 @@
+"""The engine that reads logs: DuckDB, an extra, with a file of its own on disk so that memory stays small."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from amble.errors import AmbleError, ReadError
+from amble.progress import Progress
+
+__all__ = ["MEMORY", "Engine", "quoted"]
+
+MEMORY = 1000  # megabytes that the engine may take; Python and its libraries come on top
+_OURS = ("BinderException", "CatalogException", "InternalException", "ParserException")  # mistakes of our own
+_PREFIX = "amble-logs-"
+_YOUNG = 60  # seconds in which a folder may not have its lock yet
+_EVERY = 0.2  # seconds between two looks at how far it has come
+
+
+def quoted(text: str) -> str:
+    """Text as a literal of SQL.
+
+    >>> quoted("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Engine:
+    """A connection to DuckDB, with a folder for what does not fit in memory.
+
+    Parameters
+    ----------
+    memory : int
+        Megabytes.
+    threads : int, optional
+        By default as many as the machine has.
+    folder : str, optional
+        Where its temporary files go; by default where the system has them.
+    """
+
+    def __init__(self, memory: int = MEMORY, threads: int | None = None, folder: str | None = None) -> None:
+        self._duckdb = _duckdb()
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+        except OSError as error:
+            raise AmbleError(f"{folder}: {error.strerror or error}") from None
+        self._lock = _locked(self.folder / "lock")
+        _sweep(self.folder.parent)
+        self._connection: Any = None
+        try:
+            self._connection = self._duckdb.connect(str(self.folder / "log.duckdb"))
+            self.run(f"set memory_limit='{int(memory)}MB'")
+            self.run(f"set temp_directory={quoted(str(self.folder))}")
+            self.run("set preserve_insertion_order=true")
+            # how far a query has come is known only with the bar, which is not to be drawn
+            self.run("set enable_progress_bar=true")
+            self.run("set enable_progress_bar_print=false")
+            if threads is not None:
+                self.run(f"set threads={int(threads)}")
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._lock.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
+        with self._told():
+            found: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
+        return found
+
+    def columns(self, sql: str) -> dict[str, Any]:
+        """Run a query and return its columns as arrays."""
+        with self._told():
+            found: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
+        return found
+
+    def watched(self, sql: str, what: str, size: int) -> None:
+        """Run a long statement and say how far it has come, of ``size``."""
+        line = Progress(what)
+        if not line.seen:
+            self.run(sql)
+            return
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(_EVERY):
+                share = float(self._connection.query_progress())
+                if share > 0:
+                    line(int(size * min(share, 100.0) / 100.0), size)
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            self.run(sql)
+        finally:
+            done.set()
+            watcher.join()
+            line.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the engine says goes wrong, in one line."""
+        try:
+            yield
+        except self._duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except RuntimeError as error:
+            if "interrupt" in str(error).lower():
+                raise KeyboardInterrupt from None
+            raise
+        except self._duckdb.OutOfMemoryException as error:
+            first = str(error).splitlines()[0]
+            raise AmbleError(f"the log does not fit: {first} (more memory may be given)") from None
+        except self._duckdb.Error as error:
+            if isinstance(error, tuple(getattr(self._duckdb, name) for name in _OURS)):
+                raise
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise ReadError(lines[0] if lines else "the log cannot be read") from None
+
+
+def _locked(path: Path, *, new: bool = True) -> IO[bytes]:
+    """Open a file and hold its lock until it is closed, or the process ends, however it ends."""
+    file = path.open("wb" if new else "r+b")
+    try:
+        fcntl = importlib.import_module("fcntl")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # a system without such locks
+        pass
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _sweep(parent: Path) -> None:
+    """Take away what killed processes left: folders whose lock nobody holds."""
+    if importlib.util.find_spec("fcntl") is None:
+        return
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _YOUNG:
+                with _locked(folder / "lock", new=False):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _duckdb() -> Any:
+    try:
+        return importlib.import_module("duckdb")
+    except ImportError:
+        raise AmbleError("logs need the extra: pip install 'amble[logs]'") from None

@@ -1,0 +1,272 @@
+"""Users fitted to a log: all that it can tell, side by side, ready for a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from amble.errors import AmbleError
+from amble.logs.choosing import Told, behaviour, choice_table, fit_table, likelihoods
+from amble.logs.counts import OBSERVATIONS, Counts
+from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
+from amble.logs.privacy import SMALLEST, kept, told
+from amble.logs.resampling import Resampled
+from amble.logs.times import fit_times
+from amble.logs.walks import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
+from amble.table import Table
+from amble.users.fitted import Fitted, FittedModel, Origin
+
+__all__ = ["MODELS", "Fit", "fit"]
+
+MODELS = {
+    "walk": "back and forth: p, q and s, the same at every rank",
+    "walk-rank": "back and forth: p, q and s by rank",
+    "walk-grade": "back and forth: p, q and s by the grade of the document (needs grades)",
+    "rbp": "reads down: RBP's p",
+    "insq": "reads down: INSQ's T",
+    "inst": "reads down: INST's T (needs grades)",
+    "continuation": "reads down: C(i), whatever it is",
+    "markov": "never stops: chances from rank to rank, for MP",
+    "times": "how long at each rank, from a click to the next: (n - 1) / sum of t",
+    "times-censored": "the same, with last visits where their end is known, and long ones as not ended",
+}
+_GRADED = ("walk-grade", "inst")
+_TIMED = ("times", "times-censored")
+
+Fitter = Callable[[Resampled], FittedModel]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Fitted users, and what tells them apart.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What goes into a file: `amble.users.fit_file.write_fit`.
+    told : dict
+        How each does on sessions it has not seen.
+    data : Resampled
+        The counts they were fitted to.
+    steps : {"path", "clicks"}
+        How clicks were taken for steps.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    fitted: Fitted
+    told: dict[str, Told]
+    data: Resampled
+    steps: str
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """The parameters, with intervals and observations."""
+        return fit_table(self.fitted.models)
+
+    def choice(self) -> Table:
+        """All models side by side on sessions held out."""
+        return choice_table(self.told)
+
+    def moves(self) -> Table:
+        """Moves from rank to rank: counts, shares of those from a rank, intervals; a move to 0 is a stop.
+
+        Counts with too few sessions behind them are not told.
+        """
+        counts, whole, draws = self.data.counts.moves, self.data.whole.moves[0], self.data.draws.moves
+        enough = kept(counts, self.data.smallest)
+        tail = (1.0 - self.data.level) / 2.0
+        rows: list[list[Any]] = []
+        for i in range(whole.shape[0]):
+            total, totals = whole[i].sum(), draws[:, i].sum(axis=-1)
+            for j in range(whole.shape[1]):
+                if not whole[i, j]:
+                    continue
+                way = (
+                    "start" if i == 0 else "stop" if j == 0 else "forward" if j > i else "back" if j < i else "repeated"
+                )
+                row: list[Any] = [i, j, way, str(told(whole[i, j], bool(enough[i, j]), self.data.smallest))]
+                if enough[i, j]:
+                    low, high = np.quantile(draws[:, i, j] / np.maximum(totals, 1.0), [tail, 1.0 - tail])
+                    row += [float(whole[i, j] / total), float(low), float(high)]
+                else:
+                    row += [None, None, None]
+                rows.append(row)
+        return Table(["from", "to", "way", "moves", "share", "low", "high"], rows)
+
+    def implied(self) -> Table:
+        """W, L and C by rank: as observed, with a band, and as each model implies them."""
+        n = self.data.counts.depth
+        rows: list[list[Any]] = []
+        observed = [_behaviour(steps_of(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
+        tail = (1.0 - self.data.level) / 2.0
+        steps = steps_of(self.data.counts.moves, self.steps)
+        visits, stops = (kept(x, self.data.smallest) | ~x.any(axis=0) for x in (steps.sum(axis=-1), steps[..., 2]))
+        for model in self.fitted.models:
+            found = behaviour(model, n)
+            if found is None:
+                continue
+            visits, last = found
+            values = {"W": visits / visits.sum(), "L": last, "C": 1.0 - last / np.maximum(visits, 1e-300)}
+            for panel, value in values.items():
+                rows += [[model.name, panel, i + 1, *[float(value[i])] * 3] for i in range(n - (panel == "C"))]
+        # last, so that a chart draws it above the others
+        for panel in "WLC":
+            value, draws = observed[0][panel][0], observed[1][panel]
+            low, high = np.quantile(np.where(np.isnan(draws), value, draws), [tail, 1.0 - tail], axis=0)
+            for i in range(n - (panel == "C")):
+                if visits[i] and (stops[i] or panel == "W") and value[i] == value[i]:
+                    rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
+        return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
+
+
+def _behaviour(steps: Any) -> dict[str, Any]:
+    """W, L and C of steps by rank."""
+    visits, stops = steps.sum(axis=-1), steps[..., 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "W": visits / visits.sum(axis=-1, keepdims=True),
+            "L": stops / stops.sum(axis=-1, keepdims=True),
+            "C": 1.0 - stops / visits,
+        }
+
+
+def fit(
+    counts: Counts,
+    models: Sequence[str] | str = "all",
+    *,
+    observation: str = "last",
+    steps: str = "path",
+    first: str | None = None,
+    smooth: float = 1.0,
+    level: float = 0.95,
+    rounds: int = 1000,
+    draws: int = 100,
+    smallest: int = SMALLEST,
+    seed: int = 0,
+    files: Sequence[str] = (),
+    layout: str = "",
+    date: str = "",
+) -> Fit:
+    r"""Fit users to what people did.
+
+    Parameters
+    ----------
+    counts : Counts
+        From `read_log`.
+    models : "all", or some of `MODELS`
+    observation : {"last", "cascade", "dependent", "sdbn"}
+        What clicks tell of how far somebody read: of rbp, insq, inst and continuation.
+    steps : {"path", "clicks"}
+        What clicks tell of a walk: see `amble.logs.walks`.
+    first : {"forward", "stop"}, optional
+        What she does at rank 1 instead of going back: of walk and walk-grade. By default what is likelier.
+    smooth : float
+        How many moves are added to those from each rank, to all others alike: of markov.
+    level : float
+        Of the intervals.
+    rounds, draws : int
+        How often sessions are resampled, and how many of the results are kept for scores.
+    smallest : int
+        What fewer sessions are behind is not told.
+    seed : int
+    files, layout, date
+        Where the log comes from, for the file.
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from amble.logs import fit, read_log
+    >>> lines = []
+    >>> for session in range(50):      # all click rank 1, every second also rank 2
+    ...     lines += [f"{session}\t0\tQ\t1\t0\ta\tb\tc", f"{session}\t1\tC\ta"]
+    ...     lines += [f"{session}\t9\tC\tb"] * (session % 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = pathlib.Path(folder) / "log.tsv"
+    ...     _ = log.write_text("\n".join(lines))
+    ...     found = fit(read_log(log), "rbp")
+    >>> print(found.fitted.models[0].estimates["p"].value)    # 25 of 75 that could go on did
+    0.3333333333333333
+    """
+    _check(observation, steps, first, smooth)
+    asked = _asked(models, counts)
+    data = Resampled(counts, rounds, draws, level, smallest, seed)
+    if kept(counts.pages[:, None], smallest).sum() == 0:
+        raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to, and to tell of")
+    fitters: dict[str, Fitter] = {
+        "walk": lambda d: fit_walk(d, steps, first),
+        "walk-rank": lambda d: fit_walk_by_rank(d, steps),
+        "walk-grade": lambda d: fit_walk_by_grade(d, first),
+        "rbp": lambda d: fit_rbp(d, observation),
+        "insq": lambda d: fit_insq(d, observation),
+        "inst": lambda d: fit_inst(d, observation),
+        "continuation": lambda d: fit_continuation(d, observation),
+        "markov": lambda d: fit_markov(d, smooth),
+        "times": lambda d: fit_times(d, censored=False),
+        "times-censored": lambda d: fit_times(d, censored=True),
+    }
+    found, notes = [], []
+    for name in asked:
+        try:
+            found.append(fitters[name](data))
+        except AmbleError as error:
+            if models != "all":
+                raise AmbleError(f"{name}: {error}") from None
+            notes.append(f"{name} left out: {error}")
+    if not found:
+        raise AmbleError(notes[0] if notes else "nothing to fit")
+    plain: dict[str, Callable[[Counts], FittedModel]] = {
+        m.name: partial(_plainly, fitters[m.name]) for m in found if m.kind != "times"
+    }
+    seen = likelihoods(counts, plain, observation, steps, smooth)
+    found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
+    found.sort(key=lambda m: _order(seen.get(m.name)))
+    facts = counts.facts
+    origin = Origin(files, layout, facts.pages, facts.records, facts.moves, date)
+    return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes))
+
+
+def _plainly(fitter: Fitter, counts: Counts) -> FittedModel:
+    """Fit without resampling, and to all counts: for sessions held out."""
+    return fitter(Resampled(counts, rounds=1, kept=0, smallest=0))
+
+
+def _order(seen: Told | None) -> float:
+    return math.inf if seen is None or seen.last is None else seen.last.perplexity
+
+
+def _check(observation: str, steps: str, first: str | None, smooth: float) -> None:
+    for name, value, known in (
+        ("observation", observation, OBSERVATIONS),
+        ("steps", steps, STEPS),
+        ("first", first, (None, "forward", "stop")),
+    ):
+        if value not in known:
+            raise AmbleError(f"{name} {value!r:.60}: expected one of {', '.join(filter(None, known))}")
+    if not 0 <= smooth <= 1e9:
+        raise AmbleError(f"smooth {smooth:g}: expected a number of at least 0")
+
+
+def _asked(models: Sequence[str] | str, counts: Counts) -> list[str]:
+    names = list(MODELS) if models == "all" else [models] if isinstance(models, str) else list(dict.fromkeys(models))
+    unknown = [name for name in names if name not in MODELS]
+    if unknown or not names:
+        raise AmbleError(f"model {(unknown or [''])[0]!r:.60}: expected all, or some of {', '.join(MODELS)}")
+    lacking = [] if counts.facts.judged else list(_GRADED)
+    lacking += [] if counts.ended.any() or counts.held.any() else list(_TIMED)
+    if models == "all":
+        return [name for name in names if name not in lacking]
+    for name in names:
+        if name in lacking:
+            lack = "grades of documents: judgments, or a column of grades" if name in _GRADED else "times"
+            raise AmbleError(f"{name} needs {lack}")
+    return names

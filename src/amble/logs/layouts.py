@@ -1,0 +1,208 @@
+"""Layouts of logs: what is in the files becomes events, one a record.
+
+An event is a row of numbers: the session and the page (one list of results shown in answer to a query), both as numbers
+that mean nothing elsewhere; the rank; the time in seconds; what happened; why the record is broken, if it is. No query,
+no address and no name of a person gets this far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from amble.errors import AmbleError, ReadError
+from amble.logs.engine import quoted
+from amble.logs.sources import Source
+
+__all__ = [
+    "ACTIONS",
+    "COLUMNS",
+    "ELSEWHERE",
+    "END",
+    "QUERY",
+    "SHOWN",
+    "UNITS",
+    "VISIT",
+    "WHY",
+    "Layout",
+    "relpred",
+    "table",
+]
+
+QUERY, VISIT, SHOWN, END, ELSEWHERE = 1, 2, 3, 4, 5  # what happened
+
+WHY = {  # why a record is broken; what it holds is not told, since people may have typed it
+    1: "the third column is neither Q nor C",
+    2: "the time is not a number",
+    3: "a query with fewer than 6 columns, expected session, time, Q, query, region and at least one document",
+    4: "a click with other than 4 columns, expected session, time, C and a document",
+    5: "a click before any query of its session",
+    6: "no session",
+    7: "the rank is not a whole number from 1 on",
+    8: "the action is none that is known",
+    9: "the grade is not a number",
+}
+_RUNNING = "rows between unbounded preceding and current row"
+
+COLUMNS = ("session", "query", "rank", "time", "action", "doc", "grade")
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+ACTIONS = {
+    "click": ("click", "visit", "view", "read", "c", "v"),
+    "query": ("query", "search", "page", "q"),
+    "show": ("show", "shown", "impression", "s", "i"),
+    "end": ("end", "close", "leave", "e"),
+}
+_KINDS = {"click": VISIT, "query": QUERY, "show": SHOWN, "end": END}
+
+
+class Layout(NamedTuple):
+    """Queries over a source.
+
+    Parameters
+    ----------
+    events : str
+        Columns session, page, rank (of a query: how many results its page has, if that is known), time, kind, why
+        and, if the records of a session are in order, after: the time of the next of its records.
+    shown : str
+        Columns page, rank, and key (of the query and the document) or grade: what is known of what was on the pages;
+        empty if nothing is.
+    ordered : bool
+        Whether there is a column after.
+    """
+
+    events: str
+    shown: str
+    ordered: bool
+
+
+def _finite(text: str) -> str:
+    """A number; null if it is none, or is not finite."""
+    return f"case when isfinite(try_cast({text} as double)) then try_cast({text} as double) end"
+
+
+# ---- Yandex's Relevance Prediction Challenge
+
+
+def relpred(source: Source) -> Layout:
+    """The layout of Yandex's Relevance Prediction Challenge.
+
+    Tab-separated lines ``session time Q query region document …`` and ``session time C document``. A click belongs to
+    the last page of its session before it.
+    """
+    lines = f"select string_split(line, chr(9)) cells from {source.sql}"
+    parsed = f"""
+        select hash(cells[1]) session, try_cast(cells[2] as double) as time, cells[3] kind,
+          case when kind = 'C' then len(cells) = 4 else len(cells) >= 6 end as whole,
+          case when kind = 'C' then cells[4] end doc,
+          case when kind = 'Q' then cells[6:] end page,
+          case when kind = 'Q' then session end opener
+        from ({lines})"""
+    carried = f"""
+        select session, time, kind, whole, doc, sum((kind = 'Q')::int) over ({_RUNNING}) number,
+          last_value(page ignore nulls) over ({_RUNNING}) page,
+          last_value(opener ignore nulls) over ({_RUNNING}) owner,
+          lead(session) over () follower, lead(time) over () later
+        from ({parsed})"""
+    events = f"""
+        select session, number::ubigint page,
+          case when kind = 'C' then coalesce(list_position(page, doc), 0)
+            when kind = 'Q' then len(page) else 0 end::integer rank,
+          time,
+          case when kind = 'Q' then {QUERY} when kind = 'C' and rank > 0 then {VISIT}
+            else {ELSEWHERE} end::utinyint kind,
+          case when kind not in ('Q', 'C') or kind is null then 1 when not coalesce(isfinite(time), false) then 2
+            when not whole and kind = 'Q' then 3 when not whole then 4
+            when kind = 'C' and (owner is null or owner <> session) then 5 else 0 end::utinyint why,
+          case when follower = session then later end as after
+        from ({carried})"""
+    # the same numbers of pages as above
+    queries = f"select cells, sum((cells[3] = 'Q')::int) over ({_RUNNING}) number from ({lines})"
+    documents = f"""
+        select number::ubigint page, cells[4] query, unnest(cells[6:]) doc,
+          generate_subscripts(cells[6:], 1)::integer rank
+        from ({queries}) where cells[3] = 'Q'"""
+    return Layout(events, f"select page, rank, hash(query, doc) as key from ({documents})", ordered=True)
+
+
+# ---- a table
+
+
+def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequence[str]], unit: str = "s") -> Layout:
+    """A table with a row for each thing that happened.
+
+    Parameters
+    ----------
+    source : Source
+    columns : dict
+        Which column holds what: of `COLUMNS`; those not named have their own names. Session and rank are needed;
+        without a query, a session has one page; without an action, all rows are clicks; without a time, rows are in
+        the order of the file.
+    actions : dict
+        The words for ``click``, ``query``, ``show`` and ``end``, in place of `ACTIONS`.
+    unit : {"s", "ms", "us"}
+        Of the time, if it is a number; dates with times are understood, too.
+    """
+    of = _columns(source, columns)
+    session = f"nullif(trim({of['session']}::varchar), '')"
+    query = f"trim({of['query']}::varchar)" if "query" in of else "''"
+    time = "null::double"
+    if "time" in of:
+        number = f"({_finite(of['time'])}) * {UNITS[unit]!r}"
+        time = f"coalesce({number}, epoch(try_cast({of['time']}::varchar as timestamptz)))"
+    kind, wrong = f"{VISIT}", "false"
+    if "action" in of:
+        words = {name: tuple(actions.get(name, ACTIONS[name])) for name in ACTIONS}
+        word = f"lower(trim({of['action']}::varchar))"
+        cases = [
+            f"when {word} in ({', '.join(quoted(w.lower()) for w in words[name])}) then {_KINDS[name]}"
+            for name in ACTIONS
+            if words[name]
+        ]
+        kind = f"case {' '.join(cases)} else 0 end"
+        wrong = f"({kind}) = 0"
+    rank = f"try_cast({of['rank']}::varchar as double)"
+    grade = _finite(f"nullif(trim({of['grade']}::varchar), '')") if "grade" in of else "null::double"
+    bad_grade = (
+        f"nullif(trim({of['grade']}::varchar), '') is not null and ({grade}) is null" if "grade" in of else "false"
+    )
+    late = f"({time}) is null" if "time" in of else "false"
+    key = f"hash({query}, trim({of['doc']}::varchar))" if "doc" in of else "null::ubigint"
+    ranked = f"{rank} >= 1 and {rank} < 1e9 and {rank} = floor({rank})"
+    rows = f"""
+        select hash({session}) session, hash({session}, {query}) page, {time} as time, ({kind})::utinyint kind,
+          case when {ranked} and ({kind}) <> {QUERY} then {rank} else 0 end::integer rank,
+          {grade} grade, {key} as key,
+          case when {session} is null then 6 when {wrong} then 8 when {late} then 2
+            when ({kind}) in ({VISIT}, {SHOWN}) and not coalesce({ranked}, false) then 7
+            when {bad_grade} then 9 else 0 end::utinyint why
+        from {source.sql}"""
+    shown = f"select page, rank, key, grade from ({rows}) where why = 0 and rank > 0"
+    return Layout(
+        f"select session, page, rank, time, kind, why from ({rows})",
+        shown if {"doc", "grade"} & set(of) else "",
+        ordered=False,
+    )
+
+
+def _columns(source: Source, given: Mapping[str, str]) -> dict[str, str]:
+    """Which column holds what, as SQL."""
+    unknown = [name for name in given if name not in COLUMNS]
+    if unknown:
+        raise AmbleError(f"columns: {unknown[0]!r:.60}, expected some of {', '.join(COLUMNS)}")
+    by_name = {name.lower(): name for name in source.columns}
+    out = {}
+    for name in COLUMNS:
+        column = given.get(name)
+        if column is None:
+            column = by_name.get(name)
+        elif column not in source.columns:
+            raise ReadError(f"{source.paths[0]}: no column {column!r:.60}, found {', '.join(source.columns[:20])}")
+        if column is not None:
+            out[name] = '"' + column.replace('"', '""') + '"'
+    missing = [name for name in ("session", "rank") if name not in out]
+    if missing:
+        raise ReadError(
+            f"{source.paths[0]}: no column for the {missing[0]}, found {', '.join(source.columns[:20])}; "
+            f"say which it is, as {missing[0]}=NAME"
+        )
+    return out

@@ -1,0 +1,265 @@
+"""Logs are read: files become events, events become visits, visits are counted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from amble.errors import AmbleError, ReadError
+from amble.logs.counts import GROUPS, Counts, Facts, count, quartiles
+from amble.logs.engine import MEMORY, Engine, quoted
+from amble.logs.layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.sources import Source, find_files, lines_of, table_of
+
+__all__ = ["FORMATS", "LONGEST", "read_log"]
+
+FORMATS = ("relpred", "table")
+LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
+_DEEPEST = 100
+_FEW = 5  # broken records that are told of
+
+
+def read_log(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    format: str = "relpred",
+    *,
+    columns: Mapping[str, str] | None = None,
+    actions: Mapping[str, Sequence[str]] | None = None,
+    unit: str = "s",
+    qrels: Any = None,
+    depth: int | None = None,
+    longest: float = LONGEST,
+    skip_broken: bool = False,
+    notes: list[str] | None = None,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    folder: str | None = None,
+) -> Counts:
+    r"""Read logs of what people clicked, and count it.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files, or patterns as ``logs/*.tsv.gz``.
+    format : {"relpred", "table"}
+        The layout of Yandex's Relevance Prediction Challenge, or a table with a row for each thing that happened.
+    columns, actions, unit
+        Of a table: see `amble.logs.layouts.table`.
+    qrels : path, dict, frame, optional
+        Judgments, by query and document as they are in the log; for what is estimated by grade. A table may have a
+        column of grades instead.
+    depth : int, optional
+        The deepest rank to look at; by default the deepest clicked or shown, at most 100.
+    longest : float
+        Seconds after which a visit counts as not ended.
+    skip_broken : bool
+        Leave broken records out, instead of refusing the log.
+    notes : list, optional
+        What should be known of how it went is added to it.
+    memory : int
+        Megabytes that the engine may take.
+    threads : int, optional
+    folder : str, optional
+        Where temporary files go.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    ReadError
+        If a file or a record cannot be read: which, where, and why.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from amble.logs import read_log
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = pathlib.Path(folder) / "log.tsv"
+    ...     _ = log.write_text("7\t0\tQ\t1\t0\ta\tb\tc\n7\t2\tC\tc\n7\t9\tC\ta\n")
+    ...     facts = read_log(log).facts
+    >>> facts.pages, facts.clicks, facts.moves, facts.backward
+    (1, 2, 1, 1)
+    """
+    _check(format, depth, longest, unit, columns, actions)
+    files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
+    with Engine(memory, threads, folder) as engine:
+        source = lines_of(files) if format == "relpred" else table_of(engine, files)
+        layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
+        try:
+            engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
+        except ReadError as error:
+            if any(path in str(error) for path in files):
+                raise
+            raise ReadError(f"{files[0]}{' and others' if len(files) > 1 else ''}: {error}") from None
+        broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
+        max_grade = _grades(engine, layout, qrels)
+        n = _depth(engine, source, depth)
+        _visits(engine, n, ordered=layout.ordered)
+        return _counted(engine, source, n, longest, broken, max_grade)
+
+
+def _check(
+    layout: str,
+    depth: int | None,
+    longest: float,
+    unit: str,
+    columns: Mapping[str, str] | None,
+    actions: Mapping[str, Sequence[str]] | None,
+) -> None:
+    if layout not in FORMATS:
+        raise AmbleError(f"format {layout!r:.60}: expected one of {', '.join(FORMATS)}")
+    if depth is not None and not 2 <= depth <= _DEEPEST:
+        raise AmbleError(f"depth {depth}: expected 2 to {_DEEPEST}")
+    if not 0 < longest <= 1e12:
+        raise AmbleError(f"longest {longest:g}: expected a number of seconds above 0")
+    if unit not in UNITS:
+        raise AmbleError(f"unit {unit!r:.60}: expected one of {', '.join(UNITS)}")
+    if layout == "relpred" and (columns or actions):
+        raise AmbleError("columns and actions are those of a table: with format='table'")
+    wrong = [name for name in actions or {} if name not in ACTIONS]
+    if wrong:
+        raise AmbleError(f"actions: {wrong[0]!r:.60}, expected some of {', '.join(ACTIONS)}")
+
+
+def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int:
+    """How many records are broken; refuse the log unless they are to be skipped."""
+    found: list[str] = []
+    number = int(engine.run("select count(*) from events where why > 0")[0][0])
+    for row, why in engine.run(f"select rowid, why from events where why > 0 order by rowid limit {_FEW}"):
+        found.append(f"{source.place(engine, row)}: {WHY[why]}")
+    if source.kind in ("lines", "delimited"):
+        rejected = engine.run("select count(*) from (select distinct file_id, line from reject_errors)")[0][0]
+        number += int(rejected)
+        for path, line, what in engine.run(
+            "select any_value(file_path), line, any_value(error_type) from reject_errors join reject_scans "
+            f"using (scan_id, file_id) group by file_id, line order by file_id, line limit {_FEW - len(found)}"
+        ):
+            found.append(f"{path}:{line}: {_rejected(str(what), len(source.columns))}")
+    if not number:
+        return 0
+    told = f"{number:,} broken record{'s' * (number > 1)}: " + "; ".join(found)
+    told += "; …" if number > len(found) else ""
+    if not skip:
+        raise ReadError(found[0] if number == 1 else f"{told} (they can be skipped)")
+    notes.append(f"skipped {told}")
+    return number
+
+
+def _rejected(what: str, columns: int) -> str:
+    """Why the engine refused a record."""
+    if what == "INVALID ENCODING":
+        return "not UTF-8"
+    return f"{what.lower()}, expected {columns}" if "COLUMNS" in what else what.lower()
+
+
+def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
+    """Make the table ``shown`` of documents with grades; the largest grade there is, None without any."""
+    grades = f"select page, rank, max(grade) grade from ({layout.shown}) where grade is not null group by page, rank"
+    if qrels is None:
+        if " grade " not in f"{layout.shown} ":
+            return None
+        engine.run(f"create table shown as {grades}")
+        return float(engine.run("select coalesce(max(grade), 0) from shown")[0][0])
+    from amble.read import read_qrels
+
+    if not layout.shown:
+        raise ReadError("judgments are joined by document: the log needs a column for the doc")
+    judged = read_qrels(qrels)
+    with tempfile.TemporaryDirectory(dir=engine.folder) as folder:
+        path = Path(folder) / "judged.tsv"
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(f"{topic}\t{doc}\t{grade!r}\n" for topic, doc, grade in _triples(judged))
+        engine.run(
+            "create table judged as select hash(query, doc) as key, max(grade) as of from "
+            f"read_csv({quoted(str(path))}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
+            "columns={'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}, strict_mode=false) group by 1"
+        )
+    engine.run(
+        f"create table shown as select page, rank, max(j.of) grade from ({layout.shown}) s "
+        "join judged j on j.key = s.key group by page, rank"
+    )
+    if not engine.run("select count(*) from shown")[0][0]:
+        raise ReadError(
+            "no document of the log is judged: queries and docs of the judgments are to be those of the log"
+        )
+    return float(engine.run("select max(of) from judged")[0][0])
+
+
+def _triples(judged: Any) -> Any:
+    for topic, docs in judged.to_dict().items():
+        for doc, grade in docs.items():
+            yield topic, doc, float(grade)
+
+
+def _depth(engine: Engine, source: Source, given: int | None) -> int:
+    """The deepest rank that is looked at."""
+    records, deepest = engine.run(
+        f"select count(*), max(rank) filter (kind in ({VISIT}, {SHOWN}, {QUERY})) from events where why = 0"
+    )[0]
+    if not records:
+        raise ReadError(f"{source.paths[0]}: empty, expected records")
+    return given or min(max(int(deepest or 0), 2), _DEEPEST)
+
+
+def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
+    """Make the tables ``pages`` and ``visits``."""
+    engine.run(
+        f"create table pages as select (any_value(session) % {GROUPS})::usmallint g, page from events "
+        f"where kind <> {ELSEWHERE} and why = 0 group by page"
+    )
+    # how long a visit took is known if something comes after it in the session: another click, another query, the end
+    later = "after" if ordered else "lead(time) over (partition by session order by time, rowid)"
+    engine.run(
+        f"""
+        create table visits as
+        with times as (
+          select session, page, rank, time, kind, rowid as place, {later} as after
+          from events where kind <> {SHOWN} and why = 0),
+        clicks as (
+          select * from times where kind = {VISIT} and rank <= {n})
+        select (session % {GROUPS})::usmallint g, page, rank::utinyint rank,
+          coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
+          coalesce(lead(time) over own, after) - time as held
+        from clicks window own as (partition by page order by time, place)"""
+    )
+
+
+def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int, max_grade: float | None) -> Counts:
+    records, sessions = engine.run("select count(*), count(distinct session) from events where why = 0")[0]
+    elsewhere, beyond = engine.run(
+        f"select count(*) filter (kind = {ELSEWHERE}), count(*) filter (kind = {VISIT} and rank > {n}) "
+        "from events where why = 0"
+    )[0]
+    clicks, moves, backward, repeated = engine.run(
+        "select count(*), count(*) filter (next > 0), count(*) filter (next > 0 and next < rank), "
+        "count(*) filter (next = rank) from visits"
+    )[0]
+    if not clicks:
+        raise ReadError(f"{source.paths[0]}: no click on a result, nothing to fit a user to")
+    pages = engine.run("select count(*) from pages")[0][0]
+    grades: tuple[float, ...] = ()
+    judged = 0
+    if max_grade is not None:
+        grades = tuple(float(row[0]) for row in engine.run("select distinct grade from shown order by grade"))
+        judged = int(engine.run("select count(*) from shown")[0][0])
+    facts = Facts(
+        int(records) + broken,
+        int(sessions),
+        int(pages),
+        int(clicks),
+        int(moves),
+        int(backward),
+        int(repeated),
+        quartiles(engine, moves),
+        broken,
+        int(elsewhere),
+        int(beyond),
+        grades,
+        judged,
+    )
+    return count(engine, n, longest, facts, max_grade)

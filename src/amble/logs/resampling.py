@@ -1,0 +1,143 @@
+"""Sessions resampled: intervals of estimates, and draws of them.
+
+Groups of sessions are drawn with replacement, as often as there are. Sessions are in groups by chance, so the spread of
+an estimate over such draws is that over draws of sessions; the clicks of a session stay together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+from amble.logs.counts import GROUPS, Counts
+from amble.logs.privacy import observed
+from amble.users.fitted import Estimate
+
+__all__ = ["Resampled"]
+
+Array = NDArray[np.float64]
+
+_MOST = GROUPS // 2
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Counts, and the same on resampled sessions.
+
+    Parameters
+    ----------
+    counts : Counts
+    rounds : int
+        How often sessions are resampled.
+    kept : int
+        How many draws an estimate keeps.
+    level : float
+        Of the intervals.
+    smallest : int
+        Fewer sessions than that behind a number are not told of.
+    seed : int
+    """
+
+    counts: Counts
+    rounds: int = 1000
+    kept: int = 100
+    level: float = 0.95
+    smallest: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise AmbleError(f"{name} {getattr(self, name)}: expected a whole number of at least {least}")
+        if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
+            raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
+        if not 0 < self.level < 1:
+            raise AmbleError(f"level {self.level:g}: expected a number between 0 and 1")
+
+    @cached_property
+    def whole(self) -> Counts:
+        """Sums over all sessions."""
+        return self.counts.whole()
+
+    @cached_property
+    def weights(self) -> Array:
+        """How often each group was drawn, by round."""
+        there = self.counts.present
+        rng = np.random.default_rng(self.seed)
+        weights = np.zeros((self.rounds, len(self.counts.pages)))
+        weights[:, there] = rng.multinomial(there.size, np.full(there.size, 1.0 / there.size), size=self.rounds)
+        return weights
+
+    @cached_property
+    def draws(self) -> Counts:
+        """Sums over resampled sessions."""
+        return self.counts.weighted(self.weights)
+
+    def estimate(
+        self,
+        function: Callable[[Counts], Array],
+        behind: Array,
+        *,
+        grades: tuple[float, ...] | None = None,
+        chance: bool = True,
+        drawn: bool = True,
+    ) -> Estimate:
+        """Estimate something.
+
+        Parameters
+        ----------
+        function : callable
+            From counts, with an axis in front, to numbers, with the same axis in front.
+        behind : (groups, …) array
+            The observations behind each number, by group.
+        grades : tuple of float, optional
+            If the numbers are by grade.
+        chance : bool
+            Whether it is one, for the interval where all draws are the same.
+        drawn : bool
+            Whether it keeps its draws.
+        """
+        value = function(self.whole)[0]
+        draws = function(self.draws)
+        seen = observed(behind, self.smallest)
+        gone = (seen < max(self.smallest, 1)) | np.isnan(value)
+        if gone.all():
+            raise AmbleError(f"fewer than {self.smallest} sessions tell of it")
+        value, draws = np.where(gone, np.nan, value), np.where(gone, np.nan, draws)
+        tail = (1.0 - self.level) / 2.0
+        with np.errstate(all="ignore"):
+            filled = np.where(np.isnan(draws), value, draws)
+            low, high = np.quantile(filled, [tail, 1.0 - tail], axis=0)
+        if chance:
+            flat = (high - low <= 1e-12) & ~gone
+            wide = _wilson(value, np.maximum(seen, 1), self.level)
+            low, high = np.where(flat, wide[0], low), np.where(flat, wide[1], high)
+        # what was estimated lies in its interval, also where draws lean to one side
+        low, high = np.minimum(low, value), np.maximum(high, value)
+        some = draws[: self.kept] if self.kept and drawn else None
+        if some is not None and some.ndim == 2:
+            some = np.where(np.isnan(some), value, some)
+        return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades)
+
+
+def _wilson(share: Array, n: Array, level: float) -> tuple[Array, Array]:
+    """The interval of a share by Wilson's score, which has a width also where all or none did it."""
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n)
+    half = z / (1.0 + z * z / n) * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def design_effect(shares: Array, draws: Array, n: Array) -> Array:
+    """By how much rows of shares vary more over draws than if each observation had come from another session."""
+    plain = (shares * (1.0 - shares)).sum(axis=-1) / np.maximum(n, 1.0)
+    seen = np.nanvar(draws, axis=0).sum(axis=-1)
+    ratio = np.divide(seen, plain, out=np.ones_like(seen), where=plain > 0)
+    return np.asarray(np.clip(np.where(np.isfinite(ratio), ratio, 1.0), 1.0, math.inf))

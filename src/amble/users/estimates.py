@@ -1,0 +1,198 @@
+"""Estimates: numbers fitted to what people did, each with its interval and how many observations are behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+
+__all__ = ["SUPPRESSED", "Estimate", "Part", "check_estimate"]
+
+Array = NDArray[np.float64]
+
+SUPPRESSED = -1  # instead of how many observations a cell has
+
+_SLACK = 1e-6  # chances may be written with few digits
+
+
+class Part(NamedTuple):
+    """What one parameter of a kind of model may be."""
+
+    least: float
+    most: float
+    open_below: bool
+    forms: tuple[str, ...]
+    needed: bool = True
+
+    @property
+    def text(self) -> str:
+        """What is expected, in words."""
+        if np.isinf(self.most):
+            return f"a number {'above' if self.open_below else 'of at least'} {self.least:g}"
+        return f"a number between {self.least:g} and {self.most:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A parameter, with what is known of it.
+
+    Parameters
+    ----------
+    value : array_like
+        A number; a number for each rank, from rank 1 on; for each of some grades; or a square array, a row for each
+        rank she goes from. NaN: suppressed.
+    low, high : array_like, optional
+        The interval, of the same shape. Only a square array may do without.
+    observations : array_like of int
+        How many are behind each number, or behind each row of a square array; -1: suppressed.
+    draws : array_like, optional
+        The value on resampled sessions: an axis more, in front.
+    grades : sequence of float, optional
+        If the numbers are by grade: the grades, in rising order.
+    concentration : array_like, optional
+        Of a square array, instead of draws: rows are drawn from Dirichlet laws with the row, times this, as their
+        parameters. The moves behind a row plus the weight of its smoothing, or fewer where sessions differ.
+
+    Examples
+    --------
+    >>> from amble.users.estimates import Estimate
+    >>> p = Estimate([0.8, 0.7, float("nan")], [0.7, 0.6, float("nan")], [0.9, 0.8, float("nan")], [120, 80, -1])
+    >>> p.form, p.known
+    ('rank', array([0.8, 0.7, 0.7]))
+    """
+
+    value: Array
+    low: Array | None
+    high: Array | None
+    observations: NDArray[np.int64]
+    draws: Array | None = None
+    grades: tuple[float, ...] | None = None
+    concentration: Array | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "low", "high", "observations", "draws", "concentration"):
+            given = getattr(self, name)
+            if given is not None:
+                own = np.array(given, np.int64 if name == "observations" else np.float64)
+                own.flags.writeable = False  # files are read once, for all measures that use them
+                object.__setattr__(self, name, own)
+        if self.grades is not None:
+            object.__setattr__(self, "grades", tuple(float(g) for g in self.grades))
+
+    @property
+    def form(self) -> str:
+        """Whether it is one number, by rank, by grade, or a matrix from rank to rank."""
+        if self.value.ndim == 0:
+            return "one"
+        return "matrix" if self.value.ndim == 2 else "rank" if self.grades is None else "grade"
+
+    @property
+    def known(self) -> Array:
+        """The value; where it is suppressed, that of the nearest rank or grade before it (or the first there is)."""
+        return _filled(self.value)
+
+    @property
+    def law(self) -> Array:
+        """The value as a law over ranks: suppressed chances are taken for 0, and the others made to sum to 1."""
+        return _law(self.value)
+
+    def drawn_law(self, b: int) -> Array:
+        """The law over ranks on resampled sessions, the b-th time."""
+        return self.law if self.draws is None else _law(self.draws[b % len(self.draws)])
+
+    def suppress(self, smallest: int) -> Estimate:
+        """Return it without the cells that have fewer observations than that; rows of a square array keep theirs."""
+        few = self.observations < smallest
+        parts: dict[str, Any] = {"observations": np.where(few, SUPPRESSED, self.observations)}
+        if self.form != "matrix":
+            for name in ("value", "low", "high", "draws"):
+                given = getattr(self, name)
+                parts[name] = None if given is None else np.where(few, np.nan, given)
+        else:
+            parts |= {name: getattr(self, name) for name in ("value", "low", "high", "draws")}
+        return Estimate(**parts, grades=self.grades, concentration=self.concentration)
+
+    def draw(self, b: int) -> Array:
+        """The parameter on resampled sessions, the b-th time."""
+        if self.draws is not None:
+            return _filled(self.draws[b % len(self.draws)])
+        if self.concentration is None:
+            return self.known
+        rng = np.random.default_rng((b, self.value.size))
+        gamma = rng.standard_gamma(self.value * self.concentration[:, None])
+        total = gamma.sum(axis=1, keepdims=True)
+        return np.where(total > 0, gamma / np.where(total > 0, total, 1.0), self.value)
+
+
+def _law(value: Array) -> Array:
+    known = np.maximum(np.nan_to_num(value), 0.0)
+    return np.asarray(known / known.sum())
+
+
+def _filled(value: Array) -> Array:
+    if value.ndim != 1 or not np.isnan(value).any():
+        return value
+    there = np.flatnonzero(~np.isnan(value))
+    return np.asarray(value[there[np.maximum(np.searchsorted(there, np.arange(value.size), side="right") - 1, 0)]])
+
+
+def check_estimate(estimate: Estimate, part: Part, where: str, smallest: int) -> None:
+    """Refuse what is no such estimate."""
+    value, form, seen = estimate.value, estimate.form, estimate.observations
+    if value.ndim > 2 or not value.size or form not in part.forms:
+        raise AmbleError(f"{where}.value: found numbers of shape {value.shape}, expected {' or '.join(part.forms)}")
+    if form == "matrix" and (value.shape[0] != value.shape[1] or np.isnan(value).any()):
+        raise AmbleError(f"{where}.value: found an array of shape {value.shape}, expected square, without nan")
+    if form == "grade" and (len(estimate.grades or ()) != value.size or not (np.diff(estimate.grades or ()) > 0).all()):
+        raise AmbleError(f"{where}.grades: expected {value.size} grades, in rising order")
+    rows = value.shape[:1]
+    if seen.shape != rows or (seen < SUPPRESSED).any():
+        raise AmbleError(
+            f"{where}.observations: found {seen.size} counts, expected one for each of {value.size} numbers"
+        )
+    few = seen < smallest
+    if (few & (seen != SUPPRESSED)).any():
+        raise AmbleError(f"{where}.observations: found {seen[few].max()}, expected those below {smallest} suppressed")
+    if form == "one" and few.any():
+        raise AmbleError(f"{where}: fewer than {smallest} observations, too few for an estimate")
+    gone = few if form != "matrix" else np.zeros(rows, bool)
+    if not (np.isnan(value) == (gone if form != "matrix" else gone[:, None])).all() or gone.all():
+        raise AmbleError(f"{where}.value: expected nan where observations are suppressed, and a number elsewhere")
+    for name in ("value", "low", "high", "draws"):
+        _check_numbers(estimate, name, part, where)
+    if estimate.low is not None and estimate.high is not None and (estimate.low > estimate.high + _SLACK).any():
+        raise AmbleError(f"{where}: low is above high somewhere")
+    if form == "matrix":
+        sums = value.sum(axis=1)
+        if not (abs(sums - 1) <= 1e-4).all():
+            row = int(np.argmax(abs(sums - 1)))
+            raise AmbleError(f"{where}.value: row {row + 1} sums to {sums[row]:.6g}, expected 1")
+    many = estimate.concentration
+    if many is not None and (form != "matrix" or many.shape != rows or not ((many > 0) & np.isfinite(many)).all()):
+        raise AmbleError(f"{where}.concentration: expected a number above 0 for each row of a square array")
+
+
+def _check_numbers(estimate: Estimate, name: str, part: Part, where: str) -> None:
+    given, value = getattr(estimate, name), estimate.value
+    if given is None:
+        if name in ("low", "high") and estimate.form != "matrix":
+            raise AmbleError(f"{where}.{name} is missing, expected the end of an interval")
+        return
+    shape = given.shape[1:] if name == "draws" else given.shape
+    if shape != value.shape or not given.size:
+        raise AmbleError(f"{where}.{name}: found numbers of shape {shape}, expected {value.shape}")
+    below = given <= part.least if part.open_below else given < part.least - _SLACK
+    wrong = below & (name not in ("low",)) | (given > part.most + _SLACK) | np.isinf(given)
+    if wrong.any():
+        raise AmbleError(f"{where}.{name}: found {given[wrong].flat[0]:g}, expected {part.text}")
+    missing = np.isnan(given)
+    if name == "draws" and given.ndim == 2:  # a draw may have missed a rank, but not all of them
+        wrong = missing.all(axis=1).any() or not missing[:, np.isnan(value)].all()
+    else:
+        wrong = name != "value" and (missing != np.isnan(value)).any()
+    if wrong:
+        raise AmbleError(f"{where}.{name}: expected nan where the value is suppressed, and a number elsewhere")

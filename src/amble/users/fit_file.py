@@ -1,0 +1,357 @@
+"""The file of fitted users: TOML, versioned, small, and readable by people.
+
+::
+
+    format = "amble fit"
+    version = 1
+    best = "walk"                     # the name of a model
+    smallest = 10                     # cells with fewer observations are nan, their observations "<10"
+
+    [origin]
+    files = ["log.tsv.gz"]            # without folders
+    layout = "relpred"
+    sessions = 8809
+    records = 20513
+    moves = 3614
+    date = "2026-11-16"
+    amble = "0.1.0"
+
+    [[model]]
+    name = "walk"
+    kind = "walk"                     # walk, rbp, insq, inst, continuation, markov, times
+    observation = "clicks"
+    level = 0.95
+    first = "stop"
+
+    [model.p]                         # one number, an array by rank, an array by grade (with grades), or rows
+    value = 0.61
+    low = 0.60
+    high = 0.62
+    observations = 12423
+    draws = '0.613 0.608'             # all numbers of a draw, then those of the next; a string, as it is read faster
+
+    [model.likelihood]                # on held-out sessions
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from amble.errors import AmbleError, ReadError
+from amble.files import open_source, write_whole
+from amble.users.estimates import SUPPRESSED, Estimate
+from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
+
+__all__ = ["VERSION", "read_fit", "write_fit"]
+
+FORMAT = "amble fit"
+VERSION = 1
+
+_LARGEST = 1 << 26  # bytes
+
+
+# ---- writing
+
+
+def write_fit(path: str | os.PathLike[str], fitted: Fitted) -> None:
+    """Write fitted users to a file, which appears whole or not at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from amble.users.fit_file import read_fit, write_fit
+    >>> from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
+    >>> p = Estimate(0.8, 0.78, 0.82, 1500, draws=[0.79, 0.81])
+    >>> origin = Origin(["log.tsv"], "table", sessions=300, records=1800, moves=1500)
+    >>> fitted = Fitted(origin, [FittedModel("rbp", "rbp", {"p": p}, "last click")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_fit(pathlib.Path(folder) / "fit.toml", fitted)
+    ...     float(read_fit(pathlib.Path(folder) / "fit.toml").models[0].estimates["p"].value)
+    0.8
+    """
+    write_whole(path, "\n".join(_lines(fitted)) + "\n")
+
+
+def _lines(fitted: Fitted) -> Iterator[str]:
+    yield f"format = {_string(FORMAT)}"
+    yield f"version = {VERSION}"
+    yield f"best = {_string(fitted.best)}"
+    yield f"smallest = {int(fitted.smallest)}"
+    origin = fitted.origin
+    yield ""
+    yield "[origin]"
+    yield f"files = [{', '.join(map(_string, origin.files))}]"
+    yield f"layout = {_string(origin.layout)}"
+    for name in ("sessions", "records", "moves"):
+        yield f"{name} = {int(getattr(origin, name))}"
+    if origin.date:
+        yield f"date = {_string(origin.date)}"
+    yield f"amble = {_string(origin.amble)}"
+    for model in fitted.models:
+        yield ""
+        yield "[[model]]"
+        for name in ("name", "kind", "observation"):
+            yield f"{name} = {_string(getattr(model, name))}"
+        yield f"level = {_number(model.level)}"
+        if model.kind == "walk":
+            yield f"first = {_string(model.first)}"
+        if model.note:
+            yield f"note = {_string(model.note)}"
+        for name, estimate in model.estimates.items():
+            yield ""
+            yield f"[model.{name}]"
+            yield from _estimate(estimate, fitted.smallest)
+        if model.likelihood is not None:
+            yield ""
+            yield "[model.likelihood]"
+            for part in fields(Likelihood):
+                yield f"{part.name} = {_number(getattr(model.likelihood, part.name))}"
+
+
+def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
+    if estimate.grades is not None:
+        yield f"grades = [{', '.join(map(_number, estimate.grades))}]"
+    for name in ("value", "low", "high"):
+        if getattr(estimate, name) is not None:
+            yield f"{name} = {_nested(getattr(estimate, name).tolist(), 10)}"
+    counts = np.where(estimate.observations == SUPPRESSED, np.nan, estimate.observations).tolist()
+    shown = _nested(counts, 17).replace("nan", f'"<{int(smallest)}"')
+    yield f"observations = {shown}"
+    if estimate.concentration is not None:
+        yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
+    if estimate.draws is not None:
+        rows = estimate.draws.reshape(len(estimate.draws), -1)
+        width = "\n" if rows.shape[1] > 1 else " "
+        told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
+        yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
+
+
+def _string(text: str) -> str:
+    """A basic string of TOML, whose escapes are those of JSON."""
+    return json.dumps(str(text).encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _number(x: float, digits: int = 17) -> str:
+    short = repr(float(x)) if digits >= 17 else f"{x:.{digits}g}"
+    return short[:-2] if short.endswith(".0") else short
+
+
+def _nested(value: Any, digits: int) -> str:
+    """Numbers in brackets, a line for each row of rows."""
+    if not isinstance(value, list):
+        return _number(value, digits)
+    if value and isinstance(value[0], list):
+        return "[\n" + "".join(f"  {_nested(row, digits)},\n" for row in value) + "]"
+    return f"[{', '.join(_number(x, digits) for x in value)}]"
+
+
+# ---- reading
+
+
+def read_fit(path: str | os.PathLike[str]) -> Fitted:
+    """Read a file of fitted users.
+
+    Raises
+    ------
+    ReadError
+        In one line: the file, the key, what was found and what was expected.
+    """
+    name = os.fspath(path)
+    import tomllib
+
+    from amble import _reader_py
+
+    with open_source(name) as (source, _):
+        data = _reader_py._bytes_of(source)
+    if len(data) > _LARGEST:
+        raise ReadError(f"{name}: {len(data):,} bytes, expected a fit of at most {_LARGEST:,}")
+    try:
+        table = tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{name}: not a fit: byte {error.start + 1} is not UTF-8, expected TOML") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        line = f":{found[1]}" if found else ""
+        why = str(error)[: found.start()] if found else str(error)
+        raise ReadError(f"{name}{line}: not a fit: {why}, expected TOML") from None
+    try:
+        return _fitted(table, name)
+    except AmbleError as error:
+        raise ReadError(f"{name}: {error}") from None
+
+
+def _fitted(table: dict[str, Any], path: str) -> Fitted:
+    if table.get("format") != FORMAT:
+        raise AmbleError(f"format: found {table.get('format')!r:.60}, expected {FORMAT!r}, as `amble fit` writes it")
+    version = table.get("version")
+    if version != VERSION or isinstance(version, bool):
+        raise AmbleError(f"version: found {version!r:.60}, expected {VERSION}: another amble wrote it, fit it again")
+    _known(table, ("format", "version", "best", "smallest", "origin", "model"), "")
+    origin = _take(table, "origin", dict, "")
+    files = _take(origin, "files", list, "origin.")
+    if not all(isinstance(file, str) for file in files):
+        raise AmbleError("origin.files: expected an array of names")
+    when = _take(origin, "date", str, "origin.", "")
+    try:
+        if when:
+            date.fromisoformat(when)
+    except ValueError:
+        raise AmbleError(f"origin.date: found {when!r:.60}, expected a date as 2026-11-16") from None
+    _known(origin, [part.name for part in fields(Origin)], "origin.")
+    counts = {key: _count(origin, key, "origin.") for key in ("sessions", "records", "moves")}
+    models = _take(table, "model", list, "")
+    if not all(isinstance(model, dict) for model in models):
+        raise AmbleError("model: expected tables, each headed [[model]]")
+    smallest = _count(table, "smallest", "")
+    return Fitted(
+        Origin(
+            files,
+            _take(origin, "layout", str, "origin."),
+            **counts,
+            date=when,
+            amble=_take(origin, "amble", str, "origin."),
+        ),
+        [_model(model, smallest) for model in models],
+        best=_take(table, "best", str, ""),
+        smallest=smallest,
+        path=path,
+    )
+
+
+def _model(table: dict[str, Any], smallest: int) -> FittedModel:
+    name = _take(table, "name", str, "model: ")
+    where = f"model {name!r:.60}, "
+    own = ("name", "kind", "observation", "level", "first", "note", "likelihood")
+    estimates = {
+        key: _estimate_of(_take(table, key, dict, where), f"{where}{key}.", smallest) for key in table if key not in own
+    }
+    told = _take(table, "likelihood", dict, where, {})
+    likelihood = None
+    if told:
+        inside = f"{where}likelihood."
+        _known(told, [part.name for part in fields(Likelihood)], inside)
+        likelihood = Likelihood(
+            sessions=_count(told, "sessions", inside),
+            events=_count(told, "events", inside),
+            log_likelihood=_real(told, "log_likelihood", inside),
+            parameters=_count(told, "parameters", inside),
+            perplexity=_real(told, "perplexity", inside),
+            aic=_real(told, "aic", inside),
+            bic=_real(told, "bic", inside),
+        )
+    return FittedModel(
+        name,
+        _take(table, "kind", str, where),
+        estimates,
+        _take(table, "observation", str, where),
+        level=_real(table, "level", where),
+        first=_take(table, "first", str, where, "stop"),
+        likelihood=likelihood,
+        note=_take(table, "note", str, where, ""),
+    )
+
+
+def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
+    _known(table, [part.name for part in fields(Estimate)], where)
+    seen = table.get("observations")
+    counts = seen if isinstance(seen, list) else [seen]
+    marker = f"<{smallest}"
+    for n in counts:
+        if n != marker and (isinstance(n, bool) or not isinstance(n, int) or n < 0):
+            raise AmbleError(f"{where}observations: found {n!r:.60}, expected whole numbers, or {marker!r}")
+    plain = [SUPPRESSED if n == marker else n for n in counts]
+    grades = _numbers(table, "grades", where)
+    if grades is not None and (grades.ndim != 1 or not np.isfinite(grades).all()):
+        raise AmbleError(f"{where}grades: found {table['grades']!r:.60}, expected an array of numbers")
+    value = _numbers(table, "value", where)
+    try:
+        return Estimate(
+            value,
+            _numbers(table, "low", where),
+            _numbers(table, "high", where),
+            np.array(plain if isinstance(seen, list) else plain[0], np.int64),
+            draws=_draws(table, value.shape, where),
+            grades=None if grades is None else tuple(grades.tolist()),
+            concentration=_numbers(table, "concentration", where),
+        )
+    except OverflowError:
+        raise AmbleError(f"{where}observations: found a number that is too large") from None
+
+
+def _draws(table: dict[str, Any], shape: tuple[int, ...], where: str) -> Any:
+    """Numbers in a string, as many as a draw has, for each draw."""
+    if "draws" not in table:
+        return None
+    text = _take(table, "draws", str, where)
+    try:
+        numbers = np.array(text.split(), np.float64)
+    except ValueError:
+        numbers = np.zeros(0)
+    each = math.prod(shape)
+    if "_" in text or not numbers.size or not each or numbers.size % each:
+        raise AmbleError(f"{where}draws: found {text!r:.60}, expected numbers with blanks between them, {each} a draw")
+    return numbers.reshape(-1, *shape)
+
+
+_NEEDED = object()
+_WORDS: dict[type, str] = {str: "a string", dict: "a table", list: "an array"}
+
+
+def _take(table: dict[str, Any], key: str, kind: type, where: str, default: Any = _NEEDED) -> Any:
+    if key not in table:
+        if default is not _NEEDED:
+            return default
+        raise AmbleError(f"{where}{key} is missing, expected {_WORDS[kind]}")
+    if not isinstance(table[key], kind):
+        raise AmbleError(f"{where}{key}: found {table[key]!r:.60}, expected {_WORDS[kind]}")
+    return table[key]
+
+
+def _known(table: dict[str, Any], keys: Any, where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise AmbleError(f"{where}{key}: not a key of a fit, expected one of {', '.join(keys)}")
+
+
+def _count(table: dict[str, Any], key: str, where: str) -> int:
+    found = table.get(key)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 1 << 60:
+        raise AmbleError(f"{where}{key}: found {found!r:.60}, expected a whole number of at least 0")
+    return found
+
+
+def _real(table: dict[str, Any], key: str, where: str) -> float:
+    found = table.get(key)
+    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < 1e300:
+        raise AmbleError(f"{where}{key}: found {found!r:.60}, expected a number")
+    return float(found)
+
+
+def _numbers(table: dict[str, Any], key: str, where: str) -> Any:
+    """A number, or arrays of numbers, all of one shape."""
+    found = table.get(key)
+    if found is None:
+        if key == "value":
+            raise AmbleError(f"{where}value is missing, expected numbers")
+        return None
+    try:
+        if not _is_numeric(found):
+            raise ValueError
+        return np.array(found, np.float64)
+    except (ValueError, OverflowError, RecursionError):
+        raise AmbleError(f"{where}{key}: found {found!r:.60}, expected numbers, or rows of one length") from None
+
+
+def _is_numeric(found: Any) -> bool:
+    if isinstance(found, list):
+        return all(map(_is_numeric, found))
+    return isinstance(found, int | float) and not isinstance(found, bool)

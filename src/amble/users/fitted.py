@@ -1,0 +1,245 @@
+"""Users fitted to what people did: estimates with their intervals, in a small file that every measure can use.
+
+A `Fitted` holds one or more models of the same log, each with its parameters. An `Estimate` is a number, a number for
+each rank or grade, or chances from rank to rank; with it come its interval, how many observations are behind it, and
+draws: the same parameter on resampled sessions, so that what is not known of it can be carried into scores.
+
+A file holds aggregates only. A cell with fewer observations than ``smallest`` is suppressed: its numbers are NaN, and
+of its observations only that they are fewer is told. `amble.users.fit_file` reads and writes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from amble.errors import AmbleError
+from amble.users.estimates import Estimate, Part, check_estimate
+
+__all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin"]
+
+_SLACK = 1e-6  # chances may be written with few digits
+
+
+_MOST_HOPE = 1e9  # nobody hopes for more
+
+
+def _chance(*forms: str, needed: bool = True) -> Part:
+    return Part(0.0, 1.0, False, forms, needed)
+
+
+KINDS: dict[str, dict[str, Part]] = {
+    "walk": {
+        "p": _chance("one", "rank", "grade"),
+        "q": _chance("one", "rank", "grade"),
+        "s": _chance("one", "rank", "grade", needed=False),
+        "start": _chance("rank", needed=False),
+    },
+    "rbp": {"p": _chance("one")},
+    "insq": {"T": Part(0.0, _MOST_HOPE, True, ("one",))},
+    "inst": {"T": Part(0.5, _MOST_HOPE, False, ("one",))},
+    "continuation": {"C": _chance("rank")},
+    "markov": {"P": _chance("matrix"), "start": _chance("rank", needed=False)},
+    "times": {"mu": Part(0.0, np.inf, True, ("one", "rank"))},
+}
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How well a model tells sessions that it has not seen.
+
+    Parameters
+    ----------
+    sessions : int
+        How many sessions were held out.
+    events : int
+        How many things were told, one by one: moves and stops, say. Perplexity is per event.
+    log_likelihood : float
+        Its natural logarithm, over these sessions.
+    parameters : int
+        How many numbers were fitted.
+    perplexity, aic, bic : float
+    """
+
+    sessions: int
+    events: int
+    log_likelihood: float
+    parameters: int
+    perplexity: float
+    aic: float
+    bic: float
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A user of one kind, fitted.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file: ``walk``, ``walk-rank``.
+    kind : str
+        One of `KINDS`.
+    estimates : mapping of str to Estimate
+        By parameter; those of a kind are in `KINDS`.
+    observation : str
+        What was taken for what: ``last click``, say.
+    level : float
+        Of the intervals.
+    first : {"forward", "stop"}
+        Of a walk: what she does at rank 1 instead of going back.
+    likelihood : Likelihood, optional
+    note : str
+        Anything else, in a line.
+    """
+
+    name: str
+    kind: str
+    estimates: Mapping[str, Estimate]
+    observation: str
+    level: float = 0.95
+    first: str = "stop"
+    likelihood: Likelihood | None = None
+    note: str = ""
+
+    @property
+    def draws(self) -> int | None:
+        """How many times its parameters were estimated on resampled sessions; None: as often as one likes."""
+        counts = [len(e.draws) for e in self.estimates.values() if e.draws is not None]
+        if counts:
+            return min(counts)
+        return None if any(e.concentration is not None for e in self.estimates.values()) else 0
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a fit comes from: file names without folders, and how much was read. Never a query, never a person.
+
+    Parameters
+    ----------
+    files : sequence of str
+    layout : str
+        ``relpred``, ``table``.
+    sessions, records, moves : int
+        Query sessions, records, and moves from one click to the next.
+    date : str
+        When, as 2026-11-16; empty if not told.
+    amble : str
+        The version that fitted it; by default this one.
+    """
+
+    files: Sequence[str]
+    layout: str
+    sessions: int
+    records: int
+    moves: int
+    date: str = ""
+    amble: str = ""
+
+    def __post_init__(self) -> None:
+        from amble import __version__
+
+        object.__setattr__(self, "files", tuple(os.path.basename(str(name)) for name in self.files))
+        object.__setattr__(self, "amble", self.amble or __version__)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One or more users, fitted to the same log.
+
+    Parameters
+    ----------
+    origin : Origin
+    models : sequence of FittedModel
+        From the best to the worst.
+    best : str
+        The name of the best one; without it, the first.
+    smallest : int
+        The least number of observations of a cell that is not suppressed.
+
+    Raises
+    ------
+    AmbleError
+        If something is not what it should be: which model, which parameter, what was found and what was expected.
+    """
+
+    origin: Origin
+    models: Sequence[FittedModel]
+    best: str = ""
+    smallest: int = 10
+    path: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "models", tuple(self.models))
+        if not self.models:
+            raise AmbleError("model: found none, expected at least one")
+        names = [model.name for model in self.models]
+        if len(set(names)) < len(names):
+            raise AmbleError(f"model: the names {', '.join(names)}, expected each once")
+        if not self.best:
+            object.__setattr__(self, "best", names[0])
+        if self.best not in names:
+            raise AmbleError(f"best: found {self.best!r:.60}, expected one of {', '.join(names)}")
+        for model in self.models:
+            _check_model(model, self.smallest)
+
+    def pick(self, kinds: Sequence[str], name: str = "") -> FittedModel:
+        """The model of that name; or the best one, if it is of one of these kinds, else the first that is."""
+        where = f"{self.path}: " if self.path else ""
+        there = ", ".join(f"{model.name} ({model.kind})" for model in self.models)
+        if name:
+            found = next((model for model in self.models if model.name == name), None)
+            if found is None:
+                raise AmbleError(f"{where}no model is called {name!r:.60}, expected one of {there}")
+            if found.kind not in kinds:
+                raise AmbleError(f"{where}{name} is of kind {found.kind}, expected one of kind {' or '.join(kinds)}")
+            return found
+        fitting = sorted((m for m in self.models if m.kind in kinds), key=lambda m: m.name != self.best)
+        if not fitting:
+            raise AmbleError(f"{where}found the models {there}, expected one of kind {' or '.join(kinds)}")
+        return fitting[0]
+
+
+# ---- checks
+
+
+def _check_model(model: FittedModel, smallest: int) -> None:
+    where = f"model {model.name!r:.60}"
+    if not model.name or not all(c.isalnum() or c in "-_." for c in model.name):
+        raise AmbleError(f"{where}: expected a name of letters, digits, '-', '_' and '.'")
+    if model.kind not in KINDS:
+        raise AmbleError(f"{where}, kind: found {model.kind!r:.60}, expected one of {', '.join(KINDS)}")
+    if not 0 < model.level < 1:
+        raise AmbleError(f"{where}, level: found {model.level:g}, expected a number between 0 and 1")
+    if model.first not in ("forward", "stop"):
+        raise AmbleError(f"{where}, first: found {model.first!r:.60}, expected 'forward' or 'stop'")
+    parts = KINDS[model.kind]
+    for name, part in parts.items():
+        if part.needed and name not in model.estimates:
+            raise AmbleError(
+                f"{where}: {name} is missing, expected {', '.join(n for n, p in parts.items() if p.needed)}"
+            )
+    for name, estimate in model.estimates.items():
+        if name not in parts:
+            raise AmbleError(f"{where}: found {name}, expected {', '.join(parts)}")
+        check_estimate(estimate, parts[name], f"{where}, {name}", smallest)
+    if model.kind == "walk":
+        _check_together(model, where)
+    start = model.estimates.get("start")
+    if start is not None and not abs(np.nansum(start.value) - 1) <= 0.01 + np.isnan(start.value).any():
+        raise AmbleError(f"{where}, start.value: the sum is {np.nansum(start.value):.6g}, expected 1")
+
+
+def _check_together(model: FittedModel, where: str) -> None:
+    """A walker's chances of going forward and back."""
+    p, q = model.estimates["p"], model.estimates["q"]
+    if p.form != q.form and "grade" in (p.form, q.form) and "rank" in (p.form, q.form):
+        raise AmbleError(f"{where}: p by {p.form} and q by {q.form}, expected both by rank or both by grade")
+    if p.form == q.form and p.form != "one" and (p.value.shape != q.value.shape or p.grades != q.grades):
+        raise AmbleError(f"{where}: p and q are of different {p.form}s, expected the same")
+    total = p.known + q.known
+    if not (total <= 1 + _SLACK).all():
+        raise AmbleError(f"{where}: p + q is {total.max():.6g}, expected at most 1")
