@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amble.measures import Measure, measure, parse
     from amble.orders import PartialOrder, order_systems
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+    from amble.report import Report, plot, report
     from amble.simulate import simulate
     from amble.table import Table
 
@@ -44,6 +45,7 @@ _ROOMS = {
     "Rankings": "align",
     "ReadError": "errors",
     "Reasons": "compare",
+    "Report": "report",
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
@@ -59,9 +61,11 @@ _ROOMS = {
     "measure": "measures",
     "order_systems": "orders",
     "parse": "measures",
+    "plot": "report",
     "pr_curve": "curves",
     "read_qrels": "read",
     "read_runs": "read",
+    "report": "report",
     "simulate": "simulate",
     "why": "compare",
 }
@@ -82,6 +86,7 @@ __all__ = [
     "Rankings",
     "ReadError",
     "Reasons",
+    "Report",
     "Run",
     "Runs",
     "Scores",
@@ -98,9 +103,11 @@ __all__ = [
     "measure",
     "order_systems",
     "parse",
+    "plot",
     "pr_curve",
     "read_qrels",
     "read_runs",
+    "report",
     "simulate",
     "why",
 ]

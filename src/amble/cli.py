@@ -21,6 +21,7 @@ COMMANDS = {
     "user": "what a measure's user does: a table and a chart",
     "law": "how scores are distributed over users, and which run dominates which",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
+    "report": "one page that shows it all, charts and tables for papers, gates for CI",
     "list": "the measures: their users, parameters, formulas, references",
     "check": "everything that is wrong or odd with run files",
     "demo": "a small collection, made and judged on the spot",

@@ -1,4 +1,4 @@
-"""Files as bytes: plain, compressed, or a pipe; told apart by what they hold, not by their names."""
+"""Files as bytes: plain, compressed, or a pipe, told apart by what they hold; texts written whole."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-from amble.errors import ReadError
+from amble.errors import AmbleError, ReadError
 
-__all__ = ["open_source", "plain_size", "stem", "topic_changes"]
+__all__ = ["open_source", "plain_size", "stem", "topic_changes", "write_whole"]
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -202,3 +202,21 @@ def topic_changes(path: str, parts: int) -> list[int]:
                     break
                 topic = column[0]
     return cuts
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file that appears whole or not at all; what was there before stays until then."""
+    name = os.fspath(path)
+    target = os.path.realpath(name)
+    direct = os.path.exists(target) and not os.path.isfile(target)  # a device or a pipe is written to, not replaced
+    partial = target if direct else f"{target}.{os.getpid()}.partial"
+    try:
+        with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        if not direct:
+            os.replace(partial, target)
+    except OSError as error:
+        raise AmbleError(f"{name}: {error.strerror}") from None
+    finally:
+        if not direct and os.path.exists(partial):
+            os.unlink(partial)

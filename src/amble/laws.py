@@ -20,13 +20,15 @@ from amble.progress import Progress
 from amble.simulate import simulate_lists
 from amble.users.joint import NoExactLawError
 
-__all__ = ["chosen_lists", "laws", "orders_of"]
+__all__ = ["chosen_lists", "chosen_runs", "laws", "orders_of"]
 
 USERS = 100_000  # where there is no exact law
 
 
-def chosen_lists(rankings: Rankings, topics: Iterable[str] | None = None) -> list[list[int]]:
-    """The lists of each run: of all its topics, or of some."""
+def chosen_lists(
+    rankings: Rankings, topics: Iterable[str] | None = None, runs: Iterable[str] | None = None
+) -> list[list[int]]:
+    """The lists of each run, or of some runs: of all its topics, or of some."""
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
     wanted = set(range(len(rankings.topics)))
@@ -41,10 +43,27 @@ def chosen_lists(rankings: Rankings, topics: Iterable[str] | None = None) -> lis
     for i, (run, topic) in enumerate(zip(rankings.run.tolist(), rankings.topic.tolist(), strict=True)):
         if topic in wanted:
             groups[run].append(i)
-    for run, group in zip(rankings.runs, groups, strict=True):
+    names = chosen_runs(rankings, runs)
+    groups = [groups[rankings.index(name)] for name in names]
+    for run, group in zip(names, groups, strict=True):
         if not group:
             raise AlignError(f"run {run} has no list for the topics asked for")
     return groups
+
+
+def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
+    """The names of all runs, or of those asked for, each once."""
+    if runs is None:
+        return list(rankings.runs)
+    names = []
+    for name in [runs] if isinstance(runs, str) else list(runs):
+        try:
+            names.append(rankings.runs[rankings.index(name)])
+        except KeyError:
+            raise AlignError(f"run {name!r} is not among {', '.join(rankings.runs[:5])}") from None
+    if not names:
+        raise AlignError("no runs asked for, expected at least one")
+    return list(dict.fromkeys(names))
 
 
 def laws(
@@ -52,6 +71,7 @@ def laws(
     measure: str | Measure,
     *,
     topics: Iterable[str] | None = None,
+    runs: Iterable[str] | None = None,
     users: int | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -66,6 +86,8 @@ def laws(
         A measure that is a user.
     topics : list of str, optional
         Some of the topics; without it, all of them.
+    runs : list of str, optional
+        Some of the runs; without it, all of them.
     users : int, optional
         Simulate as many on every topic. Without it the laws are exact; where there is no exact law, 100,000 users are
         simulated, with a `SimulationWarning`.
@@ -75,7 +97,7 @@ def laws(
     Returns
     -------
     dict
-        ``{run: Law}``, in the order of the runs.
+        ``{run: Law}``, in the order of the runs, or as they were asked for.
 
     Examples
     --------
@@ -87,14 +109,15 @@ def laws(
     (array([0.5, 1. ]), array([0.5, 0.5]))
     """
     m = parse(measure)
-    groups = chosen_lists(rankings, topics)
+    names = chosen_runs(rankings, runs)
+    groups = chosen_lists(rankings, topics, names)
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if users is None:
         line = Progress(f"laws of {m}")
         try:
-            return dict(zip(rankings.runs, _exact(m, lists, groups, progress or line), strict=True))
+            return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
         except NoExactLawError as why:
             warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
             users = USERS
@@ -103,7 +126,7 @@ def laws(
     found = simulate_lists(
         m, lists, groups, users, seed, threads=threads if threads is not None else os.cpu_count(), progress=progress
     )
-    return dict(zip(rankings.runs, found, strict=True))
+    return dict(zip(names, found, strict=True))
 
 
 def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
@@ -120,14 +143,19 @@ def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable
     return out
 
 
-def orders_of(rankings: Rankings, measure: str | Measure, topics: Iterable[str] | None = None) -> NDArray[np.float64]:
-    """Order 1 and order 2 of every run, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
+def orders_of(
+    rankings: Rankings,
+    measure: str | Measure,
+    topics: Iterable[str] | None = None,
+    runs: Iterable[str] | None = None,
+) -> NDArray[np.float64]:
+    """Order 1 and order 2 of every run, or of some, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
 
     NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2).
     """
     m = parse(measure)
-    groups = chosen_lists(rankings, topics)
-    out = np.full((len(rankings.runs), 2), np.nan)
+    groups = chosen_lists(rankings, topics, runs)
+    out = np.full((len(groups), 2), np.nan)
     if m.declaration.question not in ("order1", "order2") or m.declaration.norm is not None or m.is_population:
         return out
     lists = Lists.of_rankings(rankings)
@@ -136,7 +164,8 @@ def orders_of(rankings: Rankings, measure: str | Measure, topics: Iterable[str] 
         first = m.ask("order1", lists)
     else:  # the mean of a law of her own
         gains = lists.gains(m.declaration.gain.make(m.values))
-        first = np.array([m.law_on(gains, i).mean for i in range(lists.n)])
+        wanted = {i for group in groups for i in group}
+        first = np.array([m.law_on(gains, i).mean if i in wanted else np.nan for i in range(lists.n)])
     for j, of_lists in enumerate((first, second)):
         out[:, j] = [float(np.mean(of_lists[group])) for group in groups]
     return out

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
+from amble.files import write_whole
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
 _TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
@@ -331,16 +332,4 @@ def write(text: str, path: str | None) -> None:
             raise AmbleError("there is no standard output to write to")
         sys.stdout.write(text + "\n")
         return
-    target = os.path.realpath(path)
-    direct = os.path.exists(target) and not os.path.isfile(target)  # a device or a pipe is written to, not replaced
-    partial = target if direct else f"{target}.{os.getpid()}.partial"
-    try:
-        with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text + "\n")
-        if not direct:
-            os.replace(partial, target)
-    except OSError as error:
-        raise AmbleError(f"{path}: {error.strerror}") from None
-    finally:
-        if not direct and os.path.exists(partial):
-            os.unlink(partial)
+    write_whole(path, text + "\n")
