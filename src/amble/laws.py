@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,10 +148,12 @@ def orders_of(
     measure: str | Measure,
     topics: Iterable[str] | None = None,
     runs: Iterable[str] | None = None,
+    known: Mapping[str, Law] | None = None,
 ) -> NDArray[np.float64]:
     """Order 1 and order 2 of every run, or of some, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
 
-    NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2).
+    NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2). If
+    the runs' exact laws are ``known``, order 1 is their mean.
     """
     m = parse(measure)
     groups = chosen_lists(rankings, topics, runs)
@@ -160,6 +162,10 @@ def orders_of(
         return out
     lists = Lists.of_rankings(rankings)
     second = m.ask("order2", lists)
+    if known is not None:
+        out[:, 0] = [law.mean for law in known.values()]
+        out[:, 1] = [float(np.mean(second[group])) for group in groups]
+        return out
     if m.walking() is not None or m.declaration.question == "order1":
         first = m.ask("order1", lists)
     else:  # the mean of a law of her own

@@ -73,13 +73,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--config", metavar="FILE", help="options from a TOML file; those of the command line go before")
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"the first is the main one (default: {_DEFAULT})")
     add("--title", metavar="TEXT", help="what stands above the page")
-    add("--baseline", metavar="RUN", help="the run that others are compared with (default: the first)")
+    add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
     add("--test", choices=TESTS, help="of differences (default: t)")
     add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
     add("--alpha", type=float, metavar="A", help="the level (default: 0.05)")
     add("--seed", type=int, metavar="S", help="same seed, same answer (default: 0)")
     add("--rounds", type=int, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
-    add("--systems", type=int, metavar="N", help="runs shown in detail: laws, dominance, documents (default: 24)")
+    add("--systems", type=int, metavar="N", help="runs shown in detail: laws, dominance, documents (default: 16)")
     alignment(add)
     add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
     add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
@@ -202,7 +202,7 @@ def _systems(topics: int) -> int:
     """How many runs to show in detail: fewer where there are so many topics that laws take long."""
     from amble.report.page import SYSTEMS
 
-    return min(SYSTEMS, max(6, 12_000 // max(topics, 1)))
+    return min(SYSTEMS, max(6, 8_000 // max(topics, 1)))
 
 
 def _write(made: Any, args: argparse.Namespace) -> None:

@@ -17,13 +17,14 @@ __all__ = ["DEPTH", "attention"]
 Array = NDArray[np.float64]
 
 DEPTH = 100  # ranks shown
+_SEEN = 0.01  # of the users get to a rank at least, where their chance of stopping is shown
 
 
 def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) -> dict[str, Any]:
     """The weights W, the chance 1 - C of stopping once there, and the residual of a measure's user, by rank.
 
     A user comes with one of the run's topics, each as likely as another: W and the residual are means over topics; the
-    chance of stopping is that of all who get to a rank, whatever their topic. Users who never stop have none.
+    chance of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who never stops has none.
     """
     name = str(measure)
     if not measure.declaration.is_user:
@@ -50,7 +51,7 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
     if not n:
         return {"measure": name, "why": f"{run} has no list"}
     mean = weights / n
-    known = visits > 1e-12 * max(n, 1)
+    known = visits >= _SEEN * n
     halting = np.divide(stops, visits, out=np.full(depth, np.nan), where=known)
     return {
         "measure": name,

@@ -130,7 +130,7 @@ def _leaderboard(board: Leaderboard) -> dict[str, Any]:
         "differences": _differences(board, against),
         "adjusted": [[_chances(one.adjusted) for one in of] for of in against],
         "verdicts": [["".join(_SIGNS[v] for v in one.verdict.tolist()) for one in of] for of in against],
-        "captions": [" ".join(found.caption.splitlines()) for found in board.compared],
+        "captions": [", ".join(found.caption.splitlines()) for found in board.compared],
         "limits": [found.limit for found in board.compared],
         "untested": board.untested,
         "test": TESTS[q.test],

@@ -59,7 +59,7 @@ def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: in
         return {"measure": name, "why": str(why)}
     users = max(law.users or 0 for law in found.values())
     runs = list(found)
-    asked = orders_of(scores.rankings, measure, runs=runs)
+    asked = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
     one = [float(x) if users and x == x else law.mean for law, x in zip(found.values(), asked[:, 0], strict=True)]
     order = order_systems(found)
     return {

@@ -16,7 +16,7 @@ from amble.compare.corrections import adjust
 from amble.errors import AlignError, AmbleError, MeasureError
 from amble.evaluate import Scores, aggregate
 from amble.measures import Lists
-from amble.measures.residual import bounds, residuals
+from amble.measures.residual import bounds, residuals_of
 from amble.table import Table
 
 __all__ = ["Against", "Leaderboard", "question"]
@@ -79,16 +79,22 @@ class Leaderboard:
         self.residual = np.full(self.means.shape, np.nan)
         self.compared: list[Comparison] = []
         self.untested = "one run has no other to be compared with" if len(scores.runs) < 2 else ""
-        lists = Lists.of_rankings(scores.rankings)
-        for j, m in enumerate(scores.parsed):
-            if m.declaration.family != "counts" and lists.ties is None:
-                extra = np.full(scores.values.shape[:2], np.nan)
-                extra[scores.rankings.run, scores.rankings.topic] = residuals(m, lists)
-                self.residual[:, j] = aggregate("mean", extra)
-            if not self.untested:
-                self._test(str(m))
+        self._residuals()
+        for j, m in enumerate(scores.measures):
             if progress is not None:
-                progress(j + 1, len(scores.parsed))
+                progress(j, len(scores.parsed))
+            if not self.untested:
+                self._test(m)
+
+    def _residuals(self) -> None:
+        rankings, lists = self.scores.rankings, Lists.of_rankings(self.scores.rankings)
+        asked = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
+        if not asked:
+            return
+        for j, of_lists in zip(asked, residuals_of([self.scores.parsed[j] for j in asked], lists), strict=True):
+            extra = np.full(self.scores.values.shape[:2], np.nan)
+            extra[rankings.run, rankings.topic] = of_lists
+            self.residual[:, j] = aggregate("mean", extra)
 
     def _test(self, measure: str) -> None:
         q = self.asked

@@ -28,7 +28,7 @@ from amble.report.leaderboard import Leaderboard, question
 
 __all__ = ["Report", "jinja", "report"]
 
-SYSTEMS = 24  # whose laws and documents are shown
+SYSTEMS = 16  # whose laws and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "laws.js", "users.js", "start.js")
 _FEW = 6  # runs named in a command
 
@@ -117,7 +117,7 @@ def report(
     scores : Scores
         The first measure is the one that the page starts with.
     baseline : str, optional
-        The run that others are compared with at first; the reader may choose another one. Without it, the first run.
+        The run that others are compared with at first; the reader may choose another one. Without it, the best run.
     test, correction, alpha, seed, rounds
         As for `compare`; tests are two-sided.
     systems : int
@@ -166,7 +166,7 @@ def report(
 
     try:
         board = Leaderboard(scores, asked, progress=lambda i, n: step("tests"))
-        first = 0 if baseline is None else board.place(baseline)
+        first = board.order(0)[0] if baseline is None else board.place(baseline)
         data = contents(scores, board, first, systems, progress=step)
     finally:
         line.close()

@@ -89,10 +89,10 @@ function drawBoard() {
     const order = by.words ? String(by.of(a)).localeCompare(String(by.of(b))) : key(a) - key(b);
     return (sorting.up ? order : -order) || place.get(a) - place.get(b);
   });
-  const head = h("tr", {}, h("th", { scope: "col", class: "number" }, "#"), shown.map((c) => {
-    if (c.still) return h("th", { scope: "col" }, c.label);
+  const head = h("tr", {}, h("th", { scope: "col", class: "number rank" }, "#"), shown.map((c) => {
+    if (c.still) return h("th", { scope: "col", class: "bar" }, c.label);
     const active = c.key === by.key;
-    return h("th", { scope: "col", class: c.words ? "" : "number", "aria-sort": active ? (sorting.up ? "ascending" : "descending") : null },
+    return h("th", { scope: "col", class: (c.words ? "" : "number") + (c.measure === undefined ? "" : " other"), "aria-sort": active ? (sorting.up ? "ascending" : "descending") : null },
       h("button", { type: "button", class: "sort", "data-key": c.key, title: c.about || null, onclick: () => {
         sorting.up = active ? !sorting.up : Boolean(c.words);
         sorting.key = c.key;

@@ -45,7 +45,7 @@ function drawCdf(box, law) {
   const ends = drawn.flatMap(({ k }) => [law.lines[k][0][0], law.lines[k][0].at(-1)]);
   const [least, most] = [Math.min(0, ...ends), Math.max(1, ...ends)];
   const x = linear(least, most, left, width - 8);
-  const y = linear(0, 1, height - bottom, 8);
+  const y = linear(0, 1, height - bottom, 16);
   const svg = drawing(width, height, `Share of users of ${names[state.measure]} whose score is at most x, for ${drawn.map(({ i }) => data.runs[i]).join(", ")}. The numbers are in the table beside it.`);
   const marks = ticks(least, most, width < 500 ? 5 : 10);
   leftAxis(svg, left, width - 8, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2));
@@ -60,7 +60,7 @@ function drawCdf(box, law) {
     [["order 1", law.order1[k], "one"], ["order 2", law.order2[k], "two"]].forEach(([what, value, dash]) => {
       if (value === null) return;
       svg.append(s("line", { x1: x(value), x2: x(value), y1: y(0), y2: y(1), class: `order ${dash} ${colour}` }));
-      svg.append(s("path", { d: `M${x(value)} ${y(0)}l-4 7h8z`, class: `tick ${colour}`, ...telling(() => [data.runs[i], `${what}: ${fixed(value)}`]) }));
+      svg.append(s("path", { d: `M${x(value)} ${y(1) - 1}l-4.5 -8h9z`, class: `tick ${colour}`, ...telling(() => [data.runs[i], `${what}: ${fixed(value)}`]) }));
     });
   }
   svg.addEventListener("pointermove", (event) => {
@@ -101,8 +101,8 @@ function drawSystems(box, law) {
     h("td", { class: "number" }, fixed(law.order1[k], 3)), h("td", { class: "number" }, fixed(law.order2[k], 3)),
     h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.25), 3)), h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.5), 3)), h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.75), 3))));
   box.replaceChildren(h("table", { class: "data tight" },
-    h("caption", { class: "aloud" }, "Runs drawn, with orders and quartiles"),
-    h("thead", {}, h("tr", {}, ["run", "order 1", "order 2", "¼ of users ≤", "½ ≤", "¾ ≤"].map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows)));
+    h("caption", {}, "Check a run to draw it. A quarter, half, and three quarters of its users score at most:"),
+    h("thead", {}, h("tr", {}, ["run", "order 1", "order 2", "¼ ≤", "½ ≤", "¾ ≤"].map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows)));
 }
 
 // how the run pointed at, or chosen, stands to another one
@@ -116,7 +116,8 @@ function drawHasse(box, law) {
   const levels = Math.max(...nodes.map((node) => node.level)) + 1;
   const [from, to] = [Math.min(...nodes.map((n) => n.x - n.half)), Math.max(...nodes.map((n) => n.x + n.half))];
   const room = widthOf(box);
-  const width = Math.max(Math.min(to - from + 20, 4000), Math.min(room, 320));
+  const spread = 1.3; // names are set wider here than where they were laid out
+  const width = Math.max((to - from) * spread + 20, Math.min(room, 320));
   const x = linear(from, to, 10, width - 10);
   const step = Math.min(Math.max(34, 900 / levels), 64);
   const y = (level) => 22 + level * step;
@@ -133,7 +134,7 @@ function drawHasse(box, law) {
   for (const node of systems) {
     const text = node.runs.slice(0, 2).map((i) => short(data.runs[i], 24)).join(", ") + (node.runs.length > 2 ? ` +${node.runs.length - 2}` : "");
     const pick = () => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, law); drawPairs(find("pairs"), law); };
-    const wide = Math.max(node.half * 2, 20);
+    const wide = Math.max(node.half * 2 * spread - 6, 20);
     svg.append(s("g", { class: `node ${role(node)}`, tabindex: 0, role: "button", "aria-pressed": String(role(node) === "focus"), "aria-label": node.runs.map((i) => data.runs[i]).join(", "), onclick: pick,
       onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } } },
       s("rect", { x: x(node.x) - wide / 2, y: y(node.level) - 13, width: wide, height: 19, rx: 4 }),

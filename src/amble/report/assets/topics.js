@@ -19,7 +19,7 @@ function drawHeat() {
   const [runs, topics] = [ranked(m), byEase(m)];
   const width = widthOf(box);
   const left = width < 560 ? 84 : 150;
-  const high = runs.length <= 30 ? 18 : runs.length <= 60 ? 12 : 6;
+  const high = runs.length <= 12 ? 26 : runs.length <= 30 ? 18 : runs.length <= 60 ? 12 : 6;
   const wide = (width - left - 2) / topics.length;
   const [top, height] = [4, runs.length * high + 30];
   const most = Math.max(...data.scores[m].flat().filter((x) => x !== null), 1e-9);
@@ -35,10 +35,11 @@ function drawHeat() {
   const label = `Heat map of ${names[m]}: ${runs.length} runs, the best on top, by ${topics.length} topics, the easiest on the left. Arrow keys move from cell to cell.`;
   const svg = drawing(width, height, label, { tabindex: 0, "aria-describedby": "aloud" });
   paths.forEach((path, k) => path.length && svg.append(s("path", { d: path.join(""), class: `heat heat-${k}` })));
+  const special = (i) => i === state.baseline || i === state.system;
+  const crowded = (r) => high < 9 && !special(runs[r]) && ((r !== 0 && r !== runs.length - 1) || runs.some((i, k) => special(i) && Math.abs(k - r) * high < 12));
   runs.forEach((i, r) => {
-    const special = i === state.baseline || i === state.system;
-    if (high < 9 && !special && r !== 0 && r !== runs.length - 1) return;
-    svg.append(s("text", { x: left - 6, y: top + r * high + high / 2 + 3.5, "text-anchor": "end", class: special ? "run special" : "run" },
+    if (crowded(r)) return;
+    svg.append(s("text", { x: left - 6, y: top + r * high + high / 2 + 3.5, "text-anchor": "end", class: special(i) ? "run special" : "run" },
       short(data.runs[i], width < 560 ? 12 : 22)));
   });
   svg.append(s("text", { x: left, y: height - 8, class: "run" }, "← easier topics"));
@@ -93,11 +94,11 @@ function drawDifferences() {
     return;
   }
   const [width, height, left] = [widthOf(box), 230, 46];
-  const most = Math.max(...found.map((one) => Math.abs(one.x)), 1e-6);
-  const y = linear(-most, most, height - 14, 10);
+  const [least, most] = [Math.min(...found.map((one) => one.x), 0), Math.max(...found.map((one) => one.x), 1e-6)];
+  const y = linear(least, most, height - 14, 10);
   const step = (width - left - 4) / Math.max(found.length, 1);
   const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} topics, worse on ${down}, equal on ${found.length - up - down}.`);
-  const marks = ticks(-most, most, 5);
+  const marks = ticks(least, most, 5);
   leftAxis(svg, left, width - 2, y, marks.at, (x) => signed(x, marks.digits).replace("±", ""));
   svg.append(s("line", { x1: left, x2: width - 2, y1: y(0), y2: y(0), class: "zero" }));
   found.forEach((one, k) => {
@@ -145,7 +146,7 @@ function drawDocuments() {
       h("td", { class: "number" }, signed(topic.parts[k][a] - topic.parts[k][b]))));
   const head = ["document", "grade", `rank, ${data.runs[state.system]}`, "part", `rank, ${data.runs[state.baseline]}`, "part", "difference"];
   box.replaceChildren(
-    h("p", { class: "note" }, `${of.measure} on topic ${data.topics[state.topic]}: parts are ${of.story}. ${topic.all > topic.docs.length ? `Of ${topic.all} documents, the ${topic.docs.length} whose parts differ most among ${of.systems.length} runs.` : ""}`),
+    h("p", { class: "note" }, `${of.measure} on topic ${data.topics[state.topic]}: ${of.story}. ${topic.all > topic.docs.length ? `Of ${topic.all} documents, the ${topic.docs.length} whose parts differ most among ${of.systems.length} runs.` : ""}`),
     h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Documents" }, h("table", { class: "data" },
       h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows))));
 }

@@ -2,7 +2,7 @@
 
 const PANELS = [
   ["weights", "attention W", "the share of attention that a rank gets"],
-  ["halting", "halting 1 − C", "the chance of stopping, once there"],
+  ["halting", "halting 1 − C", "the chance of stopping, once there (where 1 % of users get)"],
   ["residual", "residual", "the share of attention beyond the rank"],
 ];
 
@@ -14,6 +14,10 @@ function drawUsers() {
   const width = Math.floor(room / panels) - (panels > 1 ? 12 : 0);
   const chosen = of[state.measure];
   box.replaceChildren(...PANELS.map(([key, title, about]) => panel(of, chosen, key, title, about, width)));
+  find("users-legend").replaceChildren(...of.map((one, j) => (one.why ? null : h("button", {
+    type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
+    onclick: () => { choose({ measure: j }); find("users-legend").querySelector(`[data-measure="${j}"]`).focus(); },
+  }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
   const told = chosen.why
     ? `${chosen.why}.`
     : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? "She never stops." : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
@@ -41,7 +45,7 @@ function panel(of, chosen, key, title, about, width) {
       pen = "L";
     });
     const place = of.indexOf(one);
-    svg.append(s("path", { d: path, class: one === chosen ? "user chosen" : "user", onclick: () => choose({ measure: place }),
+    svg.append(s("path", { d: path, class: `user line-${place % MOST_LINES}${one === chosen ? " chosen" : ""}`, onclick: () => choose({ measure: place }),
       ...telling(() => [one.measure, about]) }));
   }
   return h("figure", {}, h("figcaption", {}, title), svg);
