@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amble.measures import Measure, measure, parse
     from amble.orders import PartialOrder, order_systems
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
-    from amble.report import Report, plot, report
+    from amble.report import Page, plot, report
     from amble.simulate import simulate
     from amble.table import Table
 
@@ -40,12 +40,12 @@ _ROOMS = {
     "Law": "law",
     "Measure": "measures",
     "MeasureError": "errors",
+    "Page": "report",
     "PartialOrder": "orders",
     "Qrels": "read",
     "Rankings": "align",
     "ReadError": "errors",
     "Reasons": "compare",
-    "Report": "report",
     "Run": "read",
     "Runs": "read",
     "Scores": "evaluate",
@@ -81,12 +81,12 @@ __all__ = [
     "Law",
     "Measure",
     "MeasureError",
+    "Page",
     "PartialOrder",
     "Qrels",
     "Rankings",
     "ReadError",
     "Reasons",
-    "Report",
     "Run",
     "Runs",
     "Scores",

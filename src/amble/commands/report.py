@@ -223,12 +223,13 @@ def _command(args: argparse.Namespace) -> str:
         return f"amble report --config {shlex.quote(args.config)}"
     words = ["amble", "report", args.qrels, *args.runs] if len(args.runs) <= 6 else ["amble", "report", args.qrels]
     said = shlex.join(words) + (" RUN…" if len(args.runs) > 6 else "")
-    for option in ("measure", "baseline", "test", "correction", "alpha", "seed", "rounds", "depth", "missing", "ties"):
+    for option, (_, usual) in _USUAL.items():
         value = getattr(args, option)
-        if value is None or value == _USUAL[option][1]:
+        if option == "output" or value is None or value == usual:
             continue
-        several = value if isinstance(value, list) else [str(value)]
-        said += f" --{option} " + " ".join(map(shlex.quote, several))
+        name = option.replace("_", "-")
+        for one in value if isinstance(value, list) else [value]:
+            said += f" --{name} {shlex.quote(str(one))}"
     return said + f" -o {shlex.quote(args.output)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amble.report.page import Report, report
+from amble.report.page import Page, report
 from amble.report.plotting import plot
 
-__all__ = ["Report", "plot", "report"]
+__all__ = ["Page", "plot", "report"]

@@ -56,7 +56,7 @@ def contents(
     """
     order = board.order(0)
     best = next((i for i in order if i != baseline), baseline)
-    systems = chosen_systems(scores, order, baseline, most)
+    systems = chosen_systems(order, baseline, most)
     topics = _telling(scores, systems, _TOPICS)
     progress("leaderboard")
     out: dict[str, Any] = {

@@ -22,11 +22,13 @@ SIMULATED = 10_000  # users on every topic, where there is no exact law
 _CORNERS = 160  # of a line on the page
 
 
-def chosen_systems(scores: Scores, order: Sequence[int], baseline: int, most: int) -> list[int]:
-    """The baseline and the best others that have an answer at all, in the order of the leaderboard."""
-    answered = set(np.unique(scores.rankings.run).tolist())
-    best = [i for i in order if i in answered and i != baseline][: most - 1]
-    kept = {*best, *({baseline} & answered)}
+def chosen_systems(order: Sequence[int], baseline: int, most: int) -> list[int]:
+    """The baseline and the best others, in the order of the leaderboard.
+
+    >>> chosen_systems([3, 1, 0, 2], baseline=2, most=3)
+    [3, 1, 2]
+    """
+    kept = {baseline, *[i for i in order if i != baseline][: most - 1]}
     return [i for i in order if i in kept]
 
 

@@ -26,7 +26,7 @@ from amble.report.chart import shown
 from amble.report.contents import contents
 from amble.report.leaderboard import Leaderboard, question
 
-__all__ = ["Report", "jinja", "report"]
+__all__ = ["Page", "jinja", "report"]
 
 SYSTEMS = 16  # whose laws and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "laws.js", "users.js", "start.js")
@@ -41,7 +41,7 @@ def jinja() -> Any:
         raise AmbleError("the report needs the extra: pip install 'amble[report]'") from None
 
 
-class Report:
+class Page:
     """What is known of some runs, as a page; made by `amble.report`.
 
     Attributes
@@ -90,7 +90,7 @@ class Report:
 
     def __repr__(self) -> str:
         return (
-            f"Report({len(self.scores.runs)} runs, {len(self.scores.topics)} topics, {', '.join(self.scores.measures)})"
+            f"Page({len(self.scores.runs)} runs, {len(self.scores.topics)} topics, {', '.join(self.scores.measures)})"
         )
 
 
@@ -109,7 +109,7 @@ def report(
     config: str = "",
     files: Sequence[Mapping[str, Any]] = (),
     progress: Callable[[int, int], None] | None = None,
-) -> Report:
+) -> Page:
     """Make a report of runs: one page that shows it all.
 
     Parameters
@@ -132,7 +132,7 @@ def report(
 
     Returns
     -------
-    Report
+    Page
 
     Examples
     --------
@@ -176,7 +176,7 @@ def report(
         "config": shown(config),
         "files": [{**f, "path": shown(str(f["path"]))} for f in files],
     }
-    return Report(scores, board, data, about)
+    return Page(scores, board, data, about)
 
 
 def _asset(name: str) -> str:

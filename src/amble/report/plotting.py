@@ -23,7 +23,7 @@ from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 
 if TYPE_CHECKING:
-    from amble.report.page import Report
+    from amble.report.page import Page
 
 __all__ = ["charts_of", "plot"]
 
@@ -50,7 +50,7 @@ def plot(
     x : object
         * `Scores`: runs by topics; with ``run`` and ``baseline``, the differences of the two by topic
         * `Comparison`: the difference of each pair, with its interval
-        * `Leaderboard` (of a `Report`): means with intervals and letters
+        * `Leaderboard` (of a `Page`): means with intervals and letters
         * `Law`, or ``{name: Law}``: the share of users whose score is at most x
         * `PartialOrder`: the Hasse diagram
         * `Measure`, a user (as `Measure.user` makes it), or ``{name: user}``: attention, halting, residual by rank; a
@@ -114,7 +114,7 @@ def _laws_or_users(x: Any, title: str) -> Any:
     raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
 
 
-def charts_of(report: Report) -> dict[str, Any]:
+def charts_of(report: Page) -> dict[str, Any]:
     """The charts of a report's page, by the name of a file: of its first measure where one has to be chosen."""
     scores, board, data = report.scores, report.leaderboard, report.data
     runs = scores.runs
@@ -140,7 +140,7 @@ def charts_of(report: Report) -> dict[str, Any]:
     return out
 
 
-def _answered(report: Report) -> list[tuple[Measure, str]]:
+def _answered(report: Page) -> list[tuple[Measure, str]]:
     """The measures whose users stop, with a topic that the run looked at has an answer to."""
     scores, best = report.scores, report.data["system"]
     topics = scores.rankings.topic[scores.rankings.run == best]
