@@ -76,7 +76,7 @@ function drawMatrix() {
 function drawPower() {
   const box = find("power");
   const meta = data.meta;
-  if (meta.why) { box.replaceChildren(); return; }
+  if (meta.why) return; // there is no box, either
   const order = names.map((_, j) => j).sort((a, b) => meta.power[b] - meta.power[a] || a - b);
   const [width, left, high] = [Math.min(widthOf(box), 620), 130, 24];
   const x = linear(0, 1, left, width - 60);
