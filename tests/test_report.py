@@ -343,7 +343,7 @@ def test_commands_on_the_page_run(
     assert main(["report", "demo/qrels.txt", *runs, "-m", "AP", "RBP(p=0.9)", "--title", "it's mine"]) == 0
     assert capfd.readouterr().out == "report: report.html\n"
     page = (tmp_path / "report.html").read_text()
-    shown = [html.unescape(text) for text in re.findall(r'<p class="command">.*?<code>(.*?)</code>', page)]
+    shown = [html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', page)]
     assert len(shown) == 9
     for command in shown:
         words = shlex.split(command)

@@ -187,6 +187,9 @@ def test_user(opened: Opened) -> None:
         assert opened.text("#law-measure") == f"the user of {measure}"
         assert opened.text("#board thead th:nth-child(3)").startswith(measure)
         assert opened.text("#user-story").startswith(f"{measure}: ")
+        name = measure if measure.isalnum() else f"'{measure}'"
+        assert opened.text("#law-command").endswith(f"-m {name} --levels")
+        assert opened.text("#user-command") == f"amble user {name} --depth 100"
         seen.add(opened.page.get_attribute("#law path.cdf", "d"))
     assert len(seen) == 3
     opened.page.select_option("#measure", label="bpref")

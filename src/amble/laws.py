@@ -29,8 +29,7 @@ def chosen_lists(
     rankings: Rankings, topics: Iterable[str] | None = None, runs: Iterable[str] | None = None
 ) -> list[list[int]]:
     """The lists of each run, or of some runs: of all its topics, or of some."""
-    if not isinstance(rankings, Rankings):
-        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
+    names_of_runs = chosen_runs(rankings, runs)
     wanted = set(range(len(rankings.topics)))
     if topics is not None:
         names = [topics] if isinstance(topics, str) else list(topics)
@@ -43,9 +42,8 @@ def chosen_lists(
     for i, (run, topic) in enumerate(zip(rankings.run.tolist(), rankings.topic.tolist(), strict=True)):
         if topic in wanted:
             groups[run].append(i)
-    names = chosen_runs(rankings, runs)
-    groups = [groups[rankings.index(name)] for name in names]
-    for run, group in zip(names, groups, strict=True):
+    groups = [groups[rankings.index(name)] for name in names_of_runs]
+    for run, group in zip(names_of_runs, groups, strict=True):
         if not group:
             raise AlignError(f"run {run} has no list for the topics asked for")
     return groups
@@ -53,6 +51,8 @@ def chosen_lists(
 
 def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
     """The names of all runs, or of those asked for, each once."""
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
     if runs is None:
         return list(rankings.runs)
     names = []

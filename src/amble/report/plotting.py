@@ -141,10 +141,11 @@ def charts_of(report: Page) -> dict[str, Any]:
 
 
 def _answered(report: Page) -> list[tuple[Measure, str]]:
-    """The measures whose users stop, with a topic that the run looked at has an answer to."""
+    """The measures that are one user, who stops, with a topic that the run looked at has an answer to."""
     scores, best = report.scores, report.data["system"]
     topics = scores.rankings.topic[scores.rankings.run == best]
     if not topics.size or scores.rankings.ties == "expected":
         return []
-    walkers = [m for m in scores.parsed if m.declaration.is_user and m.declaration.question != "wander"]
+    users = [m for m in scores.parsed if m.declaration.is_user and not m.is_population]
+    walkers = [m for m in users if m.declaration.question != "wander"]
     return [(m, scores.topics[int(topics[0])]) for m in walkers]

@@ -66,7 +66,7 @@ function cellOf(column, i, scale) {
 function bar(i, scale) {
   const board = data.leaderboard;
   const [x, half] = [board.means[state.measure][i], board.half[state.measure][i]];
-  const of = s("svg", { width: 150, height: 16, viewBox: "0 0 150 16", "aria-hidden": "true" });
+  const of = s("svg", { width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true" });
   const base = board.means[state.measure][state.baseline];
   if (base !== null) of.append(s("line", { x1: scale(base), x2: scale(base), y1: 0, y2: 16, class: "base" }));
   if (x !== null && half !== null) of.append(s("line", { x1: scale(x - half), x2: scale(x + half), y1: 8, y2: 8, class: "interval" }));
@@ -78,7 +78,7 @@ function drawBoard() {
   const board = data.leaderboard;
   const m = state.measure;
   const ends = board.means[m].flatMap((x, i) => (x === null ? [] : [x - (board.half[m][i] || 0), x + (board.half[m][i] || 0)]));
-  const scale = linear(Math.min(...ends, 0), Math.max(...ends, 0.0001), 5, 145);
+  const scale = linear(Math.min(...ends, 0), Math.max(...ends, 0.0001), 5, 115);
   const shown = columns();
   const by = shown.find((c) => c.key === sorting.key) || shown[1];
   const wanted = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -114,6 +114,8 @@ function drawBoardNotes() {
     ? [`Letters: ${board.captions[m]}.`,
        `Δ, p and ▲▼: each run against ${data.runs[state.baseline]} by the same test, ${board.correction} over the ${data.runs.length - 1} comparisons; ▲▼ where p ≤ ${board.alpha}.`]
     : [`Not tested: ${board.untested}.`];
+  if (board.differences.length && data.measures[m].of === "sum") told.push("Δ is a mean over topics, though the column before it is a sum.");
+  if (board.differences.length && data.measures[m].of === "geometric") told.push("Δ is one of logarithms, as the mean is geometric.");
   if (board.limits[m]) told.push(`There are too few ${board.limits[m]} to find any difference.`);
   if (board.residual[m].some((x) => x !== null)) {
     told.push(data.measures[m].bound

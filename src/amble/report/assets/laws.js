@@ -32,6 +32,7 @@ function drawLaws() {
     boxes[0].replaceChildren(h("p", { class: "note" }, `${law.why}.`));
     return;
   }
+  retold("law-command", /-m .* --levels$/, `-m ${quoted(names[state.measure])} --levels`);
   paint();
   drawCdf(boxes[0], law);
   drawSystems(boxes[1], law);

@@ -126,6 +126,12 @@ const aloud = (text) => { find("aloud").textContent = text; };
 // the same for all charts: told when pointed at
 const telling = (lines) => ({ onpointermove: (event) => tell(event, lines()), onpointerleave: hush });
 
+// commands follow what is chosen
+const quoted = (text) => (/^[\w@.,:+=%/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
+function retold(id, part, text) {
+  find(id).textContent = find(id).textContent.replace(part, () => text);
+}
+
 function options(select, labels, chosen) {
   select.replaceChildren(...labels.map(([value, label]) => h("option", { value }, label)));
   select.value = String(chosen);

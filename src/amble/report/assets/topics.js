@@ -135,6 +135,7 @@ function drawDocuments() {
   if (of.why) { box.replaceChildren(h("p", { class: "note" }, of.why)); return; }
   const topic = of.topics[of.places.indexOf(state.topic)];
   if (!topic) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.places.length} topics, those on which runs differ most; not for ${data.topics[state.topic]}.`)); return; }
+  retold("documents-command", /--why .*$/, `--why ${quoted(data.topics[state.topic])}`);
   const [a, b] = [of.systems.indexOf(state.system), of.systems.indexOf(state.baseline)];
   const outside = [[a, state.system], [b, state.baseline]].filter(([k]) => k < 0).map(([, i]) => data.runs[i]);
   if (outside.length) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.systems.length} runs; ${outside.join(" and ")} not among them (--systems shows more).`)); return; }

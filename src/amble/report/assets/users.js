@@ -18,6 +18,7 @@ function drawUsers() {
     type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
     onclick: () => { choose({ measure: j }); find("users-legend").querySelector(`[data-measure="${j}"]`).focus(); },
   }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
+  if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
   const told = chosen.why
     ? `${chosen.why}.`
     : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? "She never stops." : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
