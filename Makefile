@@ -72,6 +72,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_meta.py
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_report.py $(WORKLOAD)
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py
