@@ -37,9 +37,12 @@ function drawHeat() {
   paths.forEach((path, k) => path.length && svg.append(s("path", { d: path.join(""), class: `heat heat-${k}` })));
   const special = (i) => i === state.baseline || i === state.system;
   const crowded = (r) => high < 9 && !special(runs[r]) && ((r !== 0 && r !== runs.length - 1) || runs.some((i, k) => special(i) && Math.abs(k - r) * high < 12));
+  let free = 0; // where the next name may stand
   runs.forEach((i, r) => {
     if (crowded(r)) return;
-    svg.append(s("text", { x: left - 6, y: top + r * high + high / 2 + 3.5, "text-anchor": "end", class: special(i) ? "run special" : "run" },
+    const y = Math.max(top + r * high + high / 2 + 3.5, free);
+    free = y + 12;
+    svg.append(s("text", { x: left - 6, y, "text-anchor": "end", class: special(i) ? "run special" : "run" },
       short(data.runs[i], width < 560 ? 12 : 22)));
   });
   svg.append(s("text", { x: left, y: height - 8, class: "run" }, "← easier topics"));
