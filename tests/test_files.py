@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 import amble
-from amble.files import stem, topic_changes
+from amble.files import stem, topic_changes, write_whole
 
 QRELS = "401 0 a 1\n401 0 b 0\n402 0 a 2\n"
 RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 a 1 1 tag\n"
@@ -117,3 +117,25 @@ def test_cuts_fall_on_changes_of_topic(write) -> None:
         for cut in cuts[1:]:
             assert body[cut - 1 : cut] == b"\n"
             assert body[:cut].splitlines()[-1].split()[0] != body[cut:].split(None, 1)[0]
+
+
+def test_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    link.symlink_to(target)
+    write_whole(link, "one\n")
+    assert (target.read_text(), link.is_symlink()) == ("one\n", True)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(amble.AmbleError, match="a.txt: No space left on device"):
+        write_whole(target, "two\n")
+    assert target.read_text() == "one\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "link.txt"]
+
+
+def test_a_pipe_is_written_to() -> None:
+    code = "from amble.files import write_whole; write_whole('/dev/stdout', 'here')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("here", "")

@@ -207,8 +207,8 @@ def topic_changes(path: str, parts: int) -> list[int]:
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write a text to a file that appears whole or not at all; what was there before stays until then."""
     name = os.fspath(path)
-    target = os.path.realpath(name)
-    direct = os.path.exists(target) and not os.path.isfile(target)  # a device or a pipe is written to, not replaced
+    direct = os.path.exists(name) and not os.path.isfile(name)  # a device or a pipe is written to, not replaced
+    target = name if direct else os.path.realpath(name)
     partial = target if direct else f"{target}.{os.getpid()}.partial"
     try:
         with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:

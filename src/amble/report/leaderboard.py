@@ -79,12 +79,14 @@ class Leaderboard:
         self.residual = np.full(self.means.shape, np.nan)
         self.compared: list[Comparison] = []
         self.untested = "one run has no other to be compared with" if len(scores.runs) < 2 else ""
+        if progress is not None:
+            progress(0, len(scores.parsed))
         self._residuals()
         for j, m in enumerate(scores.measures):
-            if progress is not None:
-                progress(j, len(scores.parsed))
             if not self.untested:
                 self._test(m)
+            if progress is not None:
+                progress(j + 1, len(scores.parsed))
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.rankings, Lists.of_rankings(self.scores.rankings)
