@@ -118,6 +118,16 @@ def test_other_tests(scores: amble.Scores, test: str, correction: str | None) ->
         assert p == pytest.approx(found.adjusted.tolist(), rel=6e-3)
 
 
+def test_captions_say_what_was_asked(scores: amble.Scores) -> None:
+    few = amble.evaluate(scores.rankings, ["AP"])
+    for options, words in (
+        ({"correction": "none"}, "15 comparisons without correction; runs that share a letter do not differ"),
+        ({"correction": "none", "baseline": "bm25"}, "5 comparisons with bm25 without correction; ↑ ↓ differ"),
+        ({"test": "anova", "baseline": "bm25"}, "all runs in one family, 5 comparisons with bm25; ↑ ↓ differ"),
+    ):
+        assert words in amble.report(few, **options).leaderboard.caption
+
+
 def test_residuals(scores: amble.Scores, shown: dict[str, Any]) -> None:
     lists = Lists.of_rankings(scores.rankings)
     for j, measure in enumerate(scores.parsed):

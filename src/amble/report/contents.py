@@ -1,4 +1,4 @@
-"""Everything that the page shows, as plain data: what the library found, and nothing that the page would compute."""
+"""Everything that the page shows, as plain data: what the library found, section by section."""
 
 from __future__ import annotations
 

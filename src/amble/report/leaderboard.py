@@ -23,6 +23,7 @@ __all__ = ["Against", "Leaderboard", "question"]
 
 Array = NDArray[np.float64]
 
+_ARROWS = "↑ ↓ differ significantly from it"
 _FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
 
 
@@ -69,6 +70,18 @@ class Leaderboard:
     compared : list of Comparison
         All pairs of runs, a comparison a measure; empty if nothing was tested.
     untested : str
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {t: {"a": 1} for t in "123"}
+    >>> good, bad = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
+    >>> scores = amble.evaluate(qrels, {"x": dict.fromkeys("123", good), "y": dict.fromkeys("123", bad)}, "AP")
+    >>> amble.report(scores, baseline="y").leaderboard.table()
+    paired t-test, two-sided, alpha 0.05, Holm's correction of 1 comparison with y; ↑ ↓ differ significantly from it
+    run       AP
+    x    1.0000↑
+    y    0.5000
     """
 
     def __init__(self, scores: Scores, asked: Question, *, progress: Callable[[int, int], None] | None = None) -> None:
@@ -99,13 +112,14 @@ class Leaderboard:
             self.residual[:, j] = aggregate("mean", extra)
 
     def _test(self, measure: str) -> None:
-        q = self.asked
         try:
-            self.compared.append(
-                compare(self.scores, measure, None, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
-            )
+            self.compared.append(self._compare(measure, None))
         except AlignError as why:  # too few topics in common
             self.compared, self.untested = [], str(why)
+
+    def _compare(self, measure: str, baseline: str | None) -> Comparison:
+        q = self.asked
+        return compare(self.scores, measure, baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
 
     def order(self, j: int) -> list[int]:
         """The places of the runs by one measure, the best first; runs without a score last."""
@@ -179,10 +193,8 @@ class Leaderboard:
         q = self.asked
         if not self.compared:
             return f"not tested: {self.untested}"
-        shown = " | ".join(self.compared[0].caption.splitlines()[:1]).split(": ", 1)[1]
-        if q.baseline is None:
-            return f"{shown}; runs that share a letter do not differ"
-        runs = len(self.scores.runs) - 1
-        shown = shown.replace(f"{len(self.compared[0]):,} comparison{'s' * (len(self.compared[0]) != 1)}", "")
-        name = self.scores.runs[self.place(q.baseline)]
-        return f"{shown.rstrip()} {runs} comparison{'s' * (runs != 1)} with {name}; ↑ ↓ differ significantly from it"
+        found = self.compared[0]
+        if q.baseline is not None:
+            found = self._compare(self.scores.measures[0], q.baseline)
+        shown = found.caption.splitlines()[0].split(": ", 1)[1]
+        return shown + ("; runs that share a letter do not differ" if q.baseline is None else f"; {_ARROWS}")

@@ -51,6 +51,16 @@ class Page:
         Means, intervals, letters; its ``table()`` has marks of significance, also in LaTeX.
     data : dict
         What the page shows: plain lists and numbers, as they are embedded.
+
+    Examples
+    --------
+    >>> import amble
+    >>> scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
+    >>> page = amble.report(scores)
+    >>> page
+    Page(1 runs, 1 topics, AP)
+    >>> page.html()[:15]
+    '<!doctype html>'
     """
 
     def __init__(
