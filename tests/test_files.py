@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 import amble
-from amble.files import stem, topic_changes, whole_file
+from amble.files import stem, topic_changes, whole_file, write_whole
 
 QRELS = "401 0 a 1\n401 0 b 0\n402 0 a 2\n"
 RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 a 1 1 tag\n"
@@ -136,3 +136,25 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("out", b"after")]
     with pytest.raises(amble.AmbleError, match="No such file or directory"), whole_file(str(tmp_path / "no" / "out")):
         pass
+
+
+def test_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    link.symlink_to(target)
+    write_whole(link, "one\n")
+    assert (target.read_text(), link.is_symlink()) == ("one\n", True)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(amble.AmbleError, match="a.txt: No space left on device"):
+        write_whole(target, "two\n")
+    assert target.read_text() == "one\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "link.txt"]
+
+
+def test_a_pipe_is_written_to() -> None:
+    code = "from amble.files import write_whole; write_whole('/dev/stdout', 'here')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("here", "")

@@ -87,3 +87,21 @@ def test_nothing_to_walk_on() -> None:
         amble.laws(QRELS, "AP")  # type: ignore[arg-type]
     with pytest.raises(amble.MeasureError, match="not a user"):
         amble.laws(rankings, "NumRel")
+
+
+def test_some_runs() -> None:
+    qrels = {"1": {"a": 1}, "2": {"b": 1}}
+    first, second = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0}}, {"1": {"b": 2.0, "a": 1.0}, "2": {"b": 2.0}}
+    rankings = amble.align(qrels, {"x": first, "y": second, "z": first})
+    every = amble.laws(rankings, "AP")
+    some = amble.laws(rankings, "AP", runs=["z", "y", "z"])
+    assert list(some) == ["z", "y"]
+    assert all((some[run].values == every[run].values).all() for run in some)
+    assert some["y"].mean == 0.75  # 1/2 and 1
+    assert orders_of(rankings, "AP", runs=["y"], known={"y": some["y"]})[0, 0] == 0.75
+    for measure in ("AP", "RBP", "P@1"):
+        assert orders_of(rankings, measure, runs=["z", "y"]).tolist() == orders_of(rankings, measure)[[2, 1]].tolist()
+    with pytest.raises(amble.AlignError, match="run 'w' is not among x, y, z"):
+        amble.laws(rankings, "AP", runs=["w"])
+    with pytest.raises(amble.AlignError, match="no runs asked for"):
+        amble.laws(rankings, "AP", runs=[])

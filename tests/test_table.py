@@ -70,3 +70,18 @@ def test_caption() -> None:
     assert table.html().startswith("<table><caption>what it is\nand &lt;of&gt; whom</caption><thead>")
     assert table.tsv() == "run\na"  # for programs
     assert table.csv() == "run\na"
+
+
+def test_marks_stand_behind_numbers() -> None:
+    table = Table(
+        ["run", "AP"], [["a", 0.5], ["b", 0.25], ["c", 0.125]], best={(0, 1)}, marks={(0, 1): "↑", (2, 1): "ab"}
+    )
+    # numbers stay below one another
+    assert table.text().splitlines() == ["run        AP", "a    0.5000↑", "b    0.2500", "c    0.1250ab"]
+    latex = table.latex()
+    assert r"a & \textbf{0.5000}$^{\uparrow}$ \\" in latex
+    assert r"c & 0.1250$^{\mathrm{ab}}$ \\" in latex
+    assert "<b>0.5000</b><sup>↑</sup>" in table.html()
+    # programs get the numbers alone
+    assert table.csv().splitlines()[1] == "a,0.5"
+    assert json.loads(table.json())["rows"][2] == {"run": "c", "AP": 0.125}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from amble.measures import Measure, measure, parse
     from amble.orders import PartialOrder, order_systems
     from amble.read import Qrels, Run, Runs, read_qrels, read_runs
+    from amble.report import Page, plot, report
     from amble.sessions import Sessions, read_sessions
     from amble.simulate import simulate
     from amble.table import Table
@@ -54,6 +55,7 @@ _ROOMS = {
     "Measure": "measures",
     "MeasureError": "errors",
     "NormalisedWarning": "errors",
+    "Page": "report",
     "PartialOrder": "orders",
     "Pool": "lab",
     "Qrels": "read",
@@ -82,6 +84,7 @@ _ROOMS = {
     "order_systems": "orders",
     "parse": "measures",
     "pool": "lab",
+    "plot": "report",
     "pr_curve": "curves",
     "read_fit": "users.fit_file",
     "read_qrels": "read",
@@ -90,6 +93,7 @@ _ROOMS = {
     "read_sessions": "sessions",
     "read_topics": "lab.topics",
     "search": "lab.search",
+    "report": "report",
     "simulate": "simulate",
     "why": "compare",
     "write_fit": "users.fit_file",
@@ -111,6 +115,7 @@ __all__ = [
     "Measure",
     "MeasureError",
     "NormalisedWarning",
+    "Page",
     "PartialOrder",
     "Pool",
     "Qrels",
@@ -139,6 +144,7 @@ __all__ = [
     "open_index",
     "order_systems",
     "parse",
+    "plot",
     "pool",
     "pr_curve",
     "read_fit",
@@ -147,6 +153,7 @@ __all__ = [
     "read_runs",
     "read_sessions",
     "read_topics",
+    "report",
     "search",
     "simulate",
     "why",

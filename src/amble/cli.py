@@ -26,6 +26,7 @@ COMMANDS = {
     "judge": "sheets for assessors and back, their agreement, what judging costs",
     "fuse": "many runs into one",
     "fit": "users fitted to logs of what people clicked",
+    "report": "one page that shows it all, charts and tables for papers, gates for CI",
     "list": "the measures: their users, parameters, formulas, references",
     "index": "index a collection of documents",
     "search": "search an index for topics, by one of six scorers: a run",

@@ -86,7 +86,7 @@ def make_collection(folder: str | os.PathLike[str], topics: int = 25, seed: int 
             best = np.argsort(-shown, kind="stable")[:_DEPTH]
             if system.pooled:
                 pool.update(best[:_POOL].tolist())
-            if system.name == "boolean" and t == topics - 1:
+            if system.name == "boolean" and t == topics - 1 > 0:
                 continue  # it found nothing
             runs[system.name] += [
                 f"{topic} Q0 {docs[d]} {r} {shown[d]:.{system.digits}f} {system.name}\n"

@@ -1,4 +1,4 @@
-"""Files as bytes: plain, compressed, or a pipe; told apart by what they hold, not by their names."""
+"""Files as bytes: plain, compressed, or a pipe, told apart by what they hold; texts written whole."""
 
 from __future__ import annotations
 
@@ -206,9 +206,13 @@ def topic_changes(path: str, parts: int) -> list[int]:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to be written that appears whole or not at all; a device or a pipe is written to as it is."""
-    target = os.path.realpath(path)
-    direct = os.path.exists(target) and not os.path.isfile(target)
+    """Open a file to be written that appears whole or not at all; a device or a pipe is written to as it is.
+
+    What was there before stays until then.
+    """
+    name = os.fspath(path)
+    direct = os.path.exists(name) and not os.path.isfile(name)
+    target = name if direct else os.path.realpath(name)
     partial = target if direct else f"{target}.{os.getpid()}.partial"
     try:
         with open(partial, "wb") as file:
@@ -216,7 +220,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if not direct:
             os.replace(partial, target)
     except OSError as error:
-        raise AmbleError(f"{os.fspath(path)}: {error.strerror or error}") from None
+        raise AmbleError(f"{name}: {error.strerror or error}") from None
     finally:
         if not direct and os.path.exists(partial):
             os.unlink(partial)

@@ -79,6 +79,15 @@ REFERENCES = {
   year = {2015},
   doi = {10.1145/2766462.2767728}
 }""",
+    "benjamini1995": """@article{benjamini1995,
+  author = {Yoav Benjamini and Yosef Hochberg},
+  title = {Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing},
+  journal = {Journal of the Royal Statistical Society, Series B},
+  volume = {57},
+  number = {1},
+  pages = {289--300},
+  year = {1995}
+}""",
     "buckley2004": """@inproceedings{buckley2004,
   author = {Chris Buckley and Ellen M. Voorhees},
   title = {Retrieval Evaluation with Incomplete Information},
@@ -86,6 +95,15 @@ REFERENCES = {
   pages = {25--32},
   year = {2004},
   doi = {10.1145/1008992.1009000}
+}""",
+    "carterette2012": """@article{carterette2012,
+  author = {Benjamin A. Carterette},
+  title = {Multiple Testing in Statistical Analysis of Systems-Based Information Retrieval Experiments},
+  journal = {ACM Transactions on Information Systems},
+  volume = {30},
+  number = {1},
+  year = {2012},
+  doi = {10.1145/2094072.2094076}
 }""",
     "chapelle2009": """@inproceedings{chapelle2009,
   author = {Olivier Chapelle and Donald Metzler and Ya Zhang and Pierre Grinspan},
@@ -125,6 +143,16 @@ REFERENCES = {
   year = {2020},
   doi = {10.1145/3409256.3409832}
 }""",
+    "gramm2007": """@article{gramm2007,
+  author = {Jens Gramm and Jiong Guo and Falk H{\\"u}ffner and Rolf Niedermeier and Hans-Peter Piepho and
+    Ramona Schmid},
+  title = {Algorithms for Compact Letter Displays: Comparison and Evaluation},
+  journal = {Computational Statistics \\& Data Analysis},
+  volume = {52},
+  number = {2},
+  pages = {725--736},
+  year = {2007}
+}""",
     "harman1992": """@article{harman1992,
   author = {Donna Harman},
   title = {Evaluation Issues in Information Retrieval},
@@ -133,6 +161,15 @@ REFERENCES = {
   number = {4},
   pages = {439--440},
   year = {1992}
+}""",
+    "holm1979": """@article{holm1979,
+  author = {Sture Holm},
+  title = {A Simple Sequentially Rejective Multiple Test Procedure},
+  journal = {Scandinavian Journal of Statistics},
+  volume = {6},
+  number = {2},
+  pages = {65--70},
+  year = {1979}
 }""",
     "ir_measures": """@inproceedings{ir_measures,
   author = {Sean MacAvaney and Craig Macdonald and Iadh Ounis},
@@ -160,6 +197,14 @@ REFERENCES = {
   pages = {165--176},
   year = {2000},
   doi = {10.1023/A:1009902609570}
+}""",
+    "kendall1938": """@article{kendall1938,
+  author = {Maurice G. Kendall},
+  title = {A New Measure of Rank Correlation},
+  journal = {Biometrika},
+  volume = {30},
+  pages = {81--93},
+  year = {1938}
 }""",
     "manning2008": """@book{manning2008,
   author = {Christopher D. Manning and Prabhakar Raghavan and Hinrich Sch{\\"u}tze},
@@ -222,6 +267,14 @@ REFERENCES = {
   year = {2013},
   doi = {10.1145/2484028.2484031}
 }""",
+    "smucker2007": """@inproceedings{smucker2007,
+  author = {Mark D. Smucker and James Allan and Ben Carterette},
+  title = {A Comparison of Statistical Significance Tests for Information Retrieval Evaluation},
+  booktitle = {Proceedings of CIKM},
+  pages = {623--632},
+  year = {2007},
+  doi = {10.1145/1321440.1321528}
+}""",
     "smucker2012": """@inproceedings{smucker2012,
   author = {Mark D. Smucker and Charles L. A. Clarke},
   title = {Time-Based Calibration of Effectiveness Measures},
@@ -250,6 +303,15 @@ REFERENCES = {
   pages = {51--58},
   year = {2008},
   doi = {10.1145/1390334.1390346}
+}""",
+    "wilcoxon1945": """@article{wilcoxon1945,
+  author = {Frank Wilcoxon},
+  title = {Individual Comparisons by Ranking Methods},
+  journal = {Biometrics Bulletin},
+  volume = {1},
+  number = {6},
+  pages = {80--83},
+  year = {1945}
 }""",
     "yilmaz2006": """@inproceedings{yilmaz2006,
   author = {Emine Yilmaz and Javed A. Aslam},

@@ -24,6 +24,13 @@ def _latex(text: str) -> str:
     return "".join(special.get(c, c) for c in text)
 
 
+def _raised(mark: str) -> str:
+    """A mark behind a cell in LaTeX: arrows by their names, letters upright."""
+    arrows = {"↑": r"\uparrow", "↓": r"\downarrow"}
+    raised = arrows[mark] if mark in arrows else r"\mathrm{" + _latex(mark) + "}"
+    return f"$^{{{raised}}}$" if mark else ""
+
+
 def _html(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
@@ -43,6 +50,8 @@ class Table:
         Cells to stand out: bold on a terminal, in LaTeX and in HTML.
     caption : str, optional
         What stands above it, for people: in text, as a comment in LaTeX, as a caption in HTML.
+    marks : dict of (row, column) to str, optional
+        What stands behind a cell, for people: letters or arrows, in text as they are, raised in LaTeX and in HTML.
 
     Examples
     --------
@@ -62,6 +71,7 @@ class Table:
         facts: dict[str, Any] | None = None,
         best: set[tuple[int, int]] | None = None,
         caption: str = "",
+        marks: dict[tuple[int, int], str] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self.rows: list[tuple[Cell, ...]] = [tuple(row) for row in rows]
@@ -69,6 +79,7 @@ class Table:
         self.facts = facts or {}
         self.best = best or set()
         self.caption = caption
+        self.marks = marks or {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -101,6 +112,10 @@ class Table:
     def text(self, *, bold: bool = False) -> str:
         """Aligned columns; with ``bold`` the best cells stand out on a terminal."""
         shown, numeric = self._shown(), self._numeric()
+        for i in {i for _, i in self.marks}:  # numbers stay below one another, whatever stands behind them
+            room = max(len(mark) for (_, j), mark in self.marks.items() if j == i)
+            for r, row in enumerate(shown):
+                row[i] += self.marks.get((r, i), "").ljust(room)
         widths = [max([len(name), *(len(row[i]) for row in shown)]) for i, name in enumerate(self.columns)]
 
         def line(cells: Sequence[str], row: int = -1) -> str:
@@ -163,7 +178,8 @@ class Table:
         ]
         for r, cells in enumerate(self._shown()):
             bold = [f"\\textbf{{{_latex(c)}}}" if (r, i) in self.best else _latex(c) for i, c in enumerate(cells)]
-            lines.append(" & ".join(bold) + r" \\")
+            raised = [_raised(self.marks.get((r, i), "")) for i in range(len(cells))]
+            lines.append(" & ".join(map("".join, zip(bold, raised, strict=True))) + r" \\")
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
     def html(self) -> str:
@@ -173,6 +189,9 @@ class Table:
         for r, cells in enumerate(self._shown()):
             tags = ["b" if (r, i) in self.best else "" for i in range(len(cells))]
             filled = [f"<b>{_html(c)}</b>" if t else _html(c) for c, t in zip(cells, tags, strict=True)]
+            for i in range(len(cells)):
+                mark = self.marks.get((r, i), "")
+                filled[i] += f"<sup>{_html(mark)}</sup>" if mark else ""
             body.append("<tr>" + "".join(f"<td>{c}</td>" for c in filled) + "</tr>")
         caption = f"<caption>{_html(self.caption)}</caption>" if self.caption else ""
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"

@@ -24,13 +24,13 @@ from amble.commands import session
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, write
 from amble.errors import AmbleError
 
-__all__ = ["arguments", "prepare", "run"]
+__all__ = ["CORRECTIONS", "TESTS", "arguments", "baseline_of", "prepare", "run"]
 
 _DEFAULT = "AP"
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
-_TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
+TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
 _USUAL: dict[str, Any] = {"test": "t", "sides": "two", "alpha": 0.05, "seed": 0, "rounds": 10_000}
-_CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
+CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +39,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
     add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
-    add("--test", choices=_TESTS, help="tukey, anova: of all runs at once (default: t)")
+    add("--test", choices=TESTS, help="tukey, anova: of all runs at once (default: t)")
     add("--sides", choices=("two", "less", "greater"), help="greater: is a run better than the other?")
-    add("--correction", choices=_CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
+    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
     add("--alpha", type=float, metavar="A", help="the level (default: 0.05)")
     add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
     add("--seed", type=int, metavar="S", help="same seed, same answer (default: 0)")
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         if len(args.runs) < 2:
             raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    base = None if args.baseline is None else _baseline(scores, args)
+    base = None if args.baseline is None else baseline_of(scores, args)
     tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
@@ -110,7 +110,7 @@ def _files(args: argparse.Namespace) -> list[str]:
     return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
 
 
-def _baseline(scores: Any, args: argparse.Namespace) -> str:
+def baseline_of(scores: Any, args: argparse.Namespace) -> str:
     """The name of the run that is the baseline: it may be given as its file is."""
     from amble.sessions import Sessions
     from amble.sessions.layouts import name_of

@@ -1,11 +1,13 @@
 """Make a small collection (six systems, 25 topics, pooled judgments), evaluate it, show what was decided on the way,
-and say what to try next.
+write a report of it, and say what to try next.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import Any
 
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "ERR@20")
 
@@ -45,6 +47,24 @@ def run(args: argparse.Namespace) -> int:
     here = "python -m amble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
     print("Next:")
     print(f"  {here} eval {made.qrels} {args.folder}/*.run -m AP nDCG@10 -q --format tsv")
+    print(f"  {here} report {made.qrels} {args.folder}/*.run --baseline bm25 -o {args.folder}/mine.html")
     print(f"  {here} check {args.folder}/*.run --qrels {made.qrels}")
-    print(f"  {here} list RBP")
+    print(f"  {here} list RBP\n")
+    print(_report(scores, made, args))
     return 0
+
+
+def _report(scores: Any, made: Any, args: argparse.Namespace) -> str:
+    """Write the page of the collection beside it, where the extra is there; tell where, or what is lacking."""
+    from amble.commands.eval import facts
+    from amble.errors import AmbleError
+    from amble.report.page import jinja, report
+
+    try:
+        jinja()
+    except AmbleError as error:
+        return f"No report was written: {error}"
+    path = Path(args.folder) / "report.html"
+    files = facts(scores.rankings, [], [str(made.qrels), *map(str, made.runs)], {})["files"]
+    report(scores, baseline="bm25", title="A small collection that never was", files=files).save(path)
+    return f"All of it on one page, to be opened in a browser: {path}"

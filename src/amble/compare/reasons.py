@@ -129,10 +129,11 @@ def why(
     a        1       1  0.5000       2  0.2500      0.2500
     all      -       -  0.8333       -  0.2500      0.5833
     """
+    given: Scores | None = None
     if isinstance(rankings, Scores):
         if measure is None and len(rankings.parsed) == 1:
             measure = rankings.parsed[0]
-        rankings = rankings.rankings
+        given, rankings = rankings, rankings.rankings
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them, or scores")
     if measure is None:
@@ -147,7 +148,7 @@ def why(
     wanted = _chosen(rankings, runs)
     at = [_list_of(rankings, run, topic) for run in wanted]
     found = [None if i is None else parts_of(m, lists, i) for i in at]
-    scored = m.scores(lists)
+    scored = _scores(m, lists, rankings, given)
     scores = np.array([np.nan if i is None else scored[i] for i in at])
     sums = [0.0 if part is None else float(part.sum()) for part in found]
     missed = [i is not None and part is None for i, part in zip(at, found, strict=True)]
@@ -163,6 +164,15 @@ def why(
         parts = losses_without(m, lists, rows, at, rankings.unjudged == "condense")
     names = [rankings.runs[run] for run in wanted]
     return _sorted(m, rankings, (topic, names), (rows, ranks, parts, scores), kind_of_parts(m) if whole else "removed")
+
+
+def _scores(m: Measure, lists: Lists, rankings: Rankings, given: Scores | None) -> Array:
+    """The score of every list: as it was given, where it was, else scored again."""
+    if given is not None and not given.standardised and str(m) in given.measures:
+        known = given.values[rankings.run, rankings.topic, given.measures.index(str(m))]
+        if not np.isnan(known).any():
+            return np.asarray(known)
+    return m.scores(lists)
 
 
 def _chosen(rankings: Rankings, runs: Iterable[str] | None) -> list[int]:

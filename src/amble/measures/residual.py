@@ -8,6 +8,7 @@ with its k lowest unjudged documents relevant, for every k.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from amble.measures.walking import stroll_on
 from amble.users.stroll import Stroll
 from amble.users.walk import Walk
 
-__all__ = ["bounds", "interval", "residuals"]
+__all__ = ["bounds", "interval", "residuals", "residuals_of"]
 
 Array = NDArray[np.float64]
 
@@ -90,25 +91,39 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: floa
 
 def residuals(measure: Measure, lists: Lists) -> Array:
     """For every list, the score if all its unjudged documents gained the most, less the score as it is."""
+    return residuals_of([measure], lists)[0]
+
+
+def residuals_of(
+    measures: Sequence[Measure], lists: Lists, progress: Callable[[int, int], None] | None = None
+) -> list[Array]:
+    """The residuals of several measures: lists are filled once for all of them."""
     if lists.ties is not None:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
-    base = measure.scores(lists)
-    out = np.zeros(lists.n)
-    walk = None if measure.is_population else measure.walking()
-    most = lists.max_grade if lists.max_grade > 0 else 1.0
-    if "rel" in measure.values:  # a relevant one, if there is none yet
-        most = max(most, float(measure.values["rel"]))
+    out = [-measure.scores(lists) for measure in measures]
+    largest = lists.max_grade if lists.max_grade > 0 else 1.0
+    # a relevant one, if there is none yet
+    most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for m in measures]
     for start in range(0, lists.n, _CHUNK):
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
-        filled = _filled(lists, chunk, most)
-        best = measure.scores(filled)
-        if walk is not None:
-            best = best + _beyond_walks(walk, measure, filled, _gain_of(measure, most))
-        elif measure.declaration.question == "order2" and measure.cut is None:
-            depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
-            best = best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0)
-        out[chunk] = best - base[chunk]
+        filled = {grade: _filled(lists, chunk, grade) for grade in set(most)}
+        for measure, grade, extra in zip(measures, most, out, strict=True):
+            extra[chunk] += _best(measure, filled[grade], grade)
+        if progress is not None:
+            progress(int(chunk[-1]) + 1, lists.n)
     return out
+
+
+def _best(measure: Measure, filled: Lists, most: float) -> Array:
+    """The scores of lists whose unjudged documents gain the most, and what endless users gain beyond them."""
+    best = measure.scores(filled)
+    walk = None if measure.is_population else measure.walking()
+    if walk is not None:
+        return best + _beyond_walks(walk, measure, filled, _gain_of(measure, most))
+    if measure.declaration.question == "order2" and measure.cut is None:
+        depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
+        return np.asarray(best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0))
+    return best
 
 
 def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Array:

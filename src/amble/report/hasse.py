@@ -13,7 +13,7 @@ from typing import Any
 from amble.orders import PartialOrder
 from amble.report.chart import altair, many, shown
 
-__all__ = ["hasse_chart", "hasse_spec"]
+__all__ = ["Place", "hasse_chart", "hasse_layout", "hasse_spec"]
 
 _SWEEPS = 12
 _LETTER, _CAPITAL = 6.0, 8.0  # pixels, about
@@ -25,7 +25,7 @@ def _width(text: str) -> float:
     return sum(_CAPITAL if c.isupper() or not c.isascii() else _LETTER for c in text)
 
 
-class _Place:
+class Place:
     """Where a class, or an edge on its way, stands."""
 
     def __init__(self, level: int, names: tuple[str, ...] = ()) -> None:
@@ -37,29 +37,29 @@ class _Place:
         ]
         self.half = max(map(_width, self.label), default=0) / 2 + _GAP / 2
         self.x = 0.0
-        self.up: list[_Place] = []
-        self.down: list[_Place] = []
+        self.up: list[Place] = []
+        self.down: list[Place] = []
 
-    def pull(self, sides: Iterable[list[_Place]]) -> float:
+    def pull(self, sides: Iterable[list[Place]]) -> float:
         """Where its neighbours would have it."""
         near = [other.x for side in sides for other in side]
         return sum(near) / len(near) if near else self.x
 
 
-def _places(order: PartialOrder) -> list[list[_Place]]:
+def _places(order: PartialOrder) -> list[list[Place]]:
     """The places of each level, each with those that it leads to."""
     level = {name: i for i, names in enumerate(order.levels) for name in names}
-    of = {names: _Place(level[names[0]], names) for names in order.classes}
-    rows: list[list[_Place]] = [[] for _ in order.levels]
+    of = {names: Place(level[names[0]], names) for names in order.classes}
+    rows: list[list[Place]] = [[] for _ in order.levels]
     for place in of.values():
         rows[place.level].append(place)
-    ways: dict[tuple[_Place, int], _Place] = {}  # of each system, on the levels that its edges pass
+    ways: dict[tuple[Place, int], Place] = {}  # of each system, on the levels that its edges pass
     for better, worse in order.edges:
         above = of[better]
         for i in range(above.level + 1, of[worse].level):
             below = ways.get((of[better], i))
             if below is None:
-                below = ways[of[better], i] = _Place(i)
+                below = ways[of[better], i] = Place(i)
                 rows[i].append(below)
                 above.down.append(below)
                 below.up.append(above)
@@ -69,7 +69,7 @@ def _places(order: PartialOrder) -> list[list[_Place]]:
     return rows
 
 
-def _pack(row: list[_Place]) -> None:
+def _pack(row: list[Place]) -> None:
     """Put places side by side, around 0."""
     at = -sum(place.half for place in row)
     for place in row:
@@ -77,7 +77,7 @@ def _pack(row: list[_Place]) -> None:
         at += 2 * place.half
 
 
-def _settle(row: list[_Place], wanted: list[float]) -> None:
+def _settle(row: list[Place], wanted: list[float]) -> None:
     """Move places to where they are wanted as nearly as their order and widths allow (pooled neighbours)."""
     blocks: list[tuple[float, int]] = []  # the mean of what is wanted of the first place, and how many
     offset, offsets = 0.0, []
@@ -94,7 +94,8 @@ def _settle(row: list[_Place], wanted: list[float]) -> None:
         place.x = start + at
 
 
-def _layout(order: PartialOrder) -> list[list[_Place]]:
+def hasse_layout(order: PartialOrder) -> list[list[Place]]:
+    """The places of each level, from the best on, with where they stand."""
     rows = _places(order)
     for row in rows:
         _pack(row)
@@ -111,7 +112,7 @@ def _layout(order: PartialOrder) -> list[list[_Place]]:
 
 def hasse_spec(order: PartialOrder, *, title: str = "") -> dict[str, Any]:
     """The Hasse diagram as a Vega-Lite specification; see `hasse_chart`."""
-    rows = _layout(order)
+    rows = hasse_layout(order)
     every = [place for row in rows for place in row]
     left, right = min(p.x - p.half for p in every), max(p.x + p.half for p in every)
     systems = [

@@ -1,0 +1,126 @@
+// The leaderboard: a row a run, sortable, filtered, against the baseline that the reader chose.
+
+const sorting = { key: "mean", up: false };
+
+function verdictOf(measure, run) {
+  const board = data.leaderboard;
+  return board.verdicts.length ? board.verdicts[measure][state.baseline][run] : "0";
+}
+
+function verdictMark(sign) {
+  if (sign === "0") return null;
+  const better = sign === "+";
+  return h("span", { class: better ? "better" : "worse" },
+    h("span", { "aria-hidden": "true" }, better ? "▲" : "▼"),
+    h("span", { class: "aloud" }, better ? " significantly better" : " significantly worse"));
+}
+
+// the columns: what stands in the head, what is sorted by, what is shown
+function columns() {
+  const board = data.leaderboard;
+  const m = state.measure;
+  const tested = board.verdicts.length > 0;
+  const out = [
+    { key: "run", label: "run", words: true, of: (i) => data.runs[i] },
+    { key: "mean", label: names[m], about: `${data.measures[m].of} over topics`, of: (i) => board.means[m][i] },
+    { key: "half", label: "±", about: `half the ${100 * (1 - board.alpha)} % interval (Student's t)`, of: (i) => board.half[m][i] },
+    { key: "bar", label: "interval", still: true },
+  ];
+  if (tested) {
+    out.push({ key: "letters", label: "letters", about: "runs that share a letter do not differ", words: true, of: (i) => board.letters[m][i] });
+    out.push({ key: "difference", label: "Δ baseline", about: "difference to the baseline", of: (i) => difference(m, i, state.baseline) });
+    out.push({ key: "p", label: "p", about: "of the difference to the baseline, corrected", of: (i) => board.adjusted[m][state.baseline][i] });
+  }
+  out.push({ key: "residual", label: "residual", about: "how much unjudged documents could add", of: (i) => board.residual[m][i] });
+  names.forEach((name, j) => {
+    if (j !== m) out.push({ key: "also" + j, label: name, measure: j, of: (i) => board.means[j][i] });
+  });
+  return out;
+}
+
+function cellOf(column, i, scale) {
+  const board = data.leaderboard;
+  const m = state.measure;
+  const value = column.of ? column.of(i) : null;
+  switch (column.key) {
+    case "run":
+      return h("th", { scope: "row" }, h("button", {
+        type: "button", class: "plain", title: "look at this run", onclick: () => choose({ system: i }),
+      }, data.runs[i]), i === state.baseline ? h("span", { class: "badge" }, "baseline") : null);
+    case "bar":
+      return h("td", { class: "bar" }, bar(i, scale));
+    case "letters":
+      return h("td", { class: "letters", title: value }, value);
+    case "difference":
+      return h("td", { class: "number" }, signed(value), " ", verdictMark(verdictOf(m, i)));
+    case "p":
+      return h("td", { class: "number" }, i === state.baseline ? "–" : chance(value));
+    case "residual":
+      return h("td", { class: "number" }, value === null ? "–" : (data.measures[m].bound ? "" : "~") + fixed(value));
+    default:
+      if (column.measure === undefined) return h("td", { class: "number" }, fixed(value));
+      return h("td", { class: "number other" }, fixed(value), " ", verdictMark(verdictOf(column.measure, i)));
+  }
+}
+
+function bar(i, scale) {
+  const board = data.leaderboard;
+  const [x, half] = [board.means[state.measure][i], board.half[state.measure][i]];
+  const of = s("svg", { width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true" });
+  const base = board.means[state.measure][state.baseline];
+  if (base !== null) of.append(s("line", { x1: scale(base), x2: scale(base), y1: 0, y2: 16, class: "base" }));
+  if (x !== null && half !== null) of.append(s("line", { x1: scale(x - half), x2: scale(x + half), y1: 8, y2: 8, class: "interval" }));
+  if (x !== null) of.append(s("circle", { cx: scale(x), cy: 8, r: 3.2, class: "dot" }));
+  return of;
+}
+
+function drawBoard() {
+  const board = data.leaderboard;
+  const m = state.measure;
+  const ends = board.means[m].flatMap((x, i) => (x === null ? [] : [x - (board.half[m][i] || 0), x + (board.half[m][i] || 0)]));
+  const scale = linear(Math.min(...ends, 0), Math.max(...ends, 0.0001), 5, 115);
+  const shown = columns();
+  const by = shown.find((c) => c.key === sorting.key) || shown[1];
+  const wanted = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const kept = ranked(m).filter((i) => wanted.every((word) => data.runs[i].toLowerCase().includes(word)));
+  const place = new Map(ranked(m).map((i, k) => [i, k + 1]));
+  const key = (i) => { const x = by.of(i); return x === null ? -Infinity : x; };
+  kept.sort((a, b) => {
+    const order = by.words ? String(by.of(a)).localeCompare(String(by.of(b))) : key(a) - key(b);
+    return (sorting.up ? order : -order) || place.get(a) - place.get(b);
+  });
+  const head = h("tr", {}, h("th", { scope: "col", class: "number rank" }, "#"), shown.map((c) => {
+    if (c.still) return h("th", { scope: "col", class: "bar" }, c.label);
+    const active = c.key === by.key;
+    return h("th", { scope: "col", class: (c.words ? "" : "number") + (c.measure === undefined ? "" : " other"), "aria-sort": active ? (sorting.up ? "ascending" : "descending") : null },
+      h("button", { type: "button", class: "sort", "data-key": c.key, title: c.about || null, onclick: () => {
+        sorting.up = active ? !sorting.up : Boolean(c.words);
+        sorting.key = c.key;
+        drawBoard();
+        find("board").querySelector(`[data-key="${c.key}"]`).focus();
+      } }, c.label, h("span", { "aria-hidden": "true", class: "arrow" }, active ? (sorting.up ? "▲" : "▼") : "")));
+  }));
+  const rows = kept.map((i) => h("tr", { class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
+    h("td", { class: "number rank" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
+  find("board").replaceChildren(h("thead", {}, head), h("tbody", {}, rows));
+  find("count").textContent = kept.length === data.runs.length ? `${kept.length} runs` : `${kept.length} of ${data.runs.length} runs`;
+  drawBoardNotes();
+}
+
+function drawBoardNotes() {
+  const board = data.leaderboard;
+  const m = state.measure;
+  const told = board.verdicts.length
+    ? [`Letters: ${board.captions[m]}.`,
+       `Δ, p and ▲▼: each run against ${data.runs[state.baseline]} by the same test, ${board.correction} over the ${data.runs.length - 1} comparisons; ▲▼ where p ≤ ${board.alpha}.`]
+    : [`Not tested: ${board.untested}.`];
+  if (board.differences.length && data.measures[m].of === "sum") told.push("Δ is a mean over topics, though the column before it is a sum.");
+  if (board.differences.length && data.measures[m].of === "geometric") told.push("Δ is one of logarithms, as the mean is geometric.");
+  if (board.limits[m]) told.push(`There are too few ${board.limits[m]} to find any difference.`);
+  if (board.residual[m].some((x) => x !== null)) {
+    told.push(data.measures[m].bound
+      ? "Residual: the mean would rise by at most this much if every unjudged document gained the most."
+      : "Residual (~): what the mean would rise by if every unjudged document gained the most; no bound for this measure, as it divides by what is relevant.");
+  }
+  find("board-notes").replaceChildren(...told.map((text) => h("p", {}, text)));
+}

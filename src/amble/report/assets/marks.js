@@ -1,0 +1,138 @@
+"use strict";
+// What all sections share: the data, what the reader chose, elements, scales, axes, and what is told about a mark.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const names = data.measures.map((m) => m.name);
+const state = {
+  measure: 0,
+  baseline: data.baseline,
+  system: data.system,
+  topic: 0,
+  lines: new Set(),
+  node: null,
+  matrix: "tau",
+};
+const find = (id) => document.getElementById(id);
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  // text is always text: nothing here is ever read as HTML
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined) element.append(child.nodeType ? child : String(child));
+  }
+  return element;
+}
+const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const s = (tag, attributes, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+const fixed = (x, digits = 4) => (x === null || x === undefined ? "–" : x.toFixed(digits));
+const signed = (x, digits = 4) =>
+  x === null || x === undefined ? "–" : (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x).toFixed(digits);
+const percent = (x, digits = 0) => (x === null ? "–" : (100 * x).toFixed(digits) + " %");
+const chance = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.0001 ? "<0.0001" : p.toFixed(4));
+const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+const mean = (values) => {
+  const known = values.filter((x) => x !== null);
+  return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
+};
+
+// runs by the mean of a measure, the best first
+function ranked(measure) {
+  const means = data.leaderboard.means[measure];
+  const key = (i) => (means[i] === null ? -Infinity : means[i]);
+  return data.runs.map((_, i) => i).sort((a, b) => key(b) - key(a) || a - b);
+}
+
+// what a run has more than another: over common topics, as the library found it
+function difference(measure, run, other) {
+  if (run === other) return null;
+  const board = data.leaderboard;
+  if (board.differences.length) return board.differences[measure][other][run];
+  const [a, b] = [board.means[measure][run], board.means[measure][other]];
+  return a === null || b === null ? null : a - b;
+}
+
+function linear(from, to, low, high) {
+  const scale = (x) => low + ((x - from) / (to - from || 1)) * (high - low);
+  scale.from = from;
+  scale.to = to;
+  return scale;
+}
+const logarithmic = (from, to, low, high) => {
+  const inner = linear(Math.log(from), Math.log(to), low, high);
+  return (x) => inner(Math.log(x));
+};
+
+// round numbers between two ends
+function ticks(from, to, count) {
+  const span = to - from || 1;
+  const power = 10 ** Math.floor(Math.log10(span / count));
+  const step = power * [1, 2, 5, 10].find((k) => (k * power * count) / span >= 1);
+  const out = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + 1e-9 * step; k++) out.push(k * step);
+  return { at: out, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+}
+
+function widthOf(box, least = 260) {
+  return Math.max(Math.floor(box.clientWidth), least);
+}
+
+// a drawing of a given size, with a name for those who do not see it
+function drawing(width, height, label, more) {
+  return s("svg", {
+    width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart", ...more,
+  });
+}
+
+function bottomAxis(at, y, scale, marks, digits, title, x) {
+  const group = s("g", { class: "axis", "aria-hidden": "true" });
+  for (const tick of marks) {
+    group.append(s("line", { x1: scale(tick), x2: scale(tick), y1: y, y2: y + 4 }));
+    group.append(s("text", { x: scale(tick), y: y + 16, "text-anchor": "middle" }, tick.toFixed(digits)));
+  }
+  if (title) group.append(s("text", { x, y: y + 32, "text-anchor": "middle", class: "title" }, title));
+  at.append(group);
+}
+
+function leftAxis(at, x, right, scale, marks, label) {
+  const group = s("g", { class: "axis", "aria-hidden": "true" });
+  for (const tick of marks) {
+    group.append(s("line", { x1: x, x2: right, y1: scale(tick), y2: scale(tick), class: "grid" }));
+    group.append(s("text", { x: x - 6, y: scale(tick) + 4, "text-anchor": "end" }, label(tick)));
+  }
+  at.append(group);
+}
+
+// one box that tells about the mark under the pointer, and aloud about the one reached by keyboard
+const tip = find("tip");
+function tell(event, lines) {
+  tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", {}, line)));
+  tip.hidden = false;
+  const room = tip.getBoundingClientRect();
+  const left = Math.min(event.clientX + 14, window.innerWidth - room.width - 8);
+  const top = event.clientY + 18 + room.height > window.innerHeight ? event.clientY - room.height - 12 : event.clientY + 18;
+  tip.style.left = Math.max(left, 4) + "px";
+  tip.style.top = Math.max(top, 4) + "px";
+}
+const hush = () => { tip.hidden = true; };
+const aloud = (text) => { find("aloud").textContent = text; };
+
+// the same for all charts: told when pointed at
+const telling = (lines) => ({ onpointermove: (event) => tell(event, lines()), onpointerleave: hush });
+
+// commands follow what is chosen
+const quoted = (text) => (/^[\w@.,:+=%/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
+function retold(id, part, text) {
+  find(id).textContent = find(id).textContent.replace(part, () => text);
+}
+
+function options(select, labels, chosen) {
+  select.replaceChildren(...labels.map(([value, label]) => h("option", { value }, label)));
+  select.value = String(chosen);
+}

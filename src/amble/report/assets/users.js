@@ -1,0 +1,91 @@
+// Users: where they look and stop; and measures against each other.
+
+const PANELS = [
+  ["weights", "attention W", "the share of attention that a rank gets"],
+  ["halting", "halting 1 − C", "the chance of stopping, once there (where 1 % of users get)"],
+  ["residual", "residual", "the share of attention beyond the rank"],
+];
+
+function drawUsers() {
+  const box = find("users-chart");
+  const of = data.users.of;
+  const room = widthOf(box);
+  const panels = room < 700 ? 1 : 3;
+  const width = Math.floor(room / panels) - (panels > 1 ? 12 : 0);
+  const chosen = of[state.measure];
+  box.replaceChildren(...PANELS.map(([key, title, about]) => panel(of, chosen, key, title, about, width)));
+  find("users-legend").replaceChildren(...of.map((one, j) => (one.why ? null : h("button", {
+    type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
+    onclick: () => { choose({ measure: j }); find("users-legend").querySelector(`[data-measure="${j}"]`).focus(); },
+  }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
+  if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
+  const told = chosen.why
+    ? `${chosen.why}.`
+    : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? "She never stops." : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
+  find("user-story").textContent = told;
+}
+
+function panel(of, chosen, key, title, about, width) {
+  const [height, left, bottom] = [220, 40, 40];
+  const depth = data.users.depth;
+  const x = logarithmic(1, depth, left, width - 8);
+  // logarithmic down to 0.001, and linear from there to 0, so that 0 is seen
+  const bend = (v) => Math.log1p(v / 0.001);
+  const y = (v) => linear(0, bend(1), height - bottom, 10)(bend(v));
+  const svg = drawing(width, height, `${title}: ${about}, by rank, for each measure; ${chosen.measure} stands out.`);
+  leftAxis(svg, left, width - 8, y, [0, 0.001, 0.01, 0.1, 1], String);
+  bottomAxis(svg, height - bottom, x, [1, 2, 5, 10, 20, 50, 100].filter((k) => k <= depth), 0, "rank", (left + width) / 2);
+  const order = [...of.filter((one) => one !== chosen), chosen];
+  for (const one of order) {
+    if (one.why || !one[key]) continue;
+    let path = "";
+    let pen = "M";
+    one[key].forEach((v, k) => {
+      if (v === null) { pen = "M"; return; }
+      path += `${pen}${x(k + 1).toFixed(1)} ${y(v).toFixed(1)}`;
+      pen = "L";
+    });
+    const place = of.indexOf(one);
+    svg.append(s("path", { d: path, class: `user line-${place % MOST_LINES}${one === chosen ? " chosen" : ""}`, onclick: () => choose({ measure: place }),
+      ...telling(() => [one.measure, about]) }));
+  }
+  return h("figure", {}, h("figcaption", {}, title), svg);
+}
+
+const MATRICES = {
+  tau: ["tau", "Kendall's τ-b between the rankings of runs", 3],
+  significant: ["significant", "agreement on significant differences, 2 SSA / (2 SSA + SN + NS)", 3],
+  not_significant: ["not_significant", "agreement that there is no significant difference, 2 NN / (2 NN + SN + NS)", 3],
+};
+
+function drawMatrix() {
+  const box = find("matrix");
+  const meta = data.meta;
+  if (meta.why) { box.replaceChildren(h("p", { class: "note" }, `Nothing to show: ${meta.why}.`)); return; }
+  const [key, caption, digits] = MATRICES[state.matrix];
+  const values = meta[key];
+  const known = values.flat().filter((v) => v !== null);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const level = (v) => (v === null ? "none" : Math.min(BUCKETS - 1, Math.floor(((v - least) / (most - least || 1)) * BUCKETS)));
+  const about = (i, j) => (state.matrix === "tau" && i !== j && meta.low[i][j] !== null ? `95 % interval ${fixed(meta.low[i][j], 3)} to ${fixed(meta.high[i][j], 3)}` : null);
+  box.replaceChildren(h("table", { class: "matrix" }, h("caption", {}, caption),
+    h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), names.map((_, j) =>
+      h("td", { class: `cell heat-${level(values[i][j])}`, title: about(i, j) }, fixed(values[i][j], digits))))))));
+}
+
+function drawPower() {
+  const box = find("power");
+  const meta = data.meta;
+  if (meta.why) return; // there is no box, either
+  const order = names.map((_, j) => j).sort((a, b) => meta.power[b] - meta.power[a] || a - b);
+  const [width, left, high] = [Math.min(widthOf(box), 620), 130, 24];
+  const x = linear(0, 1, left, width - 60);
+  const svg = drawing(width, order.length * high + 8, `Discriminative power: ${order.map((j) => `${names[j]} ${percent(meta.power[j], 1)}`).join(", ")}`);
+  order.forEach((j, k) => {
+    svg.append(s("text", { x: left - 8, y: k * high + 17, "text-anchor": "end", class: "run" }, short(names[j], 18)));
+    svg.append(s("rect", { x: left, y: k * high + 5, width: Math.max(x(meta.power[j]) - left, 1), height: high - 8, rx: 2, class: j === state.measure ? "power chosen" : "power" }));
+    svg.append(s("text", { x: x(meta.power[j]) + 6, y: k * high + 17, class: "run" }, percent(meta.power[j], 1)));
+  });
+  box.replaceChildren(svg);
+}

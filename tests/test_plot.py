@@ -1,0 +1,118 @@
+"""amble.plot: what is drawn is what was found."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amble
+from amble.meta import agreement, correlations
+
+QRELS = {t: {"a": 1, "b": 1} for t in "1234"}
+GOOD, FAIR, POOR = {"a": 2.0, "b": 1.0}, {"a": 3.0, "z": 2.0, "b": 1.0}, {"z": 3.0, "y": 2.0, "b": 1.0}
+RUNS = {
+    "good": dict.fromkeys("1234", GOOD),
+    "mixed": {"1": GOOD, "2": FAIR, "3": POOR, "4": FAIR},
+    "poor": {"1": POOR, "2": POOR, "3": POOR, "4": FAIR},
+}
+SCORES = amble.evaluate(QRELS, RUNS, "AP P@1 RR")
+
+
+def rows(chart: Any) -> list[dict[str, str]]:
+    """The data of a chart, as text."""
+    data = chart.to_dict()["data"]
+    named = chart.to_dict().get("datasets", {}).get(data.get("name", ""))
+    return list(csv.DictReader(io.StringIO(data.get("values") or named)))
+
+
+def test_runs_by_topics() -> None:
+    found = {(row["run"], row["topic"]): float(row["score"]) for row in rows(amble.plot(SCORES, measure="AP"))}
+    # AP of fair is (1 + 2/3) / 2, of poor (1/3) / 2
+    assert found["good", "1"] == 1
+    assert found["mixed", "2"] == pytest.approx(5 / 6)
+    assert found["poor", "1"] == pytest.approx(1 / 6)
+    assert len(found) == 12
+
+
+def test_differences_by_topic() -> None:
+    chart = amble.plot(SCORES, run="good", baseline="poor")
+    drawn = [(row["topic"], float(row["difference"])) for row in rows(chart)]
+    assert [topic for topic, _ in drawn] == ["1", "2", "3", "4"]
+    assert [d for _, d in drawn] == pytest.approx([5 / 6, 5 / 6, 5 / 6, 1 / 6])
+    assert chart.to_dict()["encoding"]["x"]["sort"] == ["1", "2", "3", "4"]
+
+
+def test_means_with_intervals_and_letters() -> None:
+    board = amble.report(SCORES).leaderboard
+    drawn = {row["run"]: row for row in rows(amble.plot(board, measure="AP"))}
+    assert list(drawn) == ["good", "mixed", "poor"]
+    letters = amble.compare(SCORES, "AP").letters()
+    for i, run in enumerate(("good", "mixed", "poor")):
+        x = SCORES[run, "AP"]
+        half = 3.182446 * x.std(ddof=1) / 2  # Student's t of 3 degrees of freedom
+        assert float(drawn[run]["mean"]) == pytest.approx(x.mean())
+        assert float(drawn[run]["high"]) == pytest.approx(x.mean() + half, abs=1e-6)
+        assert drawn[run]["letters"] == letters["letters"][i]
+
+
+def test_pairs() -> None:
+    found = amble.compare(SCORES, "AP")
+    drawn = {row["run"]: row for row in rows(amble.plot(found))}
+    assert set(drawn) == {"good − mixed", "good − poor", "mixed − poor"}
+    k = found.pairs.index(("good", "poor"))
+    assert float(drawn["good − poor"]["low"]) == pytest.approx(found.low[k])
+    assert drawn["good − poor"]["differs"] == ("yes" if found.significant[k] else "no")
+    assert [row["run"] for row in rows(amble.plot(amble.compare(SCORES, "AP", "poor")))] == ["good", "mixed"]
+
+
+@pytest.mark.parametrize(
+    ("thing", "kind"),
+    [
+        (amble.parse("AP").law([1, 0, 1]), "LayerChart"),
+        ({"x": amble.parse("AP").law([1, 0, 1])}, "LayerChart"),
+        (amble.order_systems(amble.laws(SCORES.rankings, "AP")), "LayerChart"),
+        (amble.parse("INST"), "HConcatChart"),
+        (amble.parse("RBP").user([1, 0, 1]), "HConcatChart"),
+        ({"a": amble.parse("RBP").user([1]), "b": amble.parse("P@3").user([1])}, "HConcatChart"),
+        (correlations(SCORES, resample=None), "LayerChart"),
+        (agreement(SCORES), "LayerChart"),
+    ],
+)
+def test_everything_else(thing: Any, kind: str) -> None:
+    chart = amble.plot(thing)
+    assert type(chart).__name__ == kind
+    assert chart.to_dict() == amble.plot(thing).to_dict()
+
+
+def test_matrix_is_the_librarys() -> None:
+    tau = correlations(SCORES, resample=None)
+    spec = amble.plot(tau).to_dict()
+    named = next(iter(spec["datasets"].values())) if "datasets" in spec else spec["data"]["values"]
+    drawn = {(row["one"], row["other"]): row["value"] for row in named}
+    for i, one in enumerate(tau.measures):
+        for j, other in enumerate(tau.measures):
+            assert np.isclose(drawn[one, other], tau.values[i, j])
+
+
+def test_wrong_use() -> None:
+    for call, message in (
+        (lambda: amble.plot(3), "no chart of a int; there are charts of scores"),
+        (lambda: amble.plot({}), "no chart of a dict"),
+        (lambda: amble.plot({"a": 1}), "no chart of a dict"),
+        (lambda: amble.plot(SCORES, run="good"), "both: run= and baseline="),
+        (lambda: amble.plot(SCORES, run="good", baseline="z"), "run 'z' is not among good, mixed, poor"),
+        (lambda: amble.plot(SCORES, measure="nDCG"), "nDCG was not evaluated; there are AP, P@1, RR"),
+        (lambda: amble.plot(amble.parse("bpref")), "bpref"),
+    ):
+        with pytest.raises(amble.AmbleError, match=message.replace("(", r"\(")):
+            call()
+
+
+def test_odd_names_are_drawn_as_they_are() -> None:
+    name = '<b>ü "x", & \n'
+    scores = amble.evaluate(QRELS, {name: RUNS["good"], "poor": RUNS["poor"]}, "AP")
+    assert {row["run"] for row in rows(amble.plot(scores))} == {name, "poor"}

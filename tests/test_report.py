@@ -1,0 +1,393 @@
+"""The report: what the page shows is what the library found, and nothing on it can do harm."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amble
+from amble.cli import main
+from amble.collection import make_collection
+from amble.measures import Lists, parse
+from amble.measures.residual import residuals
+from amble.meta import agreement, correlations
+
+MEASURES = ["AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "INST(T=2)", "bpref"]
+ODD = ("<script>alert(1)</script>", 'ü "x" & ', "</script><!--", "{{ 7*7 }}")
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> amble.Scores:
+    made = make_collection(tmp_path_factory.mktemp("demo"), topics=12)
+    return amble.evaluate(made.qrels, list(made.runs), MEASURES)
+
+
+@pytest.fixture(scope="module")
+def page(scores: amble.Scores) -> str:
+    return amble.report(scores, baseline="bm25", title="Twelve topics").html()
+
+
+@pytest.fixture(scope="module")
+def shown(page: str) -> dict[str, Any]:
+    return embedded(page)
+
+
+def embedded(page: str) -> dict[str, Any]:
+    """The data as a browser would read it."""
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert len(found) == 1
+    read: dict[str, Any] = json.loads(found[0])
+    return read
+
+
+class Elements(HTMLParser):
+    """Elements with their attributes, and all text outside of scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._inside = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("script", "style"):
+            self.text += data
+
+
+def close(found: Any, expected: Any) -> bool:
+    """Equal to the six decimals that the page has; None where there is no number."""
+    return bool(np.allclose(np.array(found, np.float64), np.array(expected, np.float64), atol=5.1e-7, equal_nan=True))
+
+
+def test_scores_means_and_intervals(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    assert shown["runs"] == list(scores.runs)
+    assert shown["topics"] == list(scores.topics)
+    assert [m["name"] for m in shown["measures"]] == list(scores.measures)
+    assert close(shown["scores"], scores.values.transpose(2, 0, 1))
+    board = shown["leaderboard"]
+    assert close(board["means"], scores.means().T)
+    assert close(board["half"], scores.interval(0.95).T)
+    # Student's t of 11 degrees of freedom: 2.200985 times the standard error
+    x = scores["hybrid", "AP"]
+    assert board["half"][0][scores.runs.index("hybrid")] == pytest.approx(2.200985 * x.std(ddof=1) / 12**0.5, abs=1e-6)
+
+
+def test_letters_and_differences(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    board = shown["leaderboard"]
+    for j, measure in enumerate(scores.measures):
+        table = amble.compare(scores, measure).letters()
+        assert dict(zip(table["run"], table["letters"], strict=True)) == dict(
+            zip(shown["runs"], board["letters"][j], strict=True)
+        )
+        for b, baseline in enumerate(scores.runs):
+            found = amble.compare(scores, measure, baseline)
+            for k, i in enumerate(found.a.tolist()):
+                assert board["adjusted"][j][b][i] == pytest.approx(found.adjusted[k], rel=6e-3)
+                sign = "0" if not found.significant[k] else "+" if found.difference[k] > 0 else "-"
+                assert board["verdicts"][j][b][i] == sign
+                assert board["means"][j][i] - board["means"][j][b] == pytest.approx(found.difference[k], abs=2e-6)
+    assert board["differences"] == []  # those of the means
+    assert "paired t-test" in board["captions"][0]
+    assert board["correction"] == "Holm's correction"
+
+
+@pytest.mark.parametrize(
+    ("test", "correction"), [("permutation", "bh"), ("wilcoxon", "none"), ("tukey", None), ("bootstrap", None)]
+)
+def test_other_tests(scores: amble.Scores, test: str, correction: str | None) -> None:
+    few = amble.evaluate(scores.rankings, ["AP"])
+    board = amble.report(few, test=test, correction=correction, rounds=200, seed=3).data["leaderboard"]
+    for b, baseline in enumerate(scores.runs):
+        found = amble.compare(few, None, baseline, test, "two", correction, rounds=200, seed=3)
+        p = [board["adjusted"][0][b][i] for i in found.a.tolist()]
+        assert p == pytest.approx(found.adjusted.tolist(), rel=6e-3)
+
+
+def test_captions_say_what_was_asked(scores: amble.Scores) -> None:
+    few = amble.evaluate(scores.rankings, ["AP"])
+    for options, words in (
+        ({"correction": "none"}, "15 comparisons without correction; runs that share a letter do not differ"),
+        ({"correction": "none", "baseline": "bm25"}, "5 comparisons with bm25 without correction; ↑ ↓ differ"),
+        ({"test": "anova", "baseline": "bm25"}, "all runs in one family, 5 comparisons with bm25; ↑ ↓ differ"),
+    ):
+        assert words in amble.report(few, **options).leaderboard.caption
+
+
+def test_residuals(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    lists = Lists.of_rankings(scores.rankings)
+    for j, measure in enumerate(scores.parsed):
+        of_lists = residuals(measure, lists)
+        by_run = [of_lists[scores.rankings.run == i].mean() for i in range(len(scores.runs))]
+        assert close(shown["leaderboard"]["residual"][j], by_run)
+
+
+def test_laws_and_dominance(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    for j, measure in enumerate(MEASURES):
+        law = shown["laws"][j]
+        if measure == "bpref":
+            assert "bpref" in law["why"]
+            continue
+        found = amble.laws(scores.rankings, measure)
+        order = amble.order_systems(found)
+        runs = [shown["runs"][i] for i in law["systems"]]
+        assert sorted(runs) == sorted(scores.runs)
+        for k, run in enumerate(runs):
+            x, share = law["lines"][k]
+            value, p = found[run].values, found[run].probs
+            low, high = (np.array([p[value <= v + e].sum() for v in x]) for e in (-1e-6, 1e-6))
+            assert (low - 1e-6 <= share).all()
+            assert (share <= high + 1e-6).all()
+            # and no more than 1/160 of the users lie between a corner and the next
+            before = np.array([p[value < v - 1e-6].sum() for v in x])
+            assert (before[1:] - np.array(share[:-1])).max(initial=0.0) <= 1 / 160 + 1e-6
+            assert share[-1] == 1
+            assert law["order1"][k] == pytest.approx(found[run].mean, abs=1e-6)
+            for n, other in enumerate(runs):
+                sign = {"greater": ">", "less": "<", "equal": "=", "incomparable": "?"}[order.verdict(run, other)]
+                assert law["verdicts"][k][n] == sign
+        nodes = law["hasse"]["nodes"]
+        assert sorted(i for node in nodes for i in node["runs"]) == sorted(law["systems"])
+        assert {
+            (shown["runs"][i], node["level"]) for node in nodes for i in node["runs"]
+        } == {(run, level) for level, names in enumerate(order.levels) for run in names}  # fmt: skip
+
+
+def test_order_2_is_the_score_of_an_order_2_measure(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    # RBP is E[t] / E[h]; bm25 and others answer all topics, so the mean over lists is the mean over topics
+    law = shown["laws"][MEASURES.index("RBP(p=0.8)")]
+    for k, i in enumerate(law["systems"]):
+        if shown["runs"][i] != "boolean":  # which skips a topic
+            assert law["order2"][k] == pytest.approx(scores[shown["runs"][i], "RBP(p=0.8)"].mean(), abs=1e-6)
+
+
+def test_documents(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    of = shown["documents"]
+    assert of["measure"] == "AP"
+    assert of["places"] == list(range(12))
+    for t, topic in enumerate(scores.topics):
+        found = amble.why(scores, topic, "AP", runs=[shown["runs"][i] for i in of["systems"]])
+        doc = of["topics"][t]
+        assert doc["docs"] == list(found.docs[:12])
+        assert doc["ranks"] == found.ranks[:12].tolist()
+        assert close(doc["parts"], found.parts[:12])
+        assert doc["all"] == len(found.docs)
+    assert "they add up to the score" in of["story"]
+
+
+def test_users(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    run = shown["runs"][shown["users"]["run"]]
+    for j, name in enumerate(MEASURES):
+        doc = shown["users"]["of"][j]
+        if name == "bpref":
+            assert "no user" in doc["why"]
+            continue
+        users = [scores.user(run, topic, name) for topic in scores.topics]
+        for rank in (1, 2, 10, 100):
+            weight = np.mean([u.weights[rank - 1] if rank <= u.weights.size else 0.0 for u in users])
+            beyond = np.mean([u.residual(rank) for u in users])
+            assert doc["weights"][rank - 1] == pytest.approx(weight, abs=1e-6)
+            assert doc["residual"][rank - 1] == pytest.approx(beyond, abs=1e-6)
+        assert doc["depth"] == pytest.approx(np.mean([u.expected_depth for u in users]), abs=1e-4)
+    rbp = shown["users"]["of"][MEASURES.index("RBP(p=0.8)")]
+    assert rbp["halting"][:5] == [0.2] * 5
+
+
+def test_measures_against_each_other(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    tau, agreed = correlations(scores), agreement(scores)
+    assert close(shown["meta"]["tau"], tau.values)
+    assert tau.low is not None
+    assert close(shown["meta"]["low"], tau.low)
+    assert close(shown["meta"]["significant"], agreed.significant)
+    assert close(shown["meta"]["power"], agreed.power)
+
+
+def test_audit(scores: amble.Scores, shown: dict[str, Any]) -> None:
+    audit = shown["audit"]
+    assert audit["line"] == str(scores.rankings.audit)
+    assert [row["unjudged@10"] for row in audit["runs"]] == scores.rankings.audit.unjudged_top10.tolist()
+    assert audit["missing"] == {"boolean": ["312"]}
+    assert audit["versions"]["amble"] == amble.__version__
+    assert audit["asked"]["seed"] == 0
+    assert {"moffat2008", "holm1979", "gramm2007"} <= set(audit["cited"])
+
+
+def test_page_is_the_same_every_time(scores: amble.Scores, page: str) -> None:
+    before = scores.values.copy()
+    assert amble.report(scores, baseline="bm25", title="Twelve topics").html() == page
+    assert (scores.values == before).all()
+
+
+def test_nothing_is_fetched(page: str) -> None:
+    elements = Elements(page).found
+    assert not [
+        (tag, key) for tag, attributes in elements for key in attributes if key in ("src", "srcset", "data", "action")
+    ]
+    assert all(
+        (value or "").startswith("#")
+        for _, attributes in elements
+        for key, value in attributes.items()
+        if key == "href"
+    )
+    assert not {"link", "img", "iframe", "object", "base"} & {tag for tag, _ in elements}
+    style = page.split("<style>")[1].split("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_policy_names_script_and_style_by_their_hashes(page: str) -> None:
+    policy = html.unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', page)[0])
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for kind in ("script", "style"):
+        text = re.findall(rf"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+        assert len(text) == 1
+        digest = base64.b64encode(hashlib.sha256(text[0].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_stay_text(name: str) -> None:
+    qrels = {name: {"a": 1, "b": 0}, "2": {"c": 1}}
+    run = {name: {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}}
+    scores = amble.evaluate(qrels, {name: run, "other": run}, ["AP", "RBP"])
+    made = amble.report(scores, title=name, command=name, config=name).html()
+    elements = Elements(made)
+    assert sum(tag == "script" for tag, _ in elements.found) == 2
+    assert elements.text.count(name) >= 4
+    assert embedded(made)["runs"] == [name, "other"]
+    assert embedded(made)["topics"] == [name, "2"]
+
+
+def test_bytes_that_are_no_utf_8(write: Any) -> None:
+    qrels, run = write("q", b"1 0 a\xff 1\n2 0 b 1\n"), write("r", b"1 Q0 a\xff 1 2 t\xff\n2 Q0 b 1 2 t\xff\n")
+    made = amble.report(amble.evaluate(qrels, [run], "AP")).html()
+    assert made.encode()
+    assert embedded(made)["runs"] == ["t\\udcff"]
+
+
+def test_one_run_one_topic_one_measure() -> None:
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
+    made = amble.report(scores)
+    assert made.data["leaderboard"]["untested"] == "one run has no other to be compared with"
+    assert made.data["meta"]["why"] == "it takes two measures and two runs"
+    assert made.html()
+    assert "not tested" in made.leaderboard.caption
+    two = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}}}, "AP P@1")
+    untested = amble.report(two).data["leaderboard"]["untested"]
+    assert "1 common topic" in untested
+
+
+def test_expected_ties_say_what_they_cannot() -> None:
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1}}
+    runs = {"x": {"1": {"a": 1.0, "b": 1.0}, "2": {"c": 1.0}}, "y": {"1": {"b": 2.0, "a": 1.0}, "2": {"c": 1.0}}}
+    made = amble.report(amble.evaluate(qrels, runs, "AP P@1", ties="expected"))
+    assert "ties='expected'" in made.data["laws"][0]["why"]
+    assert "ties='expected'" in made.data["documents"]["why"]
+    assert made.data["leaderboard"]["residual"] == [[None, None]] * 2
+    assert "mcsherry2008" in made.data["audit"]["cited"]
+    assert made.html()
+
+
+def test_topics_left_out_are_compared_where_both_have_a_score() -> None:
+    qrels = {t: {"a": 1, "b": 1} for t in "1234"}
+    good, bad = {"a": 2.0, "b": 1.0}, {"z": 2.0, "a": 1.0}
+    runs = {"x": dict.fromkeys("1234", good) | {"4": bad}, "y": {"1": good, "2": bad, "3": bad}}
+    scores = amble.evaluate(qrels, runs, "AP", missing="skip")
+    board = amble.report(scores, baseline="y").data["leaderboard"]
+    # AP of good is 1, of bad 1/4: x is better by 0, 3/4, 3/4 on the three common topics
+    assert board["differences"][0][1][0] == pytest.approx(0.5)
+    assert board["means"][0][0] - board["means"][0][1] == pytest.approx((3 + 0.25) / 4 - 1.5 / 3)
+
+
+def test_many_topics_are_chosen() -> None:
+    qrels = {str(t): {"a": 1} for t in range(450)}
+    first = {"a": 2.0, "b": 1.0}
+    runs = {"x": dict.fromkeys(qrels, first), "y": {t: first if int(t) % 2 else {"b": 2.0, "a": 1.0} for t in qrels}}
+    data = amble.report(amble.evaluate(qrels, runs, "AP")).data
+    assert len(data["topics"]) == 400
+    assert len(data["documents"]["places"]) == 100
+    # those on which x and y differ, the even ones, are all there, and the first to be looked into
+    assert {t for t in qrels if int(t) % 2 == 0} <= set(data["topics"])
+    assert all(int(data["topics"][t]) % 2 == 0 for t in data["documents"]["places"])
+
+
+def test_systems_in_detail(scores: amble.Scores) -> None:
+    data = amble.report(scores, baseline="boolean", systems=3).data
+    names = [data["runs"][i] for i in data["chosen"]]
+    by_ap = sorted(scores.runs, key=lambda run: -scores[run, "AP"].mean())
+    assert names == [*by_ap[:2], "boolean"]
+    assert data["laws"][0]["systems"] == data["chosen"]
+
+
+def test_laws_that_cannot_be_exact_are_simulated(scores: amble.Scores) -> None:
+    few = amble.evaluate(scores.rankings, ["PH(p=.5,q=.25,loss=.25)"])
+    law = amble.report(few, systems=2, seed=5).data["laws"][0]
+    assert law["users"] == 10_000
+    assert 0 < law["band"] < 0.02
+    assert law == amble.report(few, systems=2, seed=5).data["laws"][0]
+    exact = few.values[law["systems"][0], :, 0].mean()
+    assert law["order1"][0] == pytest.approx(exact, abs=1e-6)
+
+
+def test_commands_on_the_page_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_collection("demo", topics=4)
+    runs = ["demo/bm25.run", "demo/dense.run", "demo/hybrid.run"]
+    assert main(["report", "demo/qrels.txt", *runs, "-m", "AP", "RBP(p=0.9)", "--title", "it's mine"]) == 0
+    assert capfd.readouterr().out == "report: report.html\n"
+    page = (tmp_path / "report.html").read_text()
+    shown = [html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', page)]
+    assert len(shown) == 9
+    for command in shown:
+        words = shlex.split(command)
+        code = main(words[1:])
+        assert code in (0, 1) if words[1] == "check" else code == 0, f"{command}\n{capfd.readouterr().err}"
+    # and so does the file of options that it shows
+    again = html.unescape(page.split('<pre id="config" tabindex="0">')[1].split("</pre>")[0])
+    (tmp_path / "report.toml").write_text(again)
+    first = (tmp_path / "report.html").read_text()
+    assert main(["report", "--config", "report.toml"]) == 0
+    assert embedded((tmp_path / "report.html").read_text()) == embedded(first)
+
+
+def test_wrong_use() -> None:
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
+    for call, message in (
+        (lambda: amble.report(scores, baseline="z"), "baseline z: expected one of x"),
+        (lambda: amble.report({"x": 1}), "found dict, expected scores"),
+        (lambda: amble.report(scores, systems=0), "systems=0: expected a whole number of at least 1"),
+        (lambda: amble.report(scores, alpha=2), "alpha=2: expected a number between 0 and 1"),
+        (lambda: amble.report(scores, test="z"), "test='z': expected one of"),
+    ):
+        with pytest.raises(amble.AmbleError, match=re.escape(message)):
+            call()
+
+
+def test_runs_of_trec_8(runs: Path) -> None:
+    files = sorted((runs / "trec8" / "runs").glob("*.xz"))[:24]
+    scores = amble.evaluate(runs / "trec8" / "qrels.txt", files, ["AP", "P@10", "RBP(p=0.8)"])
+    made = amble.report(scores)
+    page = made.html()
+    assert len(page) < 1_000_000
+    data = embedded(page)
+    assert close(data["scores"], scores.values.transpose(2, 0, 1))
+    assert data["baseline"] == int(np.argmax(scores.means()[:, 0]))
+    assert len(data["chosen"]) == 16
+    assert parse("AP").declaration.cite in data["audit"]["cited"]

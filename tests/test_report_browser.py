@@ -1,0 +1,331 @@
+"""The report in a real browser: Chromium, driven by Playwright, without its own download of browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import amble
+from amble.collection import make_collection
+
+ODD = ("<script>alert(1)</script>", 'ü "x" & ')
+MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if os.environ.get("AMBLE_PURE"):
+        pytest.skip("browser: the page is the same with the C part hidden; it was looked at with it")
+    api = pytest.importorskip("playwright.sync_api", reason="browser: playwright is not installed")
+    path = os.environ.get("AMBLE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("browser: no chromium on the path, and AMBLE_CHROMIUM names none (Debian: apt install chromium)")
+    with api.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, amble.Scores, dict[str, Any]]:
+    """A page of the small collection and of two runs with odd names."""
+    folder = tmp_path_factory.mktemp("report")
+    made = make_collection(folder, topics=10)
+    runs: dict[str, Any] = {}
+    for path in made.runs:
+        rows = [line.split() for line in path.read_text().splitlines()]
+        runs[path.stem] = {topic: {} for topic, *_ in rows}
+        for topic, _, doc, _, score, _ in rows:
+            runs[path.stem][topic][doc] = float(score)
+    runs[ODD[0]], runs[ODD[1]] = runs["bm25"], runs["dense"]
+    scores = amble.evaluate(made.qrels, runs, MEASURES)
+    page = amble.report(scores, baseline="bm25", title=f"{ODD[0]} & co")
+    page.save(folder / "report.html")
+    return folder / "report.html", scores, page.data
+
+
+class Opened:
+    """A page in a browser, and what it said and asked for."""
+
+    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
+        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def text(self, selector: str) -> str:
+        found: str = self.page.locator(selector).first.inner_text()
+        return found
+
+    def column(self, n: int) -> list[str]:
+        """The n-th column of the leaderboard, as it is shown."""
+        found: list[str] = self.page.locator(f"#board tbody tr > *:nth-child({n})").all_inner_texts()
+        return [" ".join(text.split()) for text in found]
+
+    def runs(self) -> list[str]:
+        found: list[str] = self.page.locator("#board tbody tr th button").all_text_contents()
+        return found
+
+    def count(self, selector: str) -> int:
+        found: int = self.page.locator(selector).count()
+        return found
+
+
+@pytest.fixture
+def opened(browser: Any, report: tuple[Path, amble.Scores, dict[str, Any]]) -> Iterator[Opened]:
+    one = Opened(browser, report[0])
+    yield one
+    assert one.said == []
+    one.context.close()
+
+
+def test_nothing_is_said_and_nothing_asked_for(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    opened.page.wait_for_selector("html.drawn")
+    opened.page.mouse.wheel(0, 20_000)
+    opened.page.wait_for_timeout(200)
+    assert opened.asked == [report[0].as_uri()]
+    assert opened.page.title() == f"{ODD[0]} & co"
+    assert opened.text("h1") == f"{ODD[0]} & co"
+
+
+def test_nothing_could_be_asked_for(opened: Opened) -> None:
+    """Even a script on the page may not speak to anybody: the policy says so."""
+    refused = "() => fetch('https://example.org/').then(() => 'asked', () => 'refused')"
+    assert opened.page.evaluate(refused) == "refused"
+    assert any("Content Security Policy" in text for text in opened.said)
+    opened.said.clear()
+
+
+def test_odd_names_are_text(opened: Opened) -> None:
+    assert set(ODD) <= set(opened.runs())
+    for chooser in ("#baseline", "#system"):
+        assert set(ODD) <= set(opened.page.locator(f"{chooser} option").all_text_contents())
+    opened.page.select_option("#system", label=ODD[0])
+    opened.page.select_option("#baseline", label=ODD[1])
+    assert opened.text("#differences-title") == f"{ODD[0]} less {ODD[1].rstrip()} , AP"
+    drawn = opened.page.locator("#heat text").all_text_contents()
+    assert {f"{ODD[0][:21]}…", ODD[1]} <= set(drawn)
+    assert opened.count("script") == 2
+
+
+def test_numbers_are_the_librarys(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    _, scores, _ = report
+    assert opened.page.evaluate("JSON.stringify(data.leaderboard.means)") == json.dumps(
+        report[2]["leaderboard"]["means"], separators=(",", ":")
+    ).replace(".0,", ",").replace(".0]", "]")
+    means = dict(zip(opened.runs(), opened.column(3), strict=True))
+    for run in scores.runs:
+        assert float(means[run]) == pytest.approx(scores[run, "AP"].mean(), abs=5.1e-5)
+    found = amble.compare(scores, "AP", "bm25")
+    shown = dict(zip(opened.runs(), zip(opened.column(7), opened.column(8), strict=True), strict=True))
+    for k, (run, _) in enumerate(found.pairs):
+        difference, p = shown[run]
+        sign = -1 if difference.startswith("−") else 1
+        assert sign * float(difference[1:7]) == pytest.approx(found.difference[k], abs=5.1e-5)
+        assert ("▲" in difference or "▼" in difference) == found.significant[k]
+        assert p == "<0.0001" if found.adjusted[k] < 1e-4 else float(p) == pytest.approx(found.adjusted[k], rel=0.01)
+
+
+def test_sorting(opened: Opened) -> None:
+    by_mean = opened.runs()
+    values = [float(text) for text in opened.column(3)]
+    assert values == sorted(values, reverse=True)
+    opened.page.click('#board [data-key="run"]')
+    assert opened.runs() == opened.page.evaluate("[...data.runs].sort((a, b) => a.localeCompare(b))")
+    assert opened.page.get_attribute('#board th:has([data-key="run"])', "aria-sort") == "ascending"
+    opened.page.click('#board [data-key="run"]')
+    assert opened.runs() == opened.page.evaluate("[...data.runs].sort((a, b) => b.localeCompare(a))")
+    opened.page.click('#board [data-key="mean"]')
+    assert opened.runs() == by_mean
+    # by keyboard; the focus stays where it was
+    opened.page.focus('#board [data-key="mean"]')
+    opened.page.keyboard.press("Enter")
+    assert [float(text) for text in opened.column(3)] == sorted(values)
+    assert opened.page.evaluate("document.activeElement.dataset.key") == "mean"
+
+
+def test_filter(opened: Opened) -> None:
+    opened.page.fill("#filter", "BM25")
+    assert sorted(opened.runs()) == ["bm25", "bm25+rm3"]
+    assert opened.text("#count") == "2 of 8 runs"
+    opened.page.fill("#filter", "<script>")
+    assert opened.runs() == [ODD[0]]
+    opened.page.fill("#filter", "nobody")
+    assert opened.runs() == []
+    opened.page.fill("#filter", "")
+    assert len(opened.runs()) == 8
+
+
+def test_baseline(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    before = opened.column(7)
+    opened.page.select_option("#baseline", label="rerank")
+    assert opened.column(7) != before
+    assert opened.page.locator("#board tr.is-baseline button").first.text_content() == "rerank"
+    assert "against rerank" in opened.text("#board-notes")
+    assert "less rerank" in opened.text("#differences-title")
+    found = amble.compare(report[1], "AP", "rerank")
+    marks = {run: "▲" in text or "▼" in text for run, text in zip(opened.runs(), opened.column(7), strict=True)}
+    assert marks == {"rerank": False} | {run: bool(found.significant[k]) for k, (run, _) in enumerate(found.pairs)}
+
+
+def test_user(opened: Opened) -> None:
+    seen = set()
+    for measure in ("AP", "RBP", "INST(T=2)"):
+        opened.page.select_option("#measure", label=measure)
+        assert opened.text("#law-measure") == f"the user of {measure}"
+        assert opened.text("#board thead th:nth-child(3)").startswith(measure)
+        assert opened.text("#user-story").startswith(f"{measure}: ")
+        name = measure if measure.isalnum() else f"'{measure}'"
+        assert opened.text("#law-command").endswith(f"-m {name} --levels")
+        assert opened.text("#user-command") == f"amble user {name} --depth 100"
+        seen.add(opened.page.get_attribute("#law path.cdf", "d"))
+    assert len(seen) == 3
+    opened.page.select_option("#measure", label="bpref")
+    assert "bpref" in opened.text("#law")
+    assert opened.count("#law path.cdf") == 0
+
+
+def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    assert opened.count("#heat path.heat") >= 5
+    cells = opened.page.evaluate(
+        "[...document.querySelectorAll('#heat path')].map((p) => p.getAttribute('d').split('M').length - 1)"
+    )
+    assert sum(cells) == 8 * 10
+    assert opened.count("#differences rect") == 10
+    assert opened.count("#hardest tbody tr") == 10
+    assert opened.count("#documents tbody tr") > 0
+    assert opened.count("#law path.cdf") == 4
+    assert opened.count("#law .order.one") == opened.count("#law .order.two") == 4
+    order = amble.order_systems(amble.laws(report[1].rankings, "AP"))
+    assert opened.count("#hasse .node") == len(order.classes)
+    assert opened.count("#users-chart path.user") == 3 * 4  # bpref is no user
+    assert opened.count("#matrix .cell") == 25
+    assert opened.count("#power rect") == 5
+    assert opened.count("#audit table tbody tr") > 8
+
+
+def test_lines_are_chosen(opened: Opened) -> None:
+    boxes = opened.page.locator("#law-systems input")
+    first = boxes.first
+    assert first.is_checked()
+    first.uncheck()
+    assert opened.count("#law path.cdf") == 3
+    for k in range(8):
+        boxes.nth(k).check()
+    assert opened.count("#law path.cdf") == 8
+
+
+def test_dominance_by_keyboard(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    order = amble.order_systems(amble.laws(report[1].rankings, "AP"))
+    node = opened.page.locator("#hasse .node", has_text="hybrid").first
+    node.focus()
+    opened.page.keyboard.press("Enter")
+    told = opened.text("#pairs")
+    for verdict, words in (("greater", "dominates"), ("incomparable", "cannot be compared with")):
+        line = next(line for line in told.splitlines() if line.startswith(words))
+        names = [run for run in order.names if run != "hybrid" and order.verdict("hybrid", run) == verdict]
+        assert all(name.strip() in line for name in names)
+    assert opened.page.get_attribute("#hasse .node.focus", "aria-pressed") == "true"
+
+
+def test_heat_map_by_keyboard(opened: Opened) -> None:
+    opened.page.focus("#heat svg")
+    opened.page.keyboard.press("ArrowDown")
+    first = opened.text("#aloud")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.text("#aloud") != first
+    assert "topic" in first
+    opened.page.keyboard.press("Enter")
+    chosen = opened.page.evaluate("data.runs[state.system] + ', topic ' + data.topics[state.topic]")
+    assert opened.page.evaluate("document.getElementById('aloud').textContent").startswith(chosen)
+    assert opened.page.evaluate("document.getElementById('topic').value") == opened.page.evaluate("String(state.topic)")
+
+
+def test_pointing_tells(opened: Opened) -> None:
+    opened.page.locator("#differences rect").first.hover()
+    assert opened.page.locator("#tip").is_visible()
+    assert "topic" in opened.text("#tip")
+    opened.page.keyboard.press("Escape")
+    assert not opened.page.locator("#tip").is_visible()
+
+
+def test_colours(browser: Any, report: tuple[Path, Any, Any]) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    light, dark = (Opened(browser, report[0], color_scheme=scheme) for scheme in ("light", "dark"))
+    assert light.page.evaluate(background) == "rgb(255, 255, 255)"
+    assert dark.page.evaluate(background) == "rgb(16, 23, 22)"
+    dark.page.click('[data-choose-theme="light"]')
+    assert dark.page.evaluate(background) == "rgb(255, 255, 255)"
+    assert dark.page.get_attribute('[data-choose-theme="light"]', "aria-pressed") == "true"
+    light.page.click('[data-choose-theme="dark"]')
+    assert light.page.evaluate(background) == "rgb(16, 23, 22)"
+    # paper is white, and has no controls
+    light.page.emulate_media(media="print")
+    assert light.page.evaluate(background) == "rgb(255, 255, 255)"
+    assert not light.page.locator("#filter").is_visible()
+    for one in (light, dark):
+        assert one.said == []
+        one.context.close()
+
+
+def test_on_a_phone(browser: Any, report: tuple[Path, Any, Any]) -> None:
+    one = Opened(browser, report[0], viewport={"width": 380, "height": 800})
+    one.page.wait_for_selector("html.drawn")
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= 380
+    right = "[...document.querySelectorAll('.canvas:not(.wide) > svg')].map((e) => e.getBoundingClientRect().right)"
+    assert max(one.page.evaluate(right)) <= 380
+    assert one.count("#heat path.heat") >= 5
+    one.page.set_viewport_size({"width": 900, "height": 800})  # turned round: drawn again
+    for _ in range(100):
+        if one.page.evaluate("document.querySelector('#heat svg').getBoundingClientRect().width") > 500:
+            break
+        one.page.wait_for_timeout(50)
+    assert one.page.evaluate("document.querySelector('#heat svg').getBoundingClientRect().width") > 500
+    assert one.said == []
+    one.context.close()
+
+
+def test_without_scripts(browser: Any, report: tuple[Path, amble.Scores, Any]) -> None:
+    one = Opened(browser, report[0], java_script_enabled=False)
+    assert one.count("#board tbody tr") == 8
+    assert "need JavaScript" in one.text("noscript")
+    assert one.page.locator("#board tbody th").first.inner_text() == "hybrid"
+    one.context.close()
+
+
+def test_names_for_those_who_do_not_see(opened: Opened) -> None:
+    lacking = """() => [
+      ...[...document.querySelectorAll('select, input')].filter((e) => !e.labels.length),
+      ...[...document.querySelectorAll('svg.chart')].filter((e) => !e.getAttribute('aria-label')),
+      ...[...document.querySelectorAll('button')].filter((e) => !e.textContent.trim()),
+      ...[...document.querySelectorAll('section')].filter((e) => !find(e.getAttribute('aria-labelledby'))),
+      ...[...document.querySelectorAll('.wide')].filter((e) => e.tabIndex !== 0 || !e.getAttribute('aria-label')),
+    ].map((e) => e.outerHTML.slice(0, 80))"""
+    assert opened.page.evaluate(lacking) == []
+    assert opened.page.get_attribute("html", "lang") == "en"
+    levels = opened.page.evaluate("[...document.querySelectorAll('h1, h2, h3')].map((e) => Number(e.tagName[1]))")
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_one_run(browser: Any, tmp_path: Path) -> None:
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP NumRet")
+    amble.report(scores).save(tmp_path / "one.html")
+    one = Opened(browser, tmp_path / "one.html")
+    one.page.wait_for_selector("html.drawn")
+    one.page.select_option("#measure", label="NumRet")
+    assert one.said == []
+    assert "one run has no other" in one.text("#board-notes")
+    one.context.close()
