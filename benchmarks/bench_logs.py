@@ -7,7 +7,7 @@ smallest log, the same counts of moves and gaps, and nothing else, by a loop ove
 The last line is what growth would be linear: seconds of processor time per million records at each size.
 
 Run ``python benchmarks/bench_logs.py FOLDER [--records N...] [--rounds N]``. Logs are made once and kept: 1.6 GB for
-30 million records; `amble fit` needs a sixth of that for a while, too.
+30 million records; `amble fit` needs about half of that for a while, too.
 """
 
 from __future__ import annotations

@@ -194,6 +194,8 @@ def test_few_sessions_are_not_told_of_by_default(amble_cli: Cli, write: Write, t
     done = amble_cli("fit", path, "-o", str(fit), "--show", "moves", "--as", "tsv")
     assert "4\t2\tback\t<10\t-\t-\t-" in done.stdout.splitlines()
     assert "0\t4\tstart\t<10" in done.stdout
+    few = amble_cli("fit", write("few.tsv", log(9).replace("\n", "\n") + log(30, person="y").replace("C\td0", "C\td3")))
+    assert "<10 backward" in few.stderr
     assert read_fit(fit).smallest == 10
     done = amble_cli("fit", path, "--smallest", "1", "--show", "moves", "--as", "tsv")
     assert "4\t2\tback\t4" in done.stdout

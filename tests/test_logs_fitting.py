@@ -471,6 +471,20 @@ def test_small_cells_are_suppressed(write: Write, tmp_path: Path) -> None:
     assert estimate(all_told, "continuation", "C").value[:3] == pytest.approx([1, 10 / 70, 3 / 10])
 
 
+def test_few_steps_back_are_taken_as_none() -> None:
+    counts = made([*[[1, 2]] * 60, *[[2, 1]] * 4], 3)
+    assert estimate(fit(counts, "walk"), "walk", "q").value == 0
+    assert estimate(fit(counts, "walk", smallest=1), "walk", "q").value > 0
+    # 60 stop at rank 2, 4 at rank 3 of 4: of these few nothing is told
+    readers = made([*[[4]] * 60, *[[3]] * 4], 4)
+    assert estimate(fit(readers, "rbp"), "rbp", "p").value == 1
+    assert estimate(fit(readers, "rbp", smallest=1), "rbp", "p").value == pytest.approx(188 / 192)
+    told = {tuple(row[1:3]) for row in fit(readers, "rbp").implied() if row[0] == "observed"}
+    assert ("L", 3) not in told
+    assert ("C", 3) not in told
+    assert ("W", 3) in told
+
+
 def test_too_few_sessions() -> None:
     counts = made([[1, 2]] * 9, 3)
     with pytest.raises(AmbleError, match="fewer than 10 sessions: too few to fit a user to"):

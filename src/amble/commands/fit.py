@@ -82,7 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
     add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
-    add("--temporary", metavar="FOLDER", help="where temporary files go, about a sixth of the log")
+    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log")
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -134,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
             write_fit(args.output, found.fitted)
     sys.stdout.write(_rendered(found, args) + "\n")
     if not args.quiet and sys.stderr is not None:
-        for line in [*_summary(counts.facts), *notes, *found.notes]:
+        for line in [*_summary(counts.facts, args.smallest), *notes, *found.notes]:
             print(f"amble: {line}", file=sys.stderr)
         if args.output:
             print(f"amble: wrote {args.output}: best is {found.fitted.best}", file=sys.stderr)
@@ -154,7 +154,8 @@ def _check(args: argparse.Namespace) -> None:
         from amble.logs import MODELS
 
         _words(args.model, "--model", list(MODELS))
-    if args.how != "table" and len(_words(args.show, "--show", _SHOWN)) > 1:
+    shown = _words(args.show, "--show", _SHOWN)
+    if args.how != "table" and len(shown) > 1:
         raise AmbleError(f"--as {args.how}: expected one table, --show {args.show} names several")
     if args.output:
         folder = os.path.dirname(os.path.realpath(args.output))
@@ -233,17 +234,29 @@ def _facts(found: Fit) -> dict[str, Any]:
     from amble import __version__
 
     facts = asdict(found.data.counts.facts)
+    facts |= {name: _few(facts[name], found.data.smallest) for name in ("moves", "backward", "repeated")}
     quartiles = [None if x != x else x for x in facts["quartiles"]]
     return {"amble": __version__, "log": facts | {"quartiles": quartiles}, "best": found.fitted.best}
 
 
-def _summary(facts: Facts) -> list[str]:
+def _thousands(count: int | str) -> str:
+    return count if isinstance(count, str) else f"{count:,}"
+
+
+def _few(count: int, smallest: int) -> int | str:
+    """A count of what people did, unless they are few."""
+    return f"<{smallest}" if 0 < count < smallest else count
+
+
+def _summary(facts: Facts, smallest: int) -> list[str]:
     """What was read, in a few lines."""
-    share = f" ({100 * facts.backward / facts.moves:.1f} %)" if facts.moves else ""
+    moves, back, again = (_few(n, smallest) for n in (facts.moves, facts.backward, facts.repeated))
+    share = f" ({100 * facts.backward / facts.moves:.1f} %)" if facts.moves and back == facts.backward else ""
     read = f"{facts.sessions:,} sessions, {facts.pages:,} query sessions, {facts.clicks:,} clicks"
     lines = [
         f"{facts.records:,} records: {read}",
-        f"{facts.moves:,} moves from click to click, {facts.backward:,}{share} backward, {facts.repeated:,} repeated",
+        f"{_thousands(moves)} moves from click to click, {_thousands(back)}{share} backward, "
+        f"{_thousands(again)} repeated",
     ]
     if facts.quartiles[0] == facts.quartiles[0]:
         lines.append(

@@ -27,6 +27,7 @@ __all__ = ["FOLDS", "Told", "behaviour", "choice_table", "fit_table", "folds", "
 Array = NDArray[np.float64]
 
 FOLDS = 5
+_UNLIKELY = 1e-9
 _HALF = 0.5  # added to every count a chance by rank is made of, so that what was not seen is not impossible
 
 
@@ -92,17 +93,20 @@ def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
         walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=law)
         stroll = walk.over(n)
         return np.asarray(stroll.visits), np.asarray(stroll.last)
-    rank = np.arange(1.0, n)
-    if model.kind == "rbp":
-        chance = np.full(n - 1, float(model.estimates["p"].value))
-    elif model.kind == "insq":
-        chance = insq_chances(model.estimates["T"].value, rank)
-    elif model.kind == "continuation":
-        chance = model.estimates["C"].known[: n - 1]
-    else:
+    chance = _going_on(model, n)
+    if chance is None:
         return None
     visits = np.concatenate((np.ones(1), np.cumprod(chance)))
     return visits, visits * (1.0 - np.append(chance, 0.0))
+
+
+def _going_on(model: FittedModel, n: int) -> Array | None:
+    """C at all ranks but the last; None if it is no reader's."""
+    if model.kind == "rbp":
+        return np.full(n - 1, float(model.estimates["p"].value))
+    if model.kind == "insq":
+        return insq_chances(model.estimates["T"].value, np.arange(1.0, n))
+    return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
 
 
 def fit_table(models: Sequence[FittedModel]) -> Table:
@@ -181,7 +185,7 @@ def _own(
             chances = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
             steps = test.steps[0]
             laws = at_edges(chances, model.first)
-            return float(steps.sum()), log_likelihood(steps, laws), "steps", 2 * len(chances)
+            return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", 2 * len(chances)
         steps = steps_of(test.moves, how)[0]
         if model.name == "walk-rank":
             seen = steps_of(train.moves, how)[0] + _HALF
@@ -191,7 +195,7 @@ def _own(
             one = np.array([float(model.estimates[key].value) for key in "pqs"])
             laws = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
             k = 2
-        return float(steps.sum()), log_likelihood(steps, laws), "steps", k
+        return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", k
     if model.kind == "markov":
         moves = test.moves[0, 1:, 1:]
         law = smoothed(train.moves[0, 1:, 1:], max(weight, _HALF))
@@ -200,17 +204,22 @@ def _own(
     if model.kind == "inst":
         came = test.hopes[observation][0]
         rank, gain = test.hope_cells[observation].T
-        chance = np.clip(insq_chances(model.estimates["T"].value, rank, gain), 1e-9, 1 - 1e-9)
+        chance = _possible(insq_chances(model.estimates["T"].value, rank, gain))
         return float(came[:, 0].sum()), float(stopping_likelihood(came, chance)), "stops", 1
     came = reached(test, observation)[0]
     k = 1
     if model.kind == "continuation":
         chance, k = going_on(reached(train, observation)[0] + np.array([2 * _HALF, _HALF])), n - 1
     else:
-        visits = behaviour(model, n)
-        assert visits is not None
-        chance = visits[0][1:] / visits[0][:-1]
-    return float(came[:, 0].sum()), float(stopping_likelihood(came, chance)), "stops", k
+        found = _going_on(model, n)
+        assert found is not None
+        chance = found
+    return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(chance))), "stops", k
+
+
+def _possible(chance: Array) -> Array:
+    """Chances that are neither none nor all: what a model has not seen is unlikely, and no more."""
+    return np.asarray(np.clip(chance, _UNLIKELY, 1.0 - _UNLIKELY))
 
 
 def choice_table(told: dict[str, Told]) -> Table:

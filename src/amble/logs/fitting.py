@@ -105,7 +105,8 @@ class Fit:
         rows: list[list[Any]] = []
         observed = [_behaviour(steps_of(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
         tail = (1.0 - self.data.level) / 2.0
-        enough = kept(steps_of(self.data.counts.moves, self.steps).sum(axis=-1), self.data.smallest)
+        steps = steps_of(self.data.counts.moves, self.steps)
+        visits, stops = (kept(x, self.data.smallest) | ~x.any(axis=0) for x in (steps.sum(axis=-1), steps[..., 2]))
         for model in self.fitted.models:
             found = behaviour(model, n)
             if found is None:
@@ -117,9 +118,9 @@ class Fit:
         # last, so that a chart draws it above the others
         for panel in "WLC":
             value, draws = observed[0][panel][0], observed[1][panel]
-            low, high = np.nanquantile(draws, [tail, 1.0 - tail], axis=0)
+            low, high = np.quantile(np.where(np.isnan(draws), value, draws), [tail, 1.0 - tail], axis=0)
             for i in range(n - (panel == "C")):
-                if enough[i]:
+                if visits[i] and (stops[i] or panel == "W") and value[i] == value[i]:
                     rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
         return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
 

@@ -116,11 +116,13 @@ def _model(name: str, kind: str, parameter: str, data: Resampled, observation: s
 
 def fit_rbp(data: Resampled, observation: str) -> FittedModel:
     """RBP's p: of all steps that could have been made, the share that were."""
+    came = reached(data.counts, observation).sum(axis=-2)
+    enough = np.array([1.0, float(kept(came[:, 1], data.smallest))])
 
     def persistence(counts: Counts) -> Array:
-        return going_on(reached(counts, observation).sum(axis=-2))
+        return going_on(reached(counts, observation).sum(axis=-2) * enough)
 
-    behind = reached(data.counts, observation)[..., 0].sum(axis=-1)
+    behind = came[:, 0]
     return _model("rbp", "rbp", "p", data, observation, function=persistence, behind=behind)
 
 

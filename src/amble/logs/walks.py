@@ -120,7 +120,9 @@ def walk_chances(steps: Array, first: str) -> Array:
     back = back + steps[..., 2, 1]
     p_or_s = steps[..., 2, 2]
     known = forward + back + stop + p_or_q + s_or_q + p_or_s
-    out = np.full((*known.shape, 3), 1.0 / 3.0)
+    # where nobody was seen to go back q starts at 0 and stays there, which is as likely as anything else
+    out = np.stack([np.ones_like(known), (back > 0).astype(np.float64), np.ones_like(known)], axis=-1)
+    out /= out.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         for _ in range(_ROUNDS):
             p, q, s = (out[..., i] for i in range(3))
@@ -177,10 +179,13 @@ def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
     """A walk with the same chances at every rank."""
     first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
 
-    def chances(counts: Counts) -> Array:
-        return walk_chances(in_three(steps_of(counts.moves, how)), first)
+    steps = steps_of(data.counts.moves, how)
+    enough = kept(steps.sum(axis=-2), data.smallest)
 
-    behind = steps_of(data.counts.moves, how).sum(axis=(-2, -1))
+    def chances(counts: Counts) -> Array:
+        return walk_chances(in_three(steps_of(counts.moves, how)) * enough, first)
+
+    behind = steps.sum(axis=(-2, -1))
     return _walk("walk", data, how, first, [_part(data, chances, i, behind) for i in range(3)])
 
 
@@ -195,9 +200,8 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
     p, q, s = (_part(data, chances, i, steps.sum(axis=-1)[:, :-1]) for i in range(3))
-    if q.high is not None and q.value[0] == 0:
-        # there is no rank before the first to go back to
-        q = replace(q, high=np.concatenate(([0.0], q.high[1:])))
+    if q.high is not None and q.value[0] == 0:  # there is no rank before the first to go back to
+        q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
 
@@ -205,8 +209,10 @@ def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
     """A walk with chances by the grade of the document she is at."""
     first = first or likelier_first(data.whole.steps[0].sum(axis=0))
 
+    enough = kept(data.counts.steps.sum(axis=-2), data.smallest)[:, None, :]
+
     def chances(counts: Counts) -> Array:
-        return walk_chances(counts.steps, first)
+        return walk_chances(counts.steps * enough, first)
 
     behind = data.counts.steps.sum(axis=(-2, -1))
     grades = data.counts.facts.grades
