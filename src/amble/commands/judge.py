@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from amble.commands.eval import write
+from amble.commands.index import keep
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
 from amble.errors import AmbleError
@@ -218,5 +219,7 @@ def run(args: argparse.Namespace) -> int:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:
             raise AmbleError(f"--orders: found {unknown[0]!r}, expected some of {', '.join(ORDERS)}")
+    others = (args.pool, args.texts, args.questions, args.groups)
+    keep([*args.files, *(path for path in others if path is not None)], args.output)
     _QUESTIONS[args.question](args)
     return 0
