@@ -174,3 +174,20 @@ def test_sheets_of_nothing() -> None:
         sheet(POOL, topics=["9"])
     with pytest.raises(amble.AmbleError, match="form 'pdf'"):
         sheet(POOL, "pdf")
+
+
+def test_long_texts_come_back(write: Write) -> None:
+    pool = {"1": {"a": -2}}
+    text = sheet(pool, texts={"a": "long " * 40_000})  # Python's csv takes 131,072 characters, unless told
+    path = write("filled.csv", text.replace("1,a,,", "1,a,1,"))
+    limit = csv.field_size_limit()
+    assert read_sheets(path, pool).grades == [1.0]
+    assert csv.field_size_limit() == limit
+
+
+def test_grades_of_many_digits(write: Write) -> None:
+    page = sheet({"1": {"a": -2}}, "html", grades=[0, 0.123456789])
+    assert '[["0", ""], ["0.123456789", ""]]' in page
+    path = write("s.csv", "topic,doc,grade\n1,a,0.12345678\n")
+    with pytest.raises(amble.ReadError, match=r"grade 0\.12345678, expected one of 0, 0\.123456789"):
+        read_sheets(path, grades=[0, 0.123456789])
