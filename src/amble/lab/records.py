@@ -83,6 +83,8 @@ def _id(text: str, where: str, kind: Kind) -> str:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
     if len(name.split()) > 1:
         raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a blank in it, which runs cannot hold")
+    if "\0" in name:
+        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a NUL in it, which runs cannot hold")
     return name
 
 
@@ -120,7 +122,7 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "too deep")
+            reason = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", "a number too long")
             raise ReadError(
                 f"{where}: found {line.strip()[:_SHOWN]!r}, expected a JSON object a line: {reason}"
             ) from None

@@ -79,6 +79,7 @@ def read_topics(
         name = str(place) if renumber else record.id
         if name in out:
             raise ReadError(f"{record.where}: topic {name} is there twice (first at {first[name]})")
+        _first_column(name, record.where)
         out[name], first[name] = " ".join(_text(record, field) for field in fields), record.where
     return out
 
@@ -89,7 +90,16 @@ def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
             raise ReadError(f"topics: found {topic!r:.60}: {text!r:.60}, expected strings")
         if len(topic.split()) != 1 or topic.strip() != topic:
             raise ReadError(f"topics: id {topic!r:.60}, expected one without blanks")
+        _first_column(topic, "topics")
     return dict(source)
+
+
+def _first_column(topic: str, where: str) -> None:
+    """Refuse an id that would make a comment of its lines in a run."""
+    if topic.startswith("#"):
+        raise ReadError(
+            f"{where}: id {topic!r:.60} of a topic begins with #, which makes comments of its lines in a run"
+        )
 
 
 def _in_one_language(found: list[Record], lang: str | None, path: str) -> list[Record]:
