@@ -18,6 +18,7 @@ import numpy as np
 
 from amble.errors import AmbleError, ReadError
 from amble.files import open_source
+from amble.lab.documents import read_documents
 from amble.lab.pool import TO_JUDGE
 from amble.lab.sheet_page import page
 from amble.lab.written import grade_text, qrels_text
@@ -61,23 +62,9 @@ def _checked(grades: str | Mapping[float, str] | Iterable[float]) -> Grades:
     return {float(grade): "" for grade in grades}
 
 
-def read_texts(path: str) -> dict[str, str]:
-    """Read lines of an id, a tab and a text."""
-    from amble import _reader_py
-
-    with open_source(path) as (source, _):
-        data = _reader_py._bytes_of(source)
-    out: dict[str, str] = {}
-    for number, line in enumerate(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split("\n"), 1):
-        name, tab, text = line.rstrip("\r").partition("\t")
-        if not line.strip():
-            continue
-        if not tab or not name.strip():
-            raise ReadError(f"{path}:{number}: found {line!r:.60}, expected an id, a tab and a text")
-        out[name.strip()] = text
-    if not out:
-        raise ReadError(f"{path}: empty, expected lines of an id, a tab and a text")
-    return out
+def read_texts(path: str, encoding: str | None = None) -> dict[str, str]:
+    """The texts of documents, from a collection in any layout that `amble.index` takes."""
+    return {document.id: document.text.strip() for document in read_documents(path, encoding=encoding)}
 
 
 def _waiting(pool: Qrels, topics: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
