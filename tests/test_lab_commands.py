@@ -241,3 +241,14 @@ def test_where_nothing_can_be_written_is_known_before_the_work(
     monkeypatch.setattr("sys.stdin", None)
     for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "effort", "qrels.txt", *demo]):
         assert error_of(capsys, *words, "-o", path) == f"amble: {path}: {why}\n"
+
+
+def test_topics_without_judgments_are_named(
+    write: Callable[[str, str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write("x.run", "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n")
+    qrels = write("q", "1 0 a 1\n")
+    assert main(["pool", run, "--qrels", qrels, "-o", str(tmp_path / "pool")]) == 0
+    assert capsys.readouterr().err.endswith(
+        f"1 judged, 1 of the 1 relevant ones of {qrels} in the pool; {qrels} has nothing of 2\n"
+    )

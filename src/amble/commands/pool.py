@@ -136,4 +136,8 @@ def _summary(made: Any, grades: Any, known: Any, args: argparse.Namespace) -> st
             f"; {int((grades >= 0).sum()):,} judged, "
             f"{int((grades >= args.rel).sum()):,} of the {relevant:,} relevant ones of {args.qrels} {where}"
         )
+        topics = set(known.topics)
+        without = [topic for topic in made.topics if topic not in topics]
+        if without:
+            text += f"; {args.qrels} has nothing of {', '.join(without[:5])}{', ...' if len(without) > 5 else ''}"
     return text + (f"; {made.dropped:,} duplicates left out" if made.dropped else "")
