@@ -418,3 +418,10 @@ def test_ids_that_runs_cannot_hold(write: Write) -> None:
 def test_a_number_that_is_too_long(write: Write) -> None:
     with pytest.raises(amble.ReadError, match=r":1: .*a number too long"):
         list(read_documents(write("d", '{"id": ' + "1" * 5000 + "}\n")))
+
+
+def test_lists_of_strings_in_json(write: Write) -> None:
+    line = '{"id": "a", "text": ["one", "two"], "year": [1990], "mixed": ["no", 1], "none": []}'
+    path = write("d", line + "\n")
+    assert read(path) == {"a": "one two"}
+    assert read(path, fields=["text"]) == {"a": "one two"}
