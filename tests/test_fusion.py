@@ -249,3 +249,14 @@ def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(amble.AmbleError) as error:
         amble.fuse(TWO, **options)
     assert message in str(error.value)
+
+
+def test_the_least_numbers_there_are() -> None:
+    lists = {"x": {"1": {"a": 1e-323, "b": 5e-324, "c": 0.0}}}  # twice and once the least above 0
+    assert fused(lists, "combsum", norm="minmax") == {"a": 1.0, "b": 0.5, "c": 0.0}
+
+
+@pytest.mark.parametrize("method", ["combsum", "rrf", "borda", "condorcet"])
+def test_a_weight_of_two_is_the_run_twice(method: str) -> None:
+    lists = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"c": 9.0, "d": 8.0, "b": 1.0}}}
+    assert fused(lists, method, weights=[1, 2]) == pytest.approx(fused({**lists, "z": lists["y"]}, method))

@@ -210,3 +210,45 @@ def test_nothing_is_half_written(demo: list[str], capsys: pytest.CaptureFixture[
     for words in (["pool", *demo], ["fuse", *demo], ["judge", "uniques", "qrels.txt", *demo]):
         assert "folder" in error_of(capsys, *words, "-o", "folder/no/file.txt", "--quiet")
     assert os.listdir("folder") == []
+
+
+def test_nothing_is_written_over_what_is_read(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pool", *demo, "--depth", "2", "-o", "pool.txt", "--quiet"]) == 0
+    assert main(["judge", "sheet", "pool.txt", "-o", "sheet.csv"]) == 0
+    Path("texts.tsv").write_text("a\tb\n")
+    os.symlink("pool.txt", "link.txt")
+    before = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    for words in (
+        ("pool", *demo, "-o", demo[0]),
+        ("pool", *demo, "--qrels", "qrels.txt", "-o", "qrels.txt"),
+        ("fuse", *demo, "-o", demo[1]),
+        ("judge", "sheet", "pool.txt", "-o", "link.txt"),
+        ("judge", "sheet", "pool.txt", "--texts", "texts.tsv", "-o", "texts.tsv"),
+        ("judge", "back", "sheet.csv", "--pool", "pool.txt", "-o", "sheet.csv"),
+        ("judge", "back", "sheet.csv", "--pool", "pool.txt", "-o", "pool.txt"),
+        ("judge", "effort", "qrels.txt", *demo, "-o", demo[0]),
+        ("judge", "ask", *demo, "-o", demo[0]),
+    ):
+        assert error_of(capsys, *words) == f"amble: {words[-1]}: is read, expected another file to write to\n"
+    assert {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(("path", "why"), [("no/x", "No such file or directory"), (".", "Is a directory")])
+def test_where_nothing_can_be_written_is_known_before_the_work(
+    path: str, why: str, demo: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amble.lab.gathered.gather", lambda *args, **options: pytest.fail("runs were read"))
+    monkeypatch.setattr("sys.stdin", None)
+    for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "effort", "qrels.txt", *demo]):
+        assert error_of(capsys, *words, "-o", path) == f"amble: {path}: {why}\n"
+
+
+def test_topics_without_judgments_are_named(
+    write: Callable[[str, str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write("x.run", "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n")
+    qrels = write("q", "1 0 a 1\n")
+    assert main(["pool", run, "--qrels", qrels, "-o", str(tmp_path / "pool")]) == 0
+    assert capsys.readouterr().err.endswith(
+        f"1 judged, 1 of the 1 relevant ones of {qrels} in the pool; {qrels} has nothing of 2\n"
+    )

@@ -395,3 +395,33 @@ def test_the_real_ir_datasets(write: Write, tmp_path: Path, monkeypatch: pytest.
     assert amble.read_topics("irds:small") == {"1": "ides of march"}
     with pytest.raises(amble.ReadError, match="ir_datasets knows no such collection"):
         read("irds:other")
+
+
+def test_open_tags_and_comments_without_end() -> None:
+    """Each is looked for once: with 100,000 of them, what grew with the square took minutes."""
+    assert {part.tag for part in parts("<p></p>" * 100_000)} == {"p"}
+    assert parts("<!-- " * 100_000 + "end")[0].body.endswith("end")
+    assert [part.body for part in parts("a<!-- b -->c<!-- d<![CDATA[<e>]]><?f ?>g")] == ["a c<!-- d&lt;e&gt; g"]
+
+
+def test_ids_that_runs_cannot_hold(write: Write) -> None:
+    with pytest.raises(amble.ReadError, match=r":1: id 'a\\x00b' of a document has a NUL in it"):
+        list(read_documents(write("d", "a\0b\ttext\n")))
+    path = write("t", "1\tone\n#2\ttwo\n")
+    with pytest.raises(amble.ReadError, match=r"t:2: id '#2' of a topic begins with #"):
+        amble.read_topics(path)
+    with pytest.raises(amble.ReadError, match=r"topics: id '#2' of a topic begins with #"):
+        amble.read_topics({"#2": "two"})
+    assert amble.read_topics(path, renumber=True) == {"1": "one", "2": "two"}
+
+
+def test_a_number_that_is_too_long(write: Write) -> None:
+    with pytest.raises(amble.ReadError, match=r":1: .*a number too long"):
+        list(read_documents(write("d", '{"id": ' + "1" * 5000 + "}\n")))
+
+
+def test_lists_of_strings_in_json(write: Write) -> None:
+    line = '{"id": "a", "text": ["one", "two"], "year": [1990], "mixed": ["no", 1], "none": []}'
+    path = write("d", line + "\n")
+    assert read(path) == {"a": "one two"}
+    assert read(path, fields=["text"]) == {"a": "one two"}

@@ -493,3 +493,31 @@ def test_explanations_of_real_scores(data: Path) -> None:
                 facts: dict[str, Any] = amble.explain(index, doc, topics[topic], scorer).facts
                 assert facts["score"] == pytest.approx(score, rel=1e-12)
                 assert facts["rank"] == rank
+
+
+@pytest.mark.parametrize("counts", ["negative", "zero", "halves", "nan"])
+def test_an_index_whose_counts_are_no_counts(counts: str, tmp_path: Path) -> None:
+    amble.index({"d1": "caesar died in march", "d2": "the long march"}, language="none").save(tmp_path / "i")
+    with np.load(tmp_path / "i") as stored:
+        parts = dict(stored)
+    changed = {"negative": -1, "zero": 0, "halves": 0.5, "nan": float("nan")}[counts]
+    with (tmp_path / "j").open("wb") as file:
+        np.savez(file, **{**parts, "counts": parts["counts"] * changed})
+    with pytest.raises(amble.ReadError, match="j: not an index, or a broken one"):
+        amble.open_index(tmp_path / "j")
+
+
+def test_scores_beyond_doubles_are_told() -> None:
+    index = amble.index({"d1": "caesar died in march", "d2": "the long march"}, language="none")
+    with pytest.raises(amble.AmbleError, match=r"lm\(mu=1e-320\): a score is too large for a double"):
+        amble.search(index, {"1": "march"}, "lm(mu=1e-320)")
+    with pytest.raises(amble.AmbleError, match=r"lm\(mu=1e-320\): a score is too large for a double"):
+        amble.explain(index, "d1", "march", "lm(mu=1e-320)")
+    # with so much prior, a document has what the collection has: ln(2/7), march being two of seven
+    found = amble.search(index, {"1": "march"}, "lm(mu=1e308)")["1"]
+    assert found == pytest.approx({"d1": log(2 / 7), "d2": log(2 / 7)})
+
+
+def test_a_tag_that_is_no_text() -> None:
+    with pytest.raises(amble.AmbleError, match="expected text in UTF-8"):
+        amble.search(amble.index({"d1": "march"}, language="none"), {"1": "march"}, tag="\udcff")

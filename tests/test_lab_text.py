@@ -95,3 +95,9 @@ def test_ascii_is_no_special_case(text: str, english: bool) -> None:
 
     analyser = Analyser("english" if english else "none")
     assert analyser.words(text) == _unicode_words(english)(text.lower())
+
+
+def test_signs_whose_one_form_is_in_capitals() -> None:
+    plain = Analyser("none")
+    assert plain.terms("Foo™ 20℃ №5") == ["footm", "20", "c", "no5"] == plain.terms("FooTM 20°C No5")
+    assert plain.terms("co\N{SOFT HYPHEN}operate") == ["cooperate"]

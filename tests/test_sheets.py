@@ -14,6 +14,7 @@ import pytest
 import amble
 from amble.lab import read_sheets, sheet
 from amble.lab.sheets import parse_grades, read_texts
+from amble.lab.topics import read_questions
 
 Write = Callable[[str, str | bytes], str]
 
@@ -159,9 +160,14 @@ def test_grades() -> None:
         assert message in str(error.value)
 
 
-def test_texts_from_files(write: Write) -> None:
-    assert read_texts(write("t.tsv", b"a\tOne\ttwo\r\n\nb\t\n")) == {"a": "One\ttwo", "b": ""}
-    with pytest.raises(amble.ReadError, match=r"t.tsv:2: found 'b', expected an id, a tab and a text"):
+def test_texts_and_questions_from_files_in_any_layout(write: Write) -> None:
+    assert read_texts(write("t.tsv", b"a\tOne\r\n\nb\t\n")) == {"a": "One", "b": ""}
+    assert read_texts(write("d", "<DOC><DOCNO>a</DOCNO>\n<TEXT>One &amp; two</TEXT>\n</DOC>\n")) == {"a": "One & two"}
+    assert read_texts(write("l", b"a\tcaf\xe9\n"), "latin-1") == {"a": "caf\xe9"}
+    topic = "<top>\n<num> Number: 401\n<title> ants\n<desc> Description:\nHow do\nants live?\n</top>\n"
+    assert read_questions(write("q", topic)) == {"401": "ants\nHow do ants live?"}
+    assert read_questions(write("q.tsv", "401\tants\n")) == {"401": "ants"}
+    with pytest.raises(amble.ReadError, match=r"t.tsv:2: found 'b', expected an id, a tab and text"):
         read_texts(write("t.tsv", "a\tx\nb\n"))
     with pytest.raises(amble.ReadError, match="empty"):
         read_texts(write("t.tsv", "\n"))
@@ -174,3 +180,20 @@ def test_sheets_of_nothing() -> None:
         sheet(POOL, topics=["9"])
     with pytest.raises(amble.AmbleError, match="form 'pdf'"):
         sheet(POOL, "pdf")
+
+
+def test_long_texts_come_back(write: Write) -> None:
+    pool = {"1": {"a": -2}}
+    text = sheet(pool, texts={"a": "long " * 40_000})  # Python's csv takes 131,072 characters, unless told
+    path = write("filled.csv", text.replace("1,a,,", "1,a,1,"))
+    limit = csv.field_size_limit()
+    assert read_sheets(path, pool).grades == [1.0]
+    assert csv.field_size_limit() == limit
+
+
+def test_grades_of_many_digits(write: Write) -> None:
+    page = sheet({"1": {"a": -2}}, "html", grades=[0, 0.123456789])
+    assert '[["0", ""], ["0.123456789", ""]]' in page
+    path = write("s.csv", "topic,doc,grade\n1,a,0.12345678\n")
+    with pytest.raises(amble.ReadError, match=r"grade 0\.12345678, expected one of 0, 0\.123456789"):
+        read_sheets(path, grades=[0, 0.123456789])

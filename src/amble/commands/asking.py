@@ -11,6 +11,7 @@ from amble.errors import AmbleError
 from amble.lab.orders import Judging, check_order
 from amble.lab.pool import Pool, pool
 from amble.lab.sheets import parse_grades, read_texts
+from amble.lab.topics import read_questions
 from amble.lab.written import qrels_text
 from amble.read import read_qrels
 
@@ -65,6 +66,7 @@ def ask(
     grades: str,
     texts: str | None,
     questions: str | None,
+    encoding: str | None,
     topics: list[str] | None,
     budget: int | None,
     rel: float,
@@ -76,8 +78,8 @@ def ask(
     check_order(order)
     most = None if budget is None else whole(budget, "budget")
     kept = _Kept(path)
-    shown = read_texts(texts) if texts else {}
-    asked = read_texts(questions) if questions else {}
+    shown = read_texts(texts, encoding) if texts else {}
+    asked = read_questions(questions, encoding) if questions else {}
     made: Pool = pool(runs, **lists)
     for topic in topics or ():
         if topic not in made.topics:

@@ -12,6 +12,7 @@ folder is read with all that is below it. The index is one file.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -65,9 +66,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def keep(inputs: Sequence[str], output: str | None) -> None:
-    """Refuse to write over what is read."""
+    """Refuse, before there is any work, to write over what is read, or where nothing can be written."""
+    if output is None:
+        return
+    if os.path.isdir(output):
+        raise AmbleError(f"{output}: {os.strerror(errno.EISDIR)}")
+    if not os.path.isdir(os.path.dirname(os.path.realpath(output))):
+        raise AmbleError(f"{output}: {os.strerror(errno.ENOENT)}")
     for path in inputs:
-        if output is not None and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(path, output):
+        if os.path.isfile(output) and os.path.exists(path) and os.path.samefile(path, output):
             raise AmbleError(f"{output}: is read, expected another file to write to")
 
 

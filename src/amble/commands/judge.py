@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 from amble.commands.eval import write
+from amble.commands.index import keep
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
 from amble.errors import AmbleError
@@ -29,6 +30,7 @@ _OF = {
     "grades": ("sheet", "back", "ask"),
     "texts": ("sheet", "ask"),
     "questions": ("sheet", "ask"),
+    "encoding": ("sheet", "ask"),
     "topic": ("sheet", "ask"),
     "all": ("sheet", "back"),
     "pool": ("back",),
@@ -54,8 +56,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("files", metavar="FILE", nargs="+", help="a pool, sheets, judgments or runs: see above")
     add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
     add("--grades", metavar="G,…", help="sheet, back, ask: what can be said, as 0,1,2 or 0=no,1=yes (default: 0,1)")
-    add("--texts", metavar="FILE", help="sheet, ask: lines of document, tab, text to show")
-    add("--questions", metavar="FILE", help="sheet, ask: lines of topic, tab, what was asked")
+    add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
+    add("--questions", metavar="FILE", help="sheet, ask: the topics, as for amble search")
+    add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
     add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
@@ -93,6 +96,7 @@ def _qrels_and_runs(args: argparse.Namespace) -> tuple[str, list[str]]:
 
 def _sheet(args: argparse.Namespace) -> None:
     from amble.lab.sheets import read_texts, sheet
+    from amble.lab.topics import read_questions
 
     pool = _one(args, "a pool")
     form = "html" if (args.output or "").lower().endswith((".html", ".htm")) else "csv"
@@ -100,8 +104,8 @@ def _sheet(args: argparse.Namespace) -> None:
         pool,
         form,
         grades=args.grades or "0,1",
-        texts=read_texts(args.texts) if args.texts else None,
-        questions=read_texts(args.questions) if args.questions else None,
+        texts=read_texts(args.texts, args.encoding) if args.texts else None,
+        questions=read_questions(args.questions, args.encoding) if args.questions else None,
         topics=args.topic,
         everything=bool(args.all),
     )
@@ -175,6 +179,7 @@ def _ask(args: argparse.Namespace) -> None:
         grades=args.grades or "0,1",
         texts=args.texts,
         questions=args.questions,
+        encoding=args.encoding,
         topics=args.topic,
         budget=args.budget,
         rel=_rel(args),
@@ -218,5 +223,7 @@ def run(args: argparse.Namespace) -> int:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:
             raise AmbleError(f"--orders: found {unknown[0]!r}, expected some of {', '.join(ORDERS)}")
+    others = (args.pool, args.texts, args.questions, args.groups)
+    keep([*args.files, *(path for path in others if path is not None)], args.output)
     _QUESTIONS[args.question](args)
     return 0

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from amble.commands.eval import write
+from amble.commands.index import keep
 from amble.errors import AmbleError
 from amble.lab.orders import ORDERS
 
@@ -75,6 +76,7 @@ def _strata(text: str) -> list[tuple[int, float]]:
 
 def run(args: argparse.Namespace) -> int:
     """Pool and write."""
+    keep([*args.runs, *([] if args.qrels is None else [args.qrels])], args.output)
     if args.sample is not None and args.strata is not None:
         raise AmbleError("--sample and --strata are two ways to draw; expected one of them")
     if args.format == "strata" and args.sample is None and args.strata is None:
@@ -134,4 +136,8 @@ def _summary(made: Any, grades: Any, known: Any, args: argparse.Namespace) -> st
             f"; {int((grades >= 0).sum()):,} judged, "
             f"{int((grades >= args.rel).sum()):,} of the {relevant:,} relevant ones of {args.qrels} {where}"
         )
+        topics = set(known.topics)
+        without = [topic for topic in made.topics if topic not in topics]
+        if without:
+            text += f"; {args.qrels} has nothing of {', '.join(without[:5])}{', ...' if len(without) > 5 else ''}"
     return text + (f"; {made.dropped:,} duplicates left out" if made.dropped else "")

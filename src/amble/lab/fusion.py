@@ -43,8 +43,11 @@ METHODS = (*BY_SCORE, "rrf", "borda", "condorcet")
 
 def _minmax(scores: Array) -> Array:
     low, high = scores.min(), scores.max()
-    # halves, as the difference of two doubles may be too large for one
-    return (scores / 2 - low / 2) / (high / 2 - low / 2) if high > low else np.ones_like(scores)
+    if high == low:
+        return np.ones_like(scores)
+    if not np.isfinite(float(high) - float(low)):  # the difference of two doubles may be too large for one
+        scores, low, high = scores / 2, low / 2, high / 2
+    return np.asarray((scores - low) / (high - low))
 
 
 def _z(scores: Array) -> Array:

@@ -285,4 +285,6 @@ def _matrix(parts: dict[str, Any], terms: int, docs: int) -> Any:
 
     matrix = sparse.csr_matrix((parts["counts"], parts["postings"], parts["starts"]), shape=(terms, docs))
     matrix.check_format(full_check=True)
+    if matrix.data.dtype.kind not in "iu" or (matrix.data < 1).any():
+        raise ValueError  # not counts
     return matrix

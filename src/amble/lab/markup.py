@@ -6,9 +6,10 @@ is not, all up to the next tag, as in the topics of TREC.
 
 from __future__ import annotations
 
+import bisect
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from amble.errors import ReadError
@@ -17,8 +18,10 @@ __all__ = ["Entry", "Part", "entries", "parts", "plain"]
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]*)((?:\s[^<>]*)?)>")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
-_HIDDEN = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
-_VERBATIM = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+# what is no text, or text as it stands: how it ends, and all of it
+_COMMENT = "-->", re.compile(r"<!--.*?-->", re.DOTALL)
+_INSTRUCTION = "?>", re.compile(r"<\?.*?\?>", re.DOTALL)
+_VERBATIM = "]]>", re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _ENTITY = re.compile(r"&[A-Za-z][\w.-]*;")
 
 
@@ -76,13 +79,22 @@ def entries(lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str)
         raise ReadError(f"{path}:{start}: <{name}> is not closed before the end of the file (line {number})")
 
 
+def _replaced(body: str, kind: tuple[str, re.Pattern[str]], by: Callable[[re.Match[str]], str]) -> str:
+    """Replace all of a kind; nothing is looked for behind the last end, so that many open ones cost little."""
+    end, pattern = kind
+    stop = body.rfind(end) + len(end)
+    return pattern.sub(by, body[:stop]) + body[stop:] if stop >= len(end) else body
+
+
 def parts(body: str) -> list[Part]:
     """Cut an entry into its outermost tags.
 
     >>> [(part.tag, part.body) for part in parts("<num> Number: 401 <title> foreign <b>minorities</b>")]
     [('num', ' Number: 401 '), ('title', ' foreign '), ('b', 'minorities')]
     """
-    body = _HIDDEN.sub(" ", _VERBATIM.sub(lambda found: html.escape(found[1]), body))
+    body = _replaced(body, _VERBATIM, lambda found: html.escape(found[1]))
+    for kind in (_COMMENT, _INSTRUCTION):
+        body = _replaced(body, kind, lambda found: " ")
     tags = list(_TAG.finditer(body))
     ends: dict[str, list[int]] = {}
     for i, found in enumerate(tags):
@@ -97,8 +109,10 @@ def parts(body: str) -> list[Part]:
             at, i = found.end(), i + 1
             continue
         tag = found[2].lower()
-        close = next((end for end in ends.get(tag, ()) if end > i), None)
-        if close is not None:
+        closing = ends.get(tag, [])
+        place = bisect.bisect_right(closing, i)
+        if place < len(closing):
+            close = closing[place]
             upto, at, i = tags[close].start(), tags[close].end(), close + 1
         else:
             upto = tags[i + 1].start() if i + 1 < len(tags) else len(body)

@@ -83,6 +83,8 @@ def _id(text: str, where: str, kind: Kind) -> str:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
     if len(name.split()) > 1:
         raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a blank in it, which runs cannot hold")
+    if "\0" in name:
+        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a NUL in it, which runs cannot hold")
     return name
 
 
@@ -120,7 +122,7 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "too deep")
+            reason = "too deep" if isinstance(error, RecursionError) else getattr(error, "msg", "a number too long")
             raise ReadError(
                 f"{where}: found {line.strip()[:_SHOWN]!r}, expected a JSON object a line: {reason}"
             ) from None
@@ -135,10 +137,17 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         lang = found.get("lang")
         texts = [
             Field(_word(name), text, _word(lang) if isinstance(lang, str) else "")
-            for name, text in found.items()
-            if isinstance(text, str) and name not in (*kind.ids, "lang")
+            for name, held in found.items()
+            if name not in (*kind.ids, "lang") and (text := _json_text(held)) is not None
         ]
         yield Record(where, _id(_whole(str(value), where), where, kind), [_whole_field(t, where) for t in texts])
+
+
+def _json_text(value: object) -> str | None:
+    """A string, or strings in a list, one below the other; None for what is no text."""
+    if isinstance(value, list):
+        return "\n".join(value) if value and all(isinstance(each, str) for each in value) else None
+    return value if isinstance(value, str) else None
 
 
 def _word(text: str) -> str:

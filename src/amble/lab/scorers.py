@@ -229,10 +229,11 @@ class _LanguageModel(Scorer):
 
     def _prior(self, index: Index, terms: Ints) -> Floats:
         """What each document has of each term before it is seen: mu times the term's share of the collection."""
-        return np.asarray(self.values["mu"] * index.collection_frequency[terms] / index.tokens)
+        return np.asarray(self.values["mu"] * (index.collection_frequency[terms] / index.tokens))
 
     def documents(self, index: Index, entries: Postings) -> Floats:
-        return np.log1p(entries.counts / self._prior(index, entries.terms))
+        with np.errstate(over="ignore", divide="ignore"):  # of a tiny mu: what comes of it is looked at in the end
+            return np.log1p(entries.counts / self._prior(index, entries.terms))
 
     def query(self, index: Index, query: Query) -> Floats:
         return query.counts

@@ -118,6 +118,10 @@ def search(
     name = str(scorer) if tag is None else tag
     if not isinstance(name, str) or len(name.split()) != 1:
         raise AmbleError(f"tag {name!r}: expected a word without blanks")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise AmbleError(f"tag {name!r}: expected text in UTF-8") from None
     wanted = read_topics(topics, **reading)
     opened = index if isinstance(index, Index) else open_index(index)
     queries = [ask(opened, text) for text in wanted.values()]
@@ -174,7 +178,10 @@ def _rows(index: Index, scorer: Scorer, block: list[Query], product: Any) -> Ite
         part = slice(product.indptr[i], product.indptr[i + 1])
         docs, sums = product.indices[part], product.data[part]
         docs, sums = docs[sums != 0], sums[sums != 0]
-        yield docs, scorer.finish(index, query, docs, sums)
+        scores = scorer.finish(index, query, docs, sums)
+        if not np.isfinite(scores).all():
+            raise AmbleError(f"{scorer}: a score is too large for a double, expected less extreme parameters")
+        yield docs, scores
 
 
 def _best(docs: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:

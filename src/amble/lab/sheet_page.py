@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from amble.lab.written import grade_text
+
 __all__ = ["page"]
 
 _PAGE = """<!DOCTYPE html>
@@ -137,7 +139,7 @@ def page(
     named = {doc for _, doc in rows}
     asked = {topic for topic, _ in rows}
     data = {
-        "grades": [[f"{grade:g}", label] for grade, label in grades.items()],
+        "grades": [[grade_text(grade), label] for grade, label in grades.items()],
         "rows": rows,
         "texts": {doc: text for doc, text in texts.items() if doc in named},
         "questions": {topic: text for topic, text in questions.items() if topic in asked},

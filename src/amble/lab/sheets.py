@@ -18,9 +18,10 @@ import numpy as np
 
 from amble.errors import AmbleError, ReadError
 from amble.files import open_source
+from amble.lab.documents import read_documents
 from amble.lab.pool import TO_JUDGE
 from amble.lab.sheet_page import page
-from amble.lab.written import qrels_text
+from amble.lab.written import grade_text, qrels_text
 from amble.read import Qrels, read_qrels
 from amble.rows import read_number
 
@@ -61,23 +62,9 @@ def _checked(grades: str | Mapping[float, str] | Iterable[float]) -> Grades:
     return {float(grade): "" for grade in grades}
 
 
-def read_texts(path: str) -> dict[str, str]:
-    """Read lines of an id, a tab and a text."""
-    from amble import _reader_py
-
-    with open_source(path) as (source, _):
-        data = _reader_py._bytes_of(source)
-    out: dict[str, str] = {}
-    for number, line in enumerate(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split("\n"), 1):
-        name, tab, text = line.rstrip("\r").partition("\t")
-        if not line.strip():
-            continue
-        if not tab or not name.strip():
-            raise ReadError(f"{path}:{number}: found {line!r:.60}, expected an id, a tab and a text")
-        out[name.strip()] = text
-    if not out:
-        raise ReadError(f"{path}: empty, expected lines of an id, a tab and a text")
-    return out
+def read_texts(path: str, encoding: str | None = None) -> dict[str, str]:
+    """The texts of documents, from a collection in any layout that `amble.index` takes."""
+    return {document.id: document.text.strip() for document in read_documents(path, encoding=encoding)}
 
 
 def _waiting(pool: Qrels, topics: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
@@ -197,22 +184,31 @@ def _cells(path: str) -> Iterator[tuple[str, str, str, str]]:
         raise ReadError(f"{path}: NUL byte in the text, expected CSV (is it UTF-16, or a spreadsheet's own format?)")
     head = text.split("\n", 1)[0]
     comma = max(",;\t", key=head.count)  # some spreadsheets write semicolons
+    rows = iter(_csv_rows(path, text, comma))
+    names = [name.strip().lower() for name in next(rows, (1, []))[1]]
+    if not set(_HEAD) <= set(names):
+        raise ReadError(f"{path}:1: found columns {', '.join(names)!r:.80}, expected topic, doc, grade")
+    places = [names.index(name) for name in _HEAD]
+    for number, row in rows:
+        where = f"{path}:{number}"
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) <= max(places):
+            raise ReadError(f"{where}: found {len(row)} columns, expected {len(names)}: {comma.join(names)}")
+        topic, doc, grade = (row[place].strip() for place in places)
+        yield where, topic, doc, grade
+
+
+def _csv_rows(path: str, text: str, comma: str) -> list[tuple[int, list[str]]]:
+    """The rows of a sheet and their lines, however long the texts in it are."""
+    usual = csv.field_size_limit(max(len(text), 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=comma)
     try:
-        names = [name.strip().lower() for name in next(reader, [])]
-        if not set(_HEAD) <= set(names):
-            raise ReadError(f"{path}:1: found columns {', '.join(names)!r:.80}, expected topic, doc, grade")
-        places = [names.index(name) for name in _HEAD]
-        for row in reader:
-            where = f"{path}:{reader.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) <= max(places):
-                raise ReadError(f"{where}: found {len(row)} columns, expected {len(names)}: {comma.join(names)}")
-            topic, doc, grade = (row[place].strip() for place in places)
-            yield where, topic, doc, grade
+        return [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise ReadError(f"{path}:{reader.line_num}: not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def read_sheets(
@@ -276,7 +272,7 @@ def read_sheets(
                 problems.add(where, str(error))
                 continue
             if grade not in allowed:
-                problems.add(where, f"grade {grade:g}, expected one of {', '.join(f'{g:g}' for g in allowed)}")
+                problems.add(where, f"grade {cell}, expected one of {', '.join(map(grade_text, allowed))}")
             given[key] = grade
     missing = [] if wanted is None or known is None else sorted(wanted - set(given) - set(first))
     for topic, doc in missing:

@@ -83,10 +83,10 @@ class Analyser:
     def words(self, text: str) -> list[str]:
         """Find the words, in small letters."""
         apostrophe = self.language in _APOSTROPHES
-        text = text.lower()
         if text.isascii():
-            return (_ASCII_APOSTROPHE if apostrophe else _ASCII).findall(text)
-        text = unicodedata.normalize("NFKC", text)
+            return (_ASCII_APOSTROPHE if apostrophe else _ASCII).findall(text.lower())
+        # small letters come second, as the one form of a sign may be in capitals; a soft hyphen is no part of a word
+        text = unicodedata.normalize("NFKC", text).lower().replace("\N{SOFT HYPHEN}", "")
         if apostrophe:
             text = text.replace("’", "'")
         return list(_unicode_words(apostrophe)(text))

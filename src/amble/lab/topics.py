@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from amble.errors import AmbleError, ReadError
@@ -11,7 +11,7 @@ from amble.lab.irds import PREFIX, named_records
 from amble.lab.lines import numbered_lines
 from amble.lab.records import Field, Kind, Record, records
 
-__all__ = ["FIELDS", "read_rel", "read_topics"]
+__all__ = ["FIELDS", "read_questions", "read_rel", "read_topics"]
 
 _KIND = Kind(
     "topic",
@@ -71,7 +71,7 @@ def read_topics(
     if isinstance(fields, str) or not fields:
         raise ReadError(f"fields {fields!r}: expected a list of names, such as ['title', 'description']")
     path = os.fspath(source)
-    found = list(named_records(path, "queries") if path.startswith(PREFIX) else records(path, _KIND, encoding))
+    found = list(_found(path, encoding))
     found = _in_one_language(found, lang, path)
     out: dict[str, str] = {}
     first: dict[str, str] = {}
@@ -79,8 +79,21 @@ def read_topics(
         name = str(place) if renumber else record.id
         if name in out:
             raise ReadError(f"{record.where}: topic {name} is there twice (first at {first[name]})")
+        _first_column(name, record.where)
         out[name], first[name] = " ".join(_text(record, field) for field in fields), record.where
     return out
+
+
+def read_questions(path: str, encoding: str | None = None) -> dict[str, str]:
+    """All that topics say, a line a field: what an assessor should know, and not only what was searched for."""
+    return {
+        record.id: "\n".join(" ".join(field.text.split()) for field in record.fields)
+        for record in _found(path, encoding)
+    }
+
+
+def _found(path: str, encoding: str | None) -> Iterable[Record]:
+    return named_records(path, "queries") if path.startswith(PREFIX) else records(path, _KIND, encoding)
 
 
 def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
@@ -89,7 +102,16 @@ def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
             raise ReadError(f"topics: found {topic!r:.60}: {text!r:.60}, expected strings")
         if len(topic.split()) != 1 or topic.strip() != topic:
             raise ReadError(f"topics: id {topic!r:.60}, expected one without blanks")
+        _first_column(topic, "topics")
     return dict(source)
+
+
+def _first_column(topic: str, where: str) -> None:
+    """Refuse an id that would make a comment of its lines in a run."""
+    if topic.startswith("#"):
+        raise ReadError(
+            f"{where}: id {topic!r:.60} of a topic begins with #, which makes comments of its lines in a run"
+        )
 
 
 def _in_one_language(found: list[Record], lang: str | None, path: str) -> list[Record]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from amble.errors import AmbleError
 from amble.ranked import Documents
 
-__all__ = ["qrels_text", "run_line", "run_text"]
+__all__ = ["grade_text", "qrels_text", "run_line", "run_text"]
 
 
 def _one_word(ids: Iterable[str], what: str) -> None:
@@ -44,6 +44,15 @@ def run_text(documents: Documents, tag: str) -> str:
     return "\n".join(lines)
 
 
+def grade_text(grade: float) -> str:
+    """A grade, written so that it is read as the same number.
+
+    >>> grade_text(2.0), grade_text(0.1 + 0.2)
+    ('2', '0.30000000000000004')
+    """
+    return str(int(grade)) if float(grade).is_integer() else repr(float(grade))
+
+
 def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[float]) -> str:
     """Judgments as lines ``topic 0 doc grade``, without the last line's end; a topic, document and grade each.
 
@@ -57,6 +66,5 @@ def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[floa
     _one_word(dict.fromkeys(topics), "topic")
     _one_word(docs, "document")
     return "\n".join(
-        f"{topic} 0 {doc} {int(grade) if float(grade).is_integer() else repr(float(grade))}"
-        for topic, doc, grade in zip(topics, docs, grades, strict=True)
+        f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in zip(topics, docs, grades, strict=True)
     )
