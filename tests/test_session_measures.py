@@ -656,3 +656,10 @@ def test_lists_and_sessions_are_told_apart() -> None:
     scores = amble.evaluate(amble.Sessions.of_array(np.ones((2, 3, 4)), ["a", "b"]), "MsM P@2")
     assert scores.values[0, :, 1].tolist() == [1.0, 1.0]
     assert [str(m) for m in scores.parsed] == ["MsM", "PerQuery(of='P@2')"]
+
+
+def test_another_value_of_a_parameter() -> None:
+    found = amble.parse("esP@1").with_value("rel", 2)
+    assert str(found) == "esP(rel=2)@1"
+    assert found.value([[1], [2]]) == 0
+    assert str(amble.parse("MsM").with_value("discount", "log")) == "MsM(discount='log')"

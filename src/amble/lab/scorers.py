@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class _Smart(Domain):
         return value
 
 
-class Scorer:
+class Scorer(ABC):
     """A way to score. Made by `parse_scorer`; each one says what its weights are.
 
     Attributes
@@ -110,9 +111,9 @@ class Scorer:
     def __repr__(self) -> str:
         return f"<scorer {self}>"
 
+    @abstractmethod
     def documents(self, index: Index, entries: Postings) -> Floats:
         """Weights of terms in documents."""
-        raise NotImplementedError
 
     def query(self, index: Index, query: Query) -> Floats:
         """Weights of terms in the query."""

@@ -136,10 +136,9 @@ class Measure:
         """The same measure with another value of a parameter."""
         from amble.measures.naming import meant
 
-        as_written = self.plain or self
-        d = as_written.declaration
+        d = (plain := self.plain or self).declaration
         new = {name: checked(d.name, name, d.parameters[name].domain, value)}
-        return meant(Measure(d, as_written.values | new, as_written.cut))
+        return meant(type(plain)(d, plain.values | new, plain.cut))
 
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.
