@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import amble
@@ -247,10 +248,58 @@ def test_heat_map_by_keyboard(opened: Opened) -> None:
     opened.page.keyboard.press("ArrowRight")
     assert opened.text("#aloud") != first
     assert "topic" in first
+    assert opened.page.locator("#tip").is_visible()
     opened.page.keyboard.press("Enter")
     chosen = opened.page.evaluate("data.runs[state.system] + ', topic ' + data.topics[state.topic]")
     assert opened.page.evaluate("document.getElementById('aloud').textContent").startswith(chosen)
     assert opened.page.evaluate("document.getElementById('topic').value") == opened.page.evaluate("String(state.topic)")
+
+
+def focused(opened: Opened) -> str:
+    found: str = opened.page.evaluate("document.activeElement.textContent")
+    return found
+
+
+def test_focus_stays_where_it_was(opened: Opened) -> None:
+    """What is chosen by keyboard is drawn again; who chose it goes on from there."""
+    for selector in (
+        "#board tbody tr:nth-child(3) th button",
+        "#hardest tbody tr:nth-child(2) button",
+        ".chip >> nth=1",
+    ):
+        opened.page.locator(selector).focus()
+        before = focused(opened)
+        opened.page.keyboard.press("Enter")
+        assert before
+        assert focused(opened) == before
+    opened.page.locator("#hasse .node").nth(2).focus()
+    before = focused(opened)
+    opened.page.keyboard.press("Enter")
+    assert focused(opened) == before
+    box = opened.page.locator("#law-systems input").nth(4)
+    box.focus()
+    opened.page.keyboard.press("Space")
+    assert opened.page.evaluate("document.activeElement.checked") is box.is_checked()
+    opened.page.locator("[data-copy=bibtex]").focus()
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.dataset.copy") == "bibtex"
+
+
+def test_bars_by_keyboard(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    scores = report[1]
+    run = opened.page.evaluate("data.runs[state.system]")
+    values = scores[run, "AP"] - scores["bm25", "AP"]
+    best = int(np.argsort(-values, kind="stable")[1])
+    opened.page.focus("#differences svg")
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.text("#tip").splitlines()[:2] == [f"topic {scores.topics[best]}", f"{values[best]:+.4f}"]
+    assert opened.page.evaluate("document.getElementById('aloud').textContent").startswith(
+        f"topic {scores.topics[best]}; "
+    )
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("data.topics[state.topic]") == scores.topics[best]
+    assert opened.page.evaluate("document.activeElement.parentElement.id") == "differences"
 
 
 def test_pointing_tells(opened: Opened) -> None:
@@ -328,4 +377,22 @@ def test_one_run(browser: Any, tmp_path: Path) -> None:
     one.page.select_option("#measure", label="NumRet")
     assert one.said == []
     assert "one run has no other" in one.text("#board-notes")
+    one.context.close()
+
+
+def test_long_names(browser: Any, tmp_path: Path) -> None:
+    """Names are cut between characters, and boxes are as wide as what stands in them."""
+    list_, other = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
+    runs = {"😀" * 40: list_, "y" * 200: list_, "z" * 200: list_, "short": other}
+    scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {run: {"1": of, "2": of} for run, of in runs.items()}, "AP")
+    amble.report(scores).save(tmp_path / "long.html")
+    one = Opened(browser, tmp_path / "long.html")
+    labels = one.page.locator("#heat text").all_text_contents()
+    assert "😀" * 21 + "…" in labels
+    assert one.page.locator("#hasse .node text").all_text_contents() == ["😀" * 23 + "…, " + "y" * 23 + "… +1", "short"]
+    spills = """() => [...document.querySelectorAll('#hasse .node')].map(
+        (node) => node.querySelector('text').getBBox().width - node.querySelector('rect').getBBox().width)"""
+    for spill in one.page.evaluate(spills):
+        assert -170 < spill <= 0
+    assert one.said == []
     one.context.close()

@@ -16,7 +16,7 @@ function drawUsers() {
   box.replaceChildren(...PANELS.map(([key, title, about]) => panel(of, chosen, key, title, about, width)));
   find("users-legend").replaceChildren(...of.map((one, j) => (one.why ? null : h("button", {
     type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
-    onclick: () => { choose({ measure: j }); find("users-legend").querySelector(`[data-measure="${j}"]`).focus(); },
+    onclick: () => choose({ measure: j }),
   }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
   if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
   const told = chosen.why
