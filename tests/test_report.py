@@ -367,6 +367,34 @@ def test_commands_on_the_page_run(
     assert embedded((tmp_path / "report.html").read_text()) == embedded(first)
 
 
+def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
+    """A command that leaves an option out prints other numbers than the page."""
+
+    def shown(made: Any) -> list[str]:
+        return [
+            html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', made.html())
+        ]
+
+    made = make_collection(tmp_path, topics=4)
+    few = amble.evaluate(
+        amble.align(made.qrels, list(made.runs), depth=2, ties="rank", missing="skip"), "AP RBP(p=0.8)"
+    )
+    board, topics, _, law, user, meta, *_ = shown(amble.report(few, test="permutation", alpha=0.1, seed=3, rounds=99))
+    read = "--depth 2 --missing skip --ties rank"
+    assert (
+        board
+        == f"amble compare QRELS RUN… {read} --test permutation --alpha 0.1 --seed 3 --rounds 99 -m AP RBP --letters"
+    )
+    assert topics == f"amble eval QRELS RUN… {read} -m AP RBP -q --format tsv"
+    assert law == f"amble law QRELS RUN… {read} --seed 3 -m AP --levels"
+    assert user == "amble user AP --depth 100"
+    assert meta == f"amble meta tau QRELS RUN… {read} --seed 3 -m AP RBP"
+    assert (
+        shown(amble.report(few, test="tukey"))[0] == f"amble compare QRELS RUN… {read} --test tukey -m AP RBP --letters"
+    )
+    assert "--correction bh" in shown(amble.report(few, correction="bh"))[0]
+
+
 def test_wrong_use() -> None:
     scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
     for call, message in (

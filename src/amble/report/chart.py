@@ -20,7 +20,7 @@ from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 from amble.users.wander import Wandering
 
-__all__ = ["ENDINGS", "Line", "altair", "check_file", "many", "save", "shown", "user_chart", "user_spec"]
+__all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
 
@@ -36,6 +36,14 @@ def altair() -> Any:
 def shown(name: str) -> str:
     """A name as charts can show it: bytes that are no UTF-8 are spelled out."""
     return name.encode("utf-8", "backslashreplace").decode()
+
+
+def label_limit(names: Iterable[str], limit: int) -> int:
+    """How many pixels labels may take: any number (0) where cutting one could cut a character in two.
+
+    Vega cuts between the halves of characters beyond U+FFFF, such as emoji, and vl-convert then gives up.
+    """
+    return 0 if any(c > "\uffff" for name in names for c in name) else limit
 
 
 def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
@@ -196,3 +204,6 @@ def save(chart: Any, path: str | os.PathLike[str]) -> None:
             made.replace(target)
     except OSError as error:
         raise AmbleError(f"{target}: {error.strerror}") from None
+    except ValueError as error:  # what vl-convert says of a chart that it cannot draw
+        told = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
+        raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(told[:2])}") from None
