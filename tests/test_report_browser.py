@@ -157,6 +157,18 @@ def test_sorting(opened: Opened) -> None:
     assert opened.page.evaluate("document.activeElement.dataset.key") == "mean"
 
 
+def test_numbers_stand_below_one_another(opened: Opened) -> None:
+    """Whether a mark of significance stands behind them or not."""
+    ends = """(n) => [...document.querySelectorAll(`#board tbody td:nth-child(${n})`)].map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell.firstChild);
+        return [Math.round(range.getBoundingClientRect().right), Boolean(cell.querySelector(".better, .worse"))];
+    })"""
+    found = opened.page.evaluate(ends, 7) + opened.page.evaluate(ends, 10)
+    assert {marked for _, marked in found} == {True, False}
+    assert len({right for right, _ in found}) == 2  # one end a column
+
+
 def test_filter(opened: Opened) -> None:
     opened.page.fill("#filter", "BM25")
     assert sorted(opened.runs()) == ["bm25", "bm25+rm3"]

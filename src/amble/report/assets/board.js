@@ -8,9 +8,9 @@ function verdictOf(measure, run) {
 }
 
 function verdictMark(sign) {
-  if (sign === "0") return null;
+  if (sign === "0") return h("span", { class: "mark" }); // as wide, so that numbers stand below one another
   const better = sign === "+";
-  return h("span", { class: better ? "better" : "worse" },
+  return h("span", { class: better ? "mark better" : "mark worse" },
     h("span", { "aria-hidden": "true" }, better ? "▲" : "▼"),
     h("span", { class: "aloud" }, better ? " significantly better" : " significantly worse"));
 }
