@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -227,6 +228,30 @@ def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any
     assert opened.count("#matrix .cell") == 25
     assert opened.count("#power rect") == 5
     assert opened.count("#audit table tbody tr") > 8
+
+
+def test_intervals_of_tau_are_read(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    """Not only by those who point at a number."""
+    meta = report[2]["meta"]
+    ends = [
+        f"{meta['low'][i][j]:.2f} to {meta['high'][i][j]:.2f}"
+        for i, j in itertools.permutations(range(len(MEASURES)), 2)
+        if meta["low"][i][j] is not None
+    ]
+    assert ends
+    assert opened.page.locator("#matrix td small").all_text_contents() == ends
+    opened.page.select_option("#matrix-kind", "significant")
+    assert opened.count("#matrix td small") == 0
+
+
+def test_documents_are_those_of_the_two(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    of = report[2]["documents"]
+    for run in ("boolean", "dense"):
+        opened.page.select_option("#system", label=run)
+        a, b = (of["systems"].index(report[2]["runs"].index(name)) for name in (run, "bm25"))
+        topic = of["topics"][0]
+        found = {doc for doc, ranks in zip(topic["docs"], topic["ranks"], strict=True) if ranks[a] or ranks[b]}
+        assert set(opened.page.locator("#documents tbody th").all_text_contents()) == found
 
 
 def test_lines_are_chosen(opened: Opened) -> None:

@@ -157,7 +157,8 @@ function drawDocuments() {
   const outside = [[a, state.system], [b, state.baseline]].filter(([k]) => k < 0).map(([, i]) => data.runs[i]);
   if (outside.length) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.systems.length} runs; ${outside.join(" and ")} not among them (--systems shows more).`)); return; }
   const rank = (k, r) => (topic.ranks[k][r] ? String(topic.ranks[k][r]) : "–");
-  const rows = topic.docs.map((_, k) => k).sort((i, j) => Math.abs(topic.parts[j][a] - topic.parts[j][b]) - Math.abs(topic.parts[i][a] - topic.parts[i][b]) || i - j)
+  // documents that neither run has say nothing of the two
+  const rows = topic.docs.map((_, k) => k).filter((k) => topic.ranks[k][a] || topic.ranks[k][b]).sort((i, j) => Math.abs(topic.parts[j][a] - topic.parts[j][b]) - Math.abs(topic.parts[i][a] - topic.parts[i][b]) || i - j)
     .map((k) => h("tr", {}, h("th", { scope: "row" }, topic.docs[k]), h("td", { class: "number" }, topic.grades[k]),
       h("td", { class: "number" }, rank(k, a)), h("td", { class: "number" }, fixed(topic.parts[k][a])),
       h("td", { class: "number" }, rank(k, b)), h("td", { class: "number" }, fixed(topic.parts[k][b])),
