@@ -414,6 +414,7 @@ def test_one_run(browser: Any, tmp_path: Path) -> None:
     one.page.select_option("#measure", label="NumRet")
     assert one.said == []
     assert "one run has no other" in one.text("#board-notes")
+    assert one.text("#count") == "1 run"
     one.context.close()
 
 

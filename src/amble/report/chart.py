@@ -10,6 +10,7 @@ import errno
 import importlib
 import io
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from amble.users.wander import Wandering
 __all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
 
 
 def altair() -> Any:
@@ -34,8 +36,13 @@ def altair() -> Any:
 
 
 def shown(name: str) -> str:
-    """A name as charts can show it: bytes that are no UTF-8 are spelled out."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    r"""A name as charts can show it: bytes that are no UTF-8, and what XML cannot hold, are spelled out.
+
+    >>> print(shown("a\x00b"))
+    a\x00b
+    """
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def label_limit(names: Iterable[str], limit: int) -> int:

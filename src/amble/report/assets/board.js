@@ -103,7 +103,7 @@ function drawBoard() {
     h("td", { class: "number rank" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
   const caption = h("caption", { class: "aloud" }, `Leaderboard by ${names[m]}, against ${data.runs[state.baseline]}`);
   find("board").replaceChildren(caption, h("thead", {}, head), h("tbody", {}, rows));
-  find("count").textContent = kept.length === data.runs.length ? `${kept.length} runs` : `${kept.length} of ${data.runs.length} runs`;
+  find("count").textContent = (kept.length === data.runs.length ? "" : `${kept.length} of `) + `${data.runs.length} run${data.runs.length === 1 ? "" : "s"}`;
   drawBoardNotes();
 }
 
