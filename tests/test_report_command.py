@@ -198,6 +198,14 @@ def test_wrong_options(cli: Cli, here: Path, words: list[str], message: str) -> 
     assert not (here / "report.html").exists()
 
 
+def test_a_folder_that_cannot_be_written_to(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before the work, not after it."""
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(here.resolve()))
+    done = cli("report", "no such qrels", "demo/bm25.run")
+    assert done.returncode == 2
+    assert done.stderr == f"amble: report.html: Permission denied: {here.resolve()}\n"
+
+
 def test_latex_with_marks(cli: Cli, here: Path) -> None:
     runs = ["demo/hybrid.run", "demo/boolean.run", "demo/bm25+rm3.run"]
     ask = ("report", "demo/qrels.txt", *runs, "-m", "AP", "P@10", "--quiet", "--latex", "table.tex")

@@ -12,6 +12,7 @@ worse than the baseline are named, a line each, and the exit code is 3.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shlex
 import sys
@@ -187,6 +188,8 @@ def _check(args: argparse.Namespace) -> None:
         folder = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(folder):
             raise AmbleError(f"{path}: no such folder: {folder}")
+        if not os.access(folder, os.W_OK) and (os.path.isfile(path) or not os.path.exists(path)):
+            raise AmbleError(f"{path}: {os.strerror(errno.EACCES)}: {folder}")
     if args.charts is not None:
         try:
             os.makedirs(args.charts, exist_ok=True)
