@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import amble
 from amble.meta import agreement, correlations
+from amble.report.chart import save
 
 QRELS = {t: {"a": 1, "b": 1} for t in "1234"}
 GOOD, FAIR, POOR = {"a": 2.0, "b": 1.0}, {"a": 3.0, "z": 2.0, "b": 1.0}, {"z": 3.0, "y": 2.0, "b": 1.0}
@@ -116,3 +118,14 @@ def test_odd_names_are_drawn_as_they_are() -> None:
     name = '<b>ü "x", & \n'
     scores = amble.evaluate(QRELS, {name: RUNS["good"], "poor": RUNS["poor"]}, "AP")
     assert {row["run"] for row in rows(amble.plot(scores))} == {name, "poor"}
+
+
+def test_names_that_xml_cannot_hold(tmp_path: Path) -> None:
+    """The library that draws ends the whole process over a NUL."""
+    names = {"a\x00": RUNS["good"], "b\x1b[1m\ufffe": RUNS["poor"]}
+    scores = amble.evaluate(QRELS, names, "AP")
+    page = amble.report(scores)
+    assert page.data["runs"] == ["a\\x00", "b\\x1b[1m\\ufffe"]
+    for name, chart in page.charts().items():
+        save(chart, tmp_path / f"{name}.svg")
+    assert "a\\x00" in (tmp_path / "means.svg").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import itertools
 import json
 import re
 import shlex
@@ -249,6 +250,55 @@ def test_nothing_is_fetched(page: str) -> None:
     assert "@import" not in style
 
 
+# What is left of colours (linear RGB) for those who lack a kind of cone: Machado, Oliveira and Fernandes, 2009.
+SIGHT = {
+    "all": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear(colour: str) -> Any:
+    """Linear RGB of #rrggbb, as WCAG 2 and sRGB have it."""
+    c = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of WCAG 2.2: (brighter + 0.05) / (darker + 0.05)."""
+    darker, brighter = sorted(float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, other))
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def lab(rgb: Any) -> Any:
+    """CIELAB of linear RGB, with the white of D65."""
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x = to_xyz @ np.clip(rgb, 0, 1) / [0.9505, 1, 1.089]
+    f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_colours_can_be_told_apart(page: str) -> None:
+    """Lines differ for the colour-blind, too; text has the contrast of WCAG AA, lines and edges that of graphics."""
+    blocks = re.findall(r":root[^{}]*\{([^{}]*)\}", page)
+    assert len(blocks) == 4  # light, dark, dark if the reader's system is, paper
+    for block in blocks:
+        whole = re.sub(r"#(\w)(\w)(\w)\b", r"#\1\1\2\2\3\3", block)
+        of = dict(re.findall(r"--([\w-]+): (#\w{6})\b", whole))
+        lines = [of[f"line-{k}"] for k in range(8)]
+        for sight in SIGHT.values():
+            seen = [lab(np.array(sight) @ linear(c)) for c in lines]
+            assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 18
+        assert min(contrast(c, of["paper"]) for c in lines) > 3
+        for name in ("ink", "quiet", "strong", "up", "down"):
+            assert contrast(of[name], of["paper"]) > 4.5
+        for k in range(9):  # numbers on cells of a matrix
+            text = of["ink"] if k < 5 else "#06100f" if k == 5 else of["paper"]
+            assert contrast(text, of[f"heat-{k}"]) > 4.5
+        assert contrast(of["same"], of["paper"]) > 3
+
+
 def test_policy_names_script_and_style_by_their_hashes(page: str) -> None:
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', page)[0])
     assert policy.startswith("default-src 'none'; ")
@@ -365,6 +415,34 @@ def test_commands_on_the_page_run(
     first = (tmp_path / "report.html").read_text()
     assert main(["report", "--config", "report.toml"]) == 0
     assert embedded((tmp_path / "report.html").read_text()) == embedded(first)
+
+
+def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
+    """A command that leaves an option out prints other numbers than the page."""
+
+    def shown(made: Any) -> list[str]:
+        return [
+            html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', made.html())
+        ]
+
+    made = make_collection(tmp_path, topics=4)
+    few = amble.evaluate(
+        amble.align(made.qrels, list(made.runs), depth=2, ties="rank", missing="skip"), "AP RBP(p=0.8)"
+    )
+    board, topics, _, law, user, meta, *_ = shown(amble.report(few, test="permutation", alpha=0.1, seed=3, rounds=99))
+    read = "--depth 2 --missing skip --ties rank"
+    assert (
+        board
+        == f"amble compare QRELS RUN… {read} --test permutation --alpha 0.1 --seed 3 --rounds 99 -m AP RBP --letters"
+    )
+    assert topics == f"amble eval QRELS RUN… {read} -m AP RBP -q --format tsv"
+    assert law == f"amble law QRELS RUN… {read} --seed 3 -m AP --levels"
+    assert user == "amble user AP --depth 100"
+    assert meta == f"amble meta tau QRELS RUN… {read} --seed 3 -m AP RBP"
+    assert (
+        shown(amble.report(few, test="tukey"))[0] == f"amble compare QRELS RUN… {read} --test tukey -m AP RBP --letters"
+    )
+    assert "--correction bh" in shown(amble.report(few, correction="bh"))[0]
 
 
 def test_wrong_use() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import amble
@@ -156,6 +158,18 @@ def test_sorting(opened: Opened) -> None:
     assert opened.page.evaluate("document.activeElement.dataset.key") == "mean"
 
 
+def test_numbers_stand_below_one_another(opened: Opened) -> None:
+    """Whether a mark of significance stands behind them or not."""
+    ends = """(n) => [...document.querySelectorAll(`#board tbody td:nth-child(${n})`)].map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell.firstChild);
+        return [Math.round(range.getBoundingClientRect().right), Boolean(cell.querySelector(".better, .worse"))];
+    })"""
+    found = opened.page.evaluate(ends, 7) + opened.page.evaluate(ends, 10)
+    assert {marked for _, marked in found} == {True, False}
+    assert len({right for right, _ in found}) == 2  # one end a column
+
+
 def test_filter(opened: Opened) -> None:
     opened.page.fill("#filter", "BM25")
     assert sorted(opened.runs()) == ["bm25", "bm25+rm3"]
@@ -216,6 +230,30 @@ def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any
     assert opened.count("#audit table tbody tr") > 8
 
 
+def test_intervals_of_tau_are_read(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    """Not only by those who point at a number."""
+    meta = report[2]["meta"]
+    ends = [
+        f"{meta['low'][i][j]:.2f} to {meta['high'][i][j]:.2f}"
+        for i, j in itertools.permutations(range(len(MEASURES)), 2)
+        if meta["low"][i][j] is not None
+    ]
+    assert ends
+    assert opened.page.locator("#matrix td small").all_text_contents() == ends
+    opened.page.select_option("#matrix-kind", "significant")
+    assert opened.count("#matrix td small") == 0
+
+
+def test_documents_are_those_of_the_two(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    of = report[2]["documents"]
+    for run in ("boolean", "dense"):
+        opened.page.select_option("#system", label=run)
+        a, b = (of["systems"].index(report[2]["runs"].index(name)) for name in (run, "bm25"))
+        topic = of["topics"][0]
+        found = {doc for doc, ranks in zip(topic["docs"], topic["ranks"], strict=True) if ranks[a] or ranks[b]}
+        assert set(opened.page.locator("#documents tbody th").all_text_contents()) == found
+
+
 def test_lines_are_chosen(opened: Opened) -> None:
     boxes = opened.page.locator("#law-systems input")
     first = boxes.first
@@ -247,10 +285,58 @@ def test_heat_map_by_keyboard(opened: Opened) -> None:
     opened.page.keyboard.press("ArrowRight")
     assert opened.text("#aloud") != first
     assert "topic" in first
+    assert opened.page.locator("#tip").is_visible()
     opened.page.keyboard.press("Enter")
     chosen = opened.page.evaluate("data.runs[state.system] + ', topic ' + data.topics[state.topic]")
     assert opened.page.evaluate("document.getElementById('aloud').textContent").startswith(chosen)
     assert opened.page.evaluate("document.getElementById('topic').value") == opened.page.evaluate("String(state.topic)")
+
+
+def focused(opened: Opened) -> str:
+    found: str = opened.page.evaluate("document.activeElement.textContent")
+    return found
+
+
+def test_focus_stays_where_it_was(opened: Opened) -> None:
+    """What is chosen by keyboard is drawn again; who chose it goes on from there."""
+    for selector in (
+        "#board tbody tr:nth-child(3) th button",
+        "#hardest tbody tr:nth-child(2) button",
+        ".chip >> nth=1",
+    ):
+        opened.page.locator(selector).focus()
+        before = focused(opened)
+        opened.page.keyboard.press("Enter")
+        assert before
+        assert focused(opened) == before
+    opened.page.locator("#hasse .node").nth(2).focus()
+    before = focused(opened)
+    opened.page.keyboard.press("Enter")
+    assert focused(opened) == before
+    box = opened.page.locator("#law-systems input").nth(4)
+    box.focus()
+    opened.page.keyboard.press("Space")
+    assert opened.page.evaluate("document.activeElement.checked") is box.is_checked()
+    opened.page.locator("[data-copy=bibtex]").focus()
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.dataset.copy") == "bibtex"
+
+
+def test_bars_by_keyboard(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    scores = report[1]
+    run = opened.page.evaluate("data.runs[state.system]")
+    values = scores[run, "AP"] - scores["bm25", "AP"]
+    best = int(np.argsort(-values, kind="stable")[1])
+    opened.page.focus("#differences svg")
+    opened.page.keyboard.press("ArrowRight")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.text("#tip").splitlines()[:2] == [f"topic {scores.topics[best]}", f"{values[best]:+.4f}"]
+    assert opened.page.evaluate("document.getElementById('aloud').textContent").startswith(
+        f"topic {scores.topics[best]}; "
+    )
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("data.topics[state.topic]") == scores.topics[best]
+    assert opened.page.evaluate("document.activeElement.parentElement.id") == "differences"
 
 
 def test_pointing_tells(opened: Opened) -> None:
@@ -328,4 +414,23 @@ def test_one_run(browser: Any, tmp_path: Path) -> None:
     one.page.select_option("#measure", label="NumRet")
     assert one.said == []
     assert "one run has no other" in one.text("#board-notes")
+    assert one.text("#count") == "1 run"
+    one.context.close()
+
+
+def test_long_names(browser: Any, tmp_path: Path) -> None:
+    """Names are cut between characters, and boxes are as wide as what stands in them."""
+    list_, other = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
+    runs = {"😀" * 40: list_, "y" * 200: list_, "z" * 200: list_, "short": other}
+    scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {run: {"1": of, "2": of} for run, of in runs.items()}, "AP")
+    amble.report(scores).save(tmp_path / "long.html")
+    one = Opened(browser, tmp_path / "long.html")
+    labels = one.page.locator("#heat text").all_text_contents()
+    assert "😀" * 21 + "…" in labels
+    assert one.page.locator("#hasse .node text").all_text_contents() == ["😀" * 23 + "…, " + "y" * 23 + "… +1", "short"]
+    spills = """() => [...document.querySelectorAll('#hasse .node')].map(
+        (node) => node.querySelector('text').getBBox().width - node.querySelector('rect').getBBox().width)"""
+    for spill in one.page.evaluate(spills):
+        assert -170 < spill <= 0
+    assert one.said == []
     one.context.close()

@@ -16,6 +16,7 @@ import pytest
 import amble
 from amble.cli import main
 from amble.collection import make_collection
+from amble.report.chart import save
 from amble.report.config import KEYS, read_config, write_config
 from amble.report.gates import Gate, parse_gate
 
@@ -164,7 +165,7 @@ def test_config_that_cannot_be_read(cli: Cli, here: Path) -> None:
 
 def test_config_is_written_as_it_is_read(here: Path) -> None:
     options = {
-        key: {"text": 'a "b" \\ é\t', "texts": ["x\n", "ü"], "number": 0.25, "whole": 3}[kind]
+        key: {"text": 'a "b" \\ é\t', "texts": ["x\n\U000e0001", "ü"], "number": 0.25, "whole": 3}[kind]
         for key, kind in KEYS.items()
     }
     (here / "c.toml").write_text(write_config(options), encoding="utf-8")
@@ -177,14 +178,17 @@ def test_config_is_written_as_it_is_read(here: Path) -> None:
         (["--fail-if", "AP"], "--fail-if compares with a baseline: say which, with --baseline RUN"),
         (["--baseline", "z"], "--baseline z: expected one of bm25, dense"),
         (["--baseline", "bm25", "--fail-if", "AP drops by x"], "--fail-if 'AP drops by x': expected MEASURE, or"),
-        (["--baseline", "bm25", "--fail-if", "nDGC"], "'nDGC': no measure is called nDGC"),
+        (["--baseline", "bm25", "--fail-if", "nDGC"], "--fail-if 'nDGC': no measure is called nDGC"),
+        (["--baseline", "bm25", "--fail-if", "AP falls"], "--fail-if 'AP falls': found 'falls' at character 4"),
         (["--alpha", "2"], "--alpha 2: expected a number between 0 and 1"),
         (["--systems", "0"], "--systems 0: expected a whole number of at least 1"),
         (["--seed", "-1"], "--seed -1: expected a whole number of at least 0"),
         (["--test", "tukey", "--correction", "holm"], "test='tukey' is about all runs at once"),
         (["-o", "none/report.html"], "none/report.html: no such folder"),
         (["-o", "demo"], "demo: a directory, expected a file"),
-        (["--charts", "demo/qrels.txt"], "demo/qrels.txt: File exists"),
+        (["--charts", "demo/qrels.txt"], "demo/qrels.txt: a file, expected a folder"),
+        (["-o", "-"], "-: standard output, expected a file"),
+        (["--latex", "-"], "-: standard output, expected a file"),
     ],
 )
 def test_wrong_options(cli: Cli, here: Path, words: list[str], message: str) -> None:
@@ -192,6 +196,14 @@ def test_wrong_options(cli: Cli, here: Path, words: list[str], message: str) -> 
     assert done.returncode == 2
     assert done.stderr.startswith(f"amble: {message}")
     assert not (here / "report.html").exists()
+
+
+def test_a_folder_that_cannot_be_written_to(cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before the work, not after it."""
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(here.resolve()))
+    done = cli("report", "no such qrels", "demo/bm25.run")
+    assert done.returncode == 2
+    assert done.stderr == f"amble: report.html: Permission denied: {here.resolve()}\n"
 
 
 def test_latex_with_marks(cli: Cli, here: Path) -> None:
@@ -235,6 +247,46 @@ def test_charts(cli: Cli, here: Path) -> None:
     }
     heads = {"svg": b"<svg", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(heads[path.suffix[1:]]) for path in (here / "figures").iterdir())
+
+
+@pytest.mark.parametrize("name", ["😀" * 40, "x" * 300, "a & b_1% #{~^}"])
+def test_charts_of_long_and_odd_names(cli: Cli, here: Path, name: str) -> None:
+    """Vega cuts long labels in the middle of an emoji, and could not draw what is left."""
+    (here / f"{name[:50]}.run").write_text(
+        (here / "demo/bm25.run").read_text().replace(" bm25", f" {'-'.join(name.split())}")
+    )
+    done = cli(
+        "report", "demo/qrels.txt", f"{name[:50]}.run", "demo/dense.run", "-m", "AP", "--charts", "figures", "--quiet"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.stem for path in (here / "figures").iterdir()} >= {"means", "topics", "differences", "laws"}
+
+
+def test_a_chart_that_cannot_be_drawn(here: Path) -> None:
+    class Chart:
+        def save(self, path: str) -> None:
+            raise ValueError("Vega-Lite to SVG conversion failed:\nError: no such thing\n    at line 1")
+
+    with pytest.raises(
+        amble.AmbleError, match="cannot be drawn: Vega-Lite to SVG conversion failed: Error: no such thing$"
+    ):
+        save(Chart(), here / "chart.svg")
+    assert not (here / "chart.svg").exists()
+
+
+def test_the_command_on_the_page_is_the_one_given(cli: Cli, here: Path) -> None:
+    """A file of options does not hide what the command line said before it."""
+    (here / "r.toml").write_text(
+        'qrels = "demo/qrels.txt"\nruns = ["demo/*.run"]\nbaseline = "bm25"\nmeasures = "RR"\n'
+    )
+    for words in (
+        "amble report --config r.toml",
+        "amble report --config r.toml --measure AP --baseline dense --seed 0 -o other.html",
+        "amble report demo/qrels.txt demo/bm25.run demo/dense.run --config r.toml --alpha 0.1",
+    ):
+        assert cli(*words.split()[1:]).returncode == 0
+        page = (here / ("other.html" if "other" in words else "report.html")).read_text()
+        assert f"<code>{words}</code>" in page
 
 
 def test_without_the_extra(amble_cli: Cli, here: Path) -> None:

@@ -86,7 +86,8 @@ REFERENCES = {
   volume = {57},
   number = {1},
   pages = {289--300},
-  year = {1995}
+  year = {1995},
+  doi = {10.1111/j.2517-6161.1995.tb02031.x}
 }""",
     "buckley2004": """@inproceedings{buckley2004,
   author = {Chris Buckley and Ellen M. Voorhees},
@@ -102,6 +103,7 @@ REFERENCES = {
   journal = {ACM Transactions on Information Systems},
   volume = {30},
   number = {1},
+  pages = {4:1--4:34},
   year = {2012},
   doi = {10.1145/2094072.2094076}
 }""",
@@ -151,7 +153,8 @@ REFERENCES = {
   volume = {52},
   number = {2},
   pages = {725--736},
-  year = {2007}
+  year = {2007},
+  doi = {10.1016/j.csda.2006.09.035}
 }""",
     "harman1992": """@article{harman1992,
   author = {Donna Harman},
@@ -311,7 +314,8 @@ REFERENCES = {
   volume = {1},
   number = {6},
   pages = {80--83},
-  year = {1945}
+  year = {1945},
+  doi = {10.2307/3001968}
 }""",
     "yilmaz2006": """@inproceedings{yilmaz2006,
   author = {Emine Yilmaz and Javed A. Aslam},

@@ -12,6 +12,7 @@ worse than the baseline are named, a line each, and the exit code is 3.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shlex
 import sys
@@ -28,6 +29,7 @@ _DEFAULT = "AP nDCG@10 P@10 RR RBP(p=0.8) ERR@20 INST(T=2) bpref"
 _TIED = "AP nDCG@10 P@10 RR R@100"  # those that have a closed form
 _FORMATS = ("svg", "png", "pdf")
 _REGRESSED = 3
+_FEW = 6  # runs named in the command that the page shows
 
 # option: its key in a file of options, and what it is if nobody says
 _USUAL: dict[str, tuple[str, Any]] = {
@@ -139,6 +141,8 @@ def _fill(args: argparse.Namespace) -> None:
     """What the command line leaves open is taken from the file of options, else as usual."""
     from amble.report.config import read_config
 
+    args.said = {option for option in _USUAL if getattr(args, option) is not None}
+    args.named = args.qrels is not None
     said = read_config(args.config) if args.config is not None else {}
     for option, choices in _CHOICES.items():
         given = said.get(_USUAL[option][0])
@@ -177,14 +181,20 @@ def _check(args: argparse.Namespace) -> None:
 
     jinja()
     for path in filter(None, (args.output, args.latex)):
+        if path == "-":
+            raise AmbleError("-: standard output, expected a file")
         if os.path.isdir(path):
             raise AmbleError(f"{path}: a directory, expected a file")
         folder = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(folder):
             raise AmbleError(f"{path}: no such folder: {folder}")
+        if not os.access(folder, os.W_OK) and (os.path.isfile(path) or not os.path.exists(path)):
+            raise AmbleError(f"{path}: {os.strerror(errno.EACCES)}: {folder}")
     if args.charts is not None:
         try:
             os.makedirs(args.charts, exist_ok=True)
+        except FileExistsError:
+            raise AmbleError(f"{args.charts}: a file, expected a folder") from None
         except OSError as error:
             raise AmbleError(f"{args.charts}: {error.strerror}") from None
         check_file(os.path.join(args.charts, "chart.svg"))
@@ -219,18 +229,23 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command as it could be given again."""
+    said = "amble report"
+    if args.named:
+        many = len(args.runs) > _FEW
+        said += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
     if args.config is not None:
-        return f"amble report --config {shlex.quote(args.config)}"
-    words = ["amble", "report", args.qrels, *args.runs] if len(args.runs) <= 6 else ["amble", "report", args.qrels]
-    said = shlex.join(words) + (" RUN…" if len(args.runs) > 6 else "")
+        said += f" --config {shlex.quote(args.config)}"
     for option, (_, usual) in _USUAL.items():
         value = getattr(args, option)
-        if option == "output" or value is None or value == usual:
+        if option == "output" or value is None or (value == usual and args.config is None):
             continue
+        if args.config is not None and option not in args.said:
+            continue  # the file says it
         name = option.replace("_", "-")
         for one in value if isinstance(value, list) else [value]:
             said += f" --{name} {shlex.quote(str(one))}"
-    return said + f" -o {shlex.quote(args.output)}"
+    there = args.config is not None and "output" not in args.said
+    return said if there else f"{said} -o {shlex.quote(args.output)}"
 
 
 def _config(args: argparse.Namespace, measures: list[str]) -> str:
@@ -241,6 +256,4 @@ def _config(args: argparse.Namespace, measures: list[str]) -> str:
     options |= {"qrels": args.qrels, "runs": list(args.runs), "measures": measures, "title": args.title or None}
     if args.charts is None:
         options["chart-format"] = None
-    if args.correction is None and args.test in ("tukey", "anova"):
-        options["correction"] = None
     return write_config(options)

@@ -10,6 +10,7 @@ import errno
 import importlib
 import io
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +21,10 @@ from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 from amble.users.wander import Wandering
 
-__all__ = ["ENDINGS", "Line", "altair", "check_file", "many", "save", "shown", "user_chart", "user_spec"]
+__all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
 
 
 def altair() -> Any:
@@ -34,8 +36,21 @@ def altair() -> Any:
 
 
 def shown(name: str) -> str:
-    """A name as charts can show it: bytes that are no UTF-8 are spelled out."""
-    return name.encode("utf-8", "backslashreplace").decode()
+    r"""A name as charts can show it: bytes that are no UTF-8, and what XML cannot hold, are spelled out.
+
+    >>> print(shown("a\x00b"))
+    a\x00b
+    """
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def label_limit(names: Iterable[str], limit: int) -> int:
+    """How many pixels labels may take: any number (0) where cutting one could cut a character in two.
+
+    Vega cuts between the halves of characters beyond U+FFFF, such as emoji, and vl-convert then gives up.
+    """
+    return 0 if any(c > "\uffff" for name in names for c in name) else limit
 
 
 def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
@@ -196,3 +211,6 @@ def save(chart: Any, path: str | os.PathLike[str]) -> None:
             made.replace(target)
     except OSError as error:
         raise AmbleError(f"{target}: {error.strerror}") from None
+    except ValueError as error:  # what vl-convert says of a chart that it cannot draw
+        told = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
+        raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(told[:2])}") from None

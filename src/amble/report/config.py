@@ -120,4 +120,4 @@ def write_config(options: Mapping[str, Any]) -> str:
 def _quoted(text: str) -> str:
     """A basic string of TOML."""
     out = text.encode("utf-8", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04X}" for c in out) + '"'
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in out) + '"'

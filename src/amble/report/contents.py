@@ -19,7 +19,7 @@ from amble.meta import agreement, correlations
 from amble.report.attention import DEPTH, attention
 from amble.report.chart import shown
 from amble.report.dominance import chosen_systems, dominance
-from amble.report.leaderboard import Leaderboard
+from amble.report.leaderboard import FAMILIES, Leaderboard
 
 __all__ = ["contents"]
 
@@ -135,7 +135,7 @@ def _leaderboard(board: Leaderboard) -> dict[str, Any]:
         "untested": board.untested,
         "test": TESTS[q.test],
         "correction": "all runs in one family"
-        if q.test in ("tukey", "anova")
+        if q.test in FAMILIES
         else CORRECTIONS[q.correction].removesuffix(" of {}").replace("{} ", ""),
         "alpha": q.alpha,
     }

@@ -87,7 +87,7 @@ def _number(x: float) -> float | None:
 
 def _diagram(order: PartialOrder, place: dict[str, int]) -> dict[str, Any]:
     """Nodes with where they stand, and edges from node to node; those without systems are bends of edges."""
-    every = [spot for row in hasse_layout(order) for spot in row]
+    every = [spot for row in hasse_layout(order, beside=True) for spot in row]
     number = {id(spot): k for k, spot in enumerate(every)}
     return {
         "nodes": [
@@ -96,6 +96,7 @@ def _diagram(order: PartialOrder, place: dict[str, int]) -> dict[str, Any]:
                 "half": round(spot.half, 1),
                 "level": spot.level,
                 "runs": [place[n] for n in spot.names],
+                "label": "".join(spot.label),
             }
             for spot in every
         ],

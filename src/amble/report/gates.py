@@ -49,7 +49,10 @@ def parse_gate(text: str) -> Gate:
         least = float("nan")
     if not words or not 0 <= least < float("inf"):
         raise AmbleError(f"--fail-if {text!r}: expected {_FORM}")
-    return Gate(str(parse(words)), least)
+    try:
+        return Gate(str(parse(words)), least)
+    except AmbleError as why:
+        raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
 
 
 def pass_through(scores: Scores, gates: list[Gate], asked: Question) -> Outcome:

@@ -18,23 +18,38 @@ __all__ = ["Place", "hasse_chart", "hasse_layout", "hasse_spec"]
 _SWEEPS = 12
 _LETTER, _CAPITAL = 6.0, 8.0  # pixels, about
 _GAP = 12
-_SHOWN = 3  # names of a class of equal systems
+_SHOWN = 3  # names of a class of equal systems, one below the other
+_BESIDE, _LONGEST = 2, 24  # names on one line, and their letters
 
 
 def _width(text: str) -> float:
     return sum(_CAPITAL if c.isupper() or not c.isascii() else _LETTER for c in text)
 
 
+def _below(names: tuple[str, ...]) -> list[str]:
+    """The names of a class, one below the other."""
+    more = len(names) - _SHOWN
+    return [*map(shown, names[:_SHOWN]), *([f"and {more} more"] if more > 0 else [])]
+
+
+def _beside(names: tuple[str, ...]) -> list[str]:
+    """The names of a class on one line, long ones cut short.
+
+    >>> _beside(("one", "the second of three systems", "three"))
+    ['one, the second of three sys… +1']
+    """
+    cut = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(shown, names[:_BESIDE])]
+    more = len(names) - _BESIDE
+    return [", ".join(cut) + (f" +{more}" if more > 0 else "")] if names else []
+
+
 class Place:
     """Where a class, or an edge on its way, stands."""
 
-    def __init__(self, level: int, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, level: int, names: tuple[str, ...] = (), *, beside: bool = False) -> None:
         self.level = level
         self.names = names
-        self.label = [
-            *map(shown, names[:_SHOWN]),
-            *([f"and {len(names) - _SHOWN} more"] if len(names) > _SHOWN else []),
-        ]
+        self.label = _beside(names) if beside else _below(names)
         self.half = max(map(_width, self.label), default=0) / 2 + _GAP / 2
         self.x = 0.0
         self.up: list[Place] = []
@@ -46,10 +61,10 @@ class Place:
         return sum(near) / len(near) if near else self.x
 
 
-def _places(order: PartialOrder) -> list[list[Place]]:
+def _places(order: PartialOrder, beside: bool) -> list[list[Place]]:
     """The places of each level, each with those that it leads to."""
     level = {name: i for i, names in enumerate(order.levels) for name in names}
-    of = {names: Place(level[names[0]], names) for names in order.classes}
+    of = {names: Place(level[names[0]], names, beside=beside) for names in order.classes}
     rows: list[list[Place]] = [[] for _ in order.levels]
     for place in of.values():
         rows[place.level].append(place)
@@ -94,9 +109,9 @@ def _settle(row: list[Place], wanted: list[float]) -> None:
         place.x = start + at
 
 
-def hasse_layout(order: PartialOrder) -> list[list[Place]]:
-    """The places of each level, from the best on, with where they stand."""
-    rows = _places(order)
+def hasse_layout(order: PartialOrder, *, beside: bool = False) -> list[list[Place]]:
+    """The places of each level, from the best on, with where they stand; names of a class below or beside another."""
+    rows = _places(order, beside)
     for row in rows:
         _pack(row)
     for sweep in range(_SWEEPS):

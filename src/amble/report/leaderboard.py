@@ -19,12 +19,12 @@ from amble.measures import Lists
 from amble.measures.residual import bounds, residuals_of
 from amble.table import Table
 
-__all__ = ["Against", "Leaderboard", "question"]
+__all__ = ["FAMILIES", "Against", "Leaderboard", "question"]
 
 Array = NDArray[np.float64]
 
 _ARROWS = "↑ ↓ differ significantly from it"
-_FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
+FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
 
 
 def question(
@@ -146,7 +146,7 @@ class Leaderboard:
             other = np.where(first, found.a[here], found.b[here])
             d = np.where(first, found.difference[here], -found.difference[here])
             p = found.p[here]
-            adjusted[other] = p if self.asked.test in _FAMILIES else adjust(p, self.asked.correction)
+            adjusted[other] = p if self.asked.test in FAMILIES else adjust(p, self.asked.correction)
             difference[other] = d
             verdict[other] = np.where(reaches(adjusted[other], self.asked.alpha), np.sign(d), 0).astype(np.int64)
         return Against(difference, adjusted, verdict)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from amble.compare.comparison import Question
 from amble.errors import AmbleError
 from amble.evaluate import Scores
 from amble.files import write_whole
@@ -24,13 +25,17 @@ from amble.progress import Progress
 from amble.references import bibliography
 from amble.report.chart import shown
 from amble.report.contents import contents
-from amble.report.leaderboard import Leaderboard, question
+from amble.report.leaderboard import FAMILIES, Leaderboard, question
 
 __all__ = ["Page", "jinja", "report"]
 
 SYSTEMS = 16  # whose laws and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "laws.js", "users.js", "start.js")
 _FEW = 6  # runs named in a command
+
+# what the commands on the page need not say
+_ALIGNED = {"depth": None, "missing": "zero", "ties": "docno", "unjudged": "zero", "duplicates": "error"}
+_ASKED = {"test": "t", "correction": "holm", "alpha": 0.05, "seed": 0, "rounds": 10_000}
 
 
 def jinja() -> Any:
@@ -83,7 +88,7 @@ class Page:
             order=self.leaderboard.order(0),
             topics=len(self.scores.topics),
             bibliography=bibliography(self.data["audit"]["cited"]),
-            commands=_commands(self.scores, self._about),
+            commands=_commands(self.scores, self.leaderboard.asked, self._about),
             **self._about,
         )
         return text
@@ -205,23 +210,31 @@ def _embedded(data: Mapping[str, Any]) -> str:
     return text
 
 
-def _commands(scores: Scores, about: Mapping[str, Any]) -> dict[str, str]:
-    """The command that makes the numbers of each section."""
+def _said(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
+    """Options as a command takes them: those that are not as usual."""
+    unusual = {key: options[key] for key in usual if options[key] != usual[key]}
+    return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in unusual.items())
+
+
+def _commands(scores: Scores, asked: Question, about: Mapping[str, Any]) -> dict[str, str]:
+    """The command that makes the numbers of each section, with what was chosen for the page."""
     paths = [f["path"] for f in about["files"]]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    files = f"{qrels} {runs}"
+    read = _said({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
+    tested = _said(asked._asdict(), _ASKED if asked.test not in FAMILIES else _ASKED | {"correction": "none"})
+    seed = _said(asked._asdict(), {"seed": 0})
+    files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])
     user = next((shlex.quote(str(m)) for m in scores.parsed if m.declaration.is_user), first)
     return {
-        "leaderboard": f"amble compare {files} -m {measures} --letters",
-        "residual": f"amble eval {files} -m {measures} --residual",
+        "leaderboard": f"amble compare {files}{tested} -m {measures} --letters",
         "topics": f"amble eval {files} -m {measures} -q --format tsv",
         "documents": f"amble compare {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
-        "laws": f"amble law {files} -m {user} --levels",
+        "laws": f"amble law {files}{seed} -m {user} --levels",
         "users": f"amble user {user} --depth 100",
-        "meta": f"amble meta tau {files} -m {measures}",
+        "meta": f"amble meta tau {files}{seed} -m {measures}",
         "audit": f"amble check {runs} --qrels {qrels}",
         "references": f"amble eval {files} -m {measures} --bib",
     }

@@ -10,7 +10,7 @@ from amble.compare.comparison import Comparison
 from amble.errors import AmbleError
 from amble.evaluate import Scores
 from amble.measures import Measure, parse
-from amble.report.chart import altair, many, shown
+from amble.report.chart import altair, label_limit, many, shown
 from amble.report.leaderboard import Leaderboard
 
 __all__ = ["difference_chart", "heat_chart", "means_chart", "pairs_chart"]
@@ -33,7 +33,13 @@ def _run(scores: Scores, run: str) -> int:
 
 
 def _row_axis(names: list[str]) -> dict[str, Any]:
-    return {"field": "run", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 220}}
+    axis = {"labelLimit": label_limit(names, 220)}
+    return {"field": "run", "type": "nominal", "sort": names, "title": None, "axis": axis}
+
+
+def _topic_axis(topics: list[str]) -> dict[str, Any]:
+    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False}
+    return {"field": "topic", "type": "nominal", "sort": topics, "axis": axis}
 
 
 def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any:
@@ -103,7 +109,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     if not rows:
         raise AmbleError(f"no run has a score of {scores.measures[j]}")
     topics = [shown(scores.topics[t]) for t in by_topic]
-    x = {"field": "topic", "type": "nominal", "sort": topics, "axis": {"labels": len(topics) <= 60, "ticks": False}}
+    x = _topic_axis(topics)
     color = {"field": "score", "type": "quantitative", "title": scores.measures[j], "scale": {"scheme": "teals"}}
     y = _row_axis([shown(scores.runs[i]) for i in by_run])
     step = 14 if len(by_run) <= 40 else 9
@@ -139,9 +145,8 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     if not order:
         raise AmbleError(f"{run} and {baseline} have no topic in common")
     rows: list[dict[str, Any]] = [{"topic": shown(scores.topics[t]), "difference": float(d[t])} for t in order]
-    names = [str(row["topic"]) for row in rows]
     title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
-    x = {"field": "topic", "type": "nominal", "sort": names, "axis": {"labels": len(names) <= 60, "ticks": False}}
+    x = _topic_axis([str(row["topic"]) for row in rows])
     colour = {"condition": {"test": "datum.difference < 0", "value": "#c4570a"}, "value": "#1f6fb2"}
     y = {"field": "difference", "type": "quantitative", "title": title}
     return altair().Chart.from_dict(

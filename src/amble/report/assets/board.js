@@ -8,9 +8,9 @@ function verdictOf(measure, run) {
 }
 
 function verdictMark(sign) {
-  if (sign === "0") return null;
+  if (sign === "0") return h("span", { class: "mark" }); // as wide, so that numbers stand below one another
   const better = sign === "+";
-  return h("span", { class: better ? "better" : "worse" },
+  return h("span", { class: better ? "mark better" : "mark worse" },
     h("span", { "aria-hidden": "true" }, better ? "▲" : "▼"),
     h("span", { class: "aloud" }, better ? " significantly better" : " significantly worse"));
 }
@@ -23,7 +23,7 @@ function columns() {
   const out = [
     { key: "run", label: "run", words: true, of: (i) => data.runs[i] },
     { key: "mean", label: names[m], about: `${data.measures[m].of} over topics`, of: (i) => board.means[m][i] },
-    { key: "half", label: "±", about: `half the ${100 * (1 - board.alpha)} % interval (Student's t)`, of: (i) => board.half[m][i] },
+    { key: "half", label: "±", about: `half the ${Number((100 * (1 - board.alpha)).toFixed(6))} % interval (Student's t)`, of: (i) => board.half[m][i] },
     { key: "bar", label: "interval", still: true },
   ];
   if (tested) {
@@ -96,14 +96,14 @@ function drawBoard() {
       h("button", { type: "button", class: "sort", "data-key": c.key, title: c.about || null, onclick: () => {
         sorting.up = active ? !sorting.up : Boolean(c.words);
         sorting.key = c.key;
-        drawBoard();
-        find("board").querySelector(`[data-key="${c.key}"]`).focus();
+        keeping(drawBoard);
       } }, c.label, h("span", { "aria-hidden": "true", class: "arrow" }, active ? (sorting.up ? "▲" : "▼") : "")));
   }));
   const rows = kept.map((i) => h("tr", { class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
     h("td", { class: "number rank" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
-  find("board").replaceChildren(h("thead", {}, head), h("tbody", {}, rows));
-  find("count").textContent = kept.length === data.runs.length ? `${kept.length} runs` : `${kept.length} of ${data.runs.length} runs`;
+  const caption = h("caption", { class: "aloud" }, `Leaderboard by ${names[m]}, against ${data.runs[state.baseline]}`);
+  find("board").replaceChildren(caption, h("thead", {}, head), h("tbody", {}, rows));
+  find("count").textContent = (kept.length === data.runs.length ? "" : `${kept.length} of `) + `${data.runs.length} run${data.runs.length === 1 ? "" : "s"}`;
   drawBoardNotes();
 }
 

@@ -95,8 +95,7 @@ function drawSystems(box, law) {
     h("th", { scope: "row" }, h("label", { class: "line" },
       h("input", { type: "checkbox", checked: state.lines.has(i), disabled: !state.lines.has(i) && state.lines.size >= MOST_LINES, onchange: (event) => {
         if (event.target.checked) state.lines.add(i); else state.lines.delete(i);
-        drawLaws();
-        find("law-systems").querySelectorAll("input")[k].focus();
+        keeping(drawLaws);
       } }),
       h("i", { class: state.lines.has(i) ? `swatch line-${colourOf.get(i)}` : "swatch none", "aria-hidden": "true" }), data.runs[i])),
     h("td", { class: "number" }, fixed(law.order1[k], 3)), h("td", { class: "number" }, fixed(law.order2[k], 3)),
@@ -133,13 +132,12 @@ function drawHasse(box, law) {
     svg.append(s("line", { x1: x(nodes[a].x), y1: y(nodes[a].level) + (nodes[a].runs.length ? 5 : 0), x2: x(nodes[b].x), y2: y(nodes[b].level) - (nodes[b].runs.length ? 12 : 0), class: "edge" }));
   }
   for (const node of systems) {
-    const text = node.runs.slice(0, 2).map((i) => short(data.runs[i], 24)).join(", ") + (node.runs.length > 2 ? ` +${node.runs.length - 2}` : "");
-    const pick = () => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, law); drawPairs(find("pairs"), law); };
+    const pick = () => keeping(() => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, law); drawPairs(find("pairs"), law); });
     const wide = Math.max(node.half * 2 * spread - 6, 20);
     svg.append(s("g", { class: `node ${role(node)}`, tabindex: 0, role: "button", "aria-pressed": String(role(node) === "focus"), "aria-label": node.runs.map((i) => data.runs[i]).join(", "), onclick: pick,
       onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } } },
       s("rect", { x: x(node.x) - wide / 2, y: y(node.level) - 13, width: wide, height: 19, rx: 4 }),
-      s("text", { x: x(node.x), y: y(node.level) + 1, "text-anchor": "middle" }, text)));
+      s("text", { x: x(node.x), y: y(node.level) + 1, "text-anchor": "middle" }, node.label)));
   }
   box.replaceChildren(svg);
 }

@@ -35,12 +35,19 @@ const signed = (x, digits = 4) =>
   x === null || x === undefined ? "–" : (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x).toFixed(digits);
 const percent = (x, digits = 0) => (x === null ? "–" : (100 * x).toFixed(digits) + " %");
 const chance = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.0001 ? "<0.0001" : p.toFixed(4));
-const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// by characters: half an emoji is none
+const short = (text, most) => { const signs = [...text]; return signs.length > most ? signs.slice(0, most - 1).join("") + "…" : text; };
 
 const mean = (values) => {
   const known = values.filter((x) => x !== null);
   return known.length ? known.reduce((a, b) => a + b, 0) / known.length : null;
 };
+
+// the least and the most of rows of numbers; there may be more than a function takes arguments
+function extent(rows, least, most) {
+  for (const row of rows) for (const x of row) if (x !== null) { least = Math.min(least, x); most = Math.max(most, x); }
+  return [least, most];
+}
 
 // runs by the mean of a measure, the best first
 function ranked(measure) {
@@ -122,6 +129,23 @@ function tell(event, lines) {
 }
 const hush = () => { tip.hidden = true; };
 const aloud = (text) => { find("aloud").textContent = text; };
+
+// the same beside a mark reached by keyboard
+function tellAt(mark, lines) {
+  const place = mark.getBoundingClientRect();
+  tell({ clientX: place.right - 14, clientY: place.bottom - 14 }, lines);
+  aloud(lines.join("; "));
+}
+
+// what draws again makes new elements: who was on one by keyboard is brought back to its successor
+function keeping(draw) {
+  const active = document.activeElement;
+  const box = active.parentElement && active.parentElement.closest("[id]");
+  const reached = () => [...box.querySelectorAll("button, input, select, [tabindex]")];
+  const place = box ? reached().indexOf(active) : -1;
+  draw();
+  if (place >= 0 && !active.isConnected && reached()[place]) reached()[place].focus({ preventScroll: true });
+}
 
 // the same for all charts: told when pointed at
 const telling = (lines) => ({ onpointermove: (event) => tell(event, lines()), onpointerleave: hush });

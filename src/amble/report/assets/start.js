@@ -11,9 +11,11 @@ function choose(changes) {
     if (law.systems && law.systems.includes(state.system) && state.lines.size < MOST_LINES) state.lines.add(state.system);
   }
   hush();
-  if ("measure" in changes) drawAll();
-  else if (Object.keys(changes).join() === "topic") drawTopics();
-  else { drawBoard(); drawTopics(); drawLaws(); }
+  keeping(() => {
+    if ("measure" in changes) drawAll();
+    else if (Object.keys(changes).join() === "topic") drawTopics();
+    else { drawBoard(); drawTopics(); drawLaws(); }
+  });
 }
 
 function theme(how) {
@@ -25,13 +27,14 @@ function theme(how) {
 
 function copied(button) {
   const text = find(button.dataset.copy).textContent;
-  const done = (said) => { button.textContent = said; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+  const done = (said) => { button.textContent = said; aloud(said); setTimeout(() => { button.textContent = "Copy"; }, 1500); };
   const area = h("textarea", { class: "aloud" });
   area.value = text; // execCommand works where a page is opened from a file, too
   document.body.append(area);
   area.select();
   done(document.execCommand("copy") ? "Copied" : "Press Ctrl-C");
   area.remove();
+  button.focus();
 }
 
 function start() {

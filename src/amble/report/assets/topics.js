@@ -22,8 +22,7 @@ function drawHeat() {
   const high = runs.length <= 12 ? 26 : runs.length <= 30 ? 18 : runs.length <= 60 ? 12 : 6;
   const wide = (width - left - 2) / topics.length;
   const [top, height] = [4, runs.length * high + 30];
-  const most = Math.max(...data.scores[m].flat().filter((x) => x !== null), 1e-9);
-  const least = Math.min(...data.scores[m].flat().filter((x) => x !== null), 0);
+  const [least, most] = extent(data.scores[m], 0, 1e-9);
   const paths = Array.from({ length: BUCKETS }, () => []);
   const gap = high > 8 ? 1 : 0;
   const level = (x) => Math.min(BUCKETS - 1, Math.max(0, Math.floor(((x - least) / (most - least || 1)) * BUCKETS)));
@@ -33,7 +32,7 @@ function drawHeat() {
     paths[level(x)].push(`M${(left + c * wide).toFixed(2)} ${top + r * high}h${(wide - (wide > 4 ? gap : 0)).toFixed(2)}v${high - gap}h-${(wide - (wide > 4 ? gap : 0)).toFixed(2)}z`);
   }));
   const label = `Heat map of ${names[m]}: ${runs.length} runs, the best on top, by ${topics.length} topics, the easiest on the left. Arrow keys move from cell to cell.`;
-  const svg = drawing(width, height, label, { tabindex: 0, "aria-describedby": "aloud" });
+  const svg = drawing(width, height, label, { tabindex: 0, role: "application" }); // arrow keys are its own
   paths.forEach((path, k) => path.length && svg.append(s("path", { d: path.join(""), class: `heat heat-${k}` })));
   const special = (i) => i === state.baseline || i === state.system;
   const crowded = (r) => high < 9 && !special(runs[r]) && ((r !== 0 && r !== runs.length - 1) || runs.some((i, k) => special(i) && Math.abs(k - r) * high < 12));
@@ -69,16 +68,17 @@ function drawHeat() {
     tell(event, lines());
   });
   svg.addEventListener("pointerleave", hush);
+  svg.addEventListener("blur", hush);
   svg.addEventListener("click", () => choose({ system: runs[at.r], topic: topics[at.c] }));
   svg.addEventListener("keydown", (event) => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter") { choose({ system: runs[at.r], topic: topics[at.c] }); find("heat").firstChild.focus(); }
+    if (event.key === "Enter") choose({ system: runs[at.r], topic: topics[at.c] });
     if (!move) return;
     event.preventDefault();
     at.r = Math.min(Math.max(at.r + move[0], 0), runs.length - 1);
     at.c = Math.min(Math.max(at.c + move[1], 0), topics.length - 1);
     show();
-    aloud(lines().join("; "));
+    tellAt(cursor, lines());
   });
   box.replaceChildren(svg);
   const key = find("heat-key");
@@ -100,19 +100,33 @@ function drawDifferences() {
   const [least, most] = [Math.min(...found.map((one) => one.x), 0), Math.max(...found.map((one) => one.x), 1e-6)];
   const y = linear(least, most, height - 14, 10);
   const step = (width - left - 4) / Math.max(found.length, 1);
-  const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} topics, worse on ${down}, equal on ${found.length - up - down}.`);
+  const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} topics, worse on ${down}, equal on ${found.length - up - down}. Arrow keys move from bar to bar, Enter chooses the topic.`, { tabindex: 0, role: "application" });
   const marks = ticks(least, most, 5);
   leftAxis(svg, left, width - 2, y, marks.at, (x) => signed(x, marks.digits).replace("±", ""));
   svg.append(s("line", { x1: left, x2: width - 2, y1: y(0), y2: y(0), class: "zero" }));
-  found.forEach((one, k) => {
+  const lines = (one) => [`topic ${data.topics[one.t]}`, signed(one.x), `${fixed(data.scores[m][a][one.t])} and ${fixed(data.scores[m][b][one.t])}`];
+  const bars = found.map((one, k) => {
     const [from, to] = [Math.min(y(one.x), y(0)), Math.max(y(one.x), y(0))];
-    svg.append(s("rect", {
+    return s("rect", {
       x: left + k * step + (step > 4 ? 0.8 : 0), y: from, width: Math.max(step - (step > 4 ? 1.6 : 0), 0.6), height: Math.max(to - from, 0.8),
       class: (one.x > 0 ? "up" : one.x < 0 ? "down" : "same") + (one.t === state.topic ? " chosen" : ""),
       onclick: () => choose({ topic: one.t }),
-      ...telling(() => [`topic ${data.topics[one.t]}`, signed(one.x), `${fixed(data.scores[m][a][one.t])} and ${fixed(data.scores[m][b][one.t])}`]),
-    }));
+      ...telling(() => lines(one)),
+    });
   });
+  svg.append(...bars);
+  let on = -1;
+  svg.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Enter" && on >= 0) choose({ topic: found[on].t });
+    if (!move || !found.length) return;
+    event.preventDefault();
+    if (on >= 0) bars[on].classList.remove("reached");
+    on = on < 0 ? 0 : Math.min(Math.max(on + move, 0), found.length - 1);
+    bars[on].classList.add("reached");
+    tellAt(bars[on], lines(found[on]));
+  });
+  svg.addEventListener("blur", hush);
   box.replaceChildren(svg, h("p", { class: "note" }, `Better on ${up}, worse on ${down}, equal on ${found.length - up - down} of ${found.length} topics.`));
 }
 
@@ -143,7 +157,8 @@ function drawDocuments() {
   const outside = [[a, state.system], [b, state.baseline]].filter(([k]) => k < 0).map(([, i]) => data.runs[i]);
   if (outside.length) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.systems.length} runs; ${outside.join(" and ")} not among them (--systems shows more).`)); return; }
   const rank = (k, r) => (topic.ranks[k][r] ? String(topic.ranks[k][r]) : "–");
-  const rows = topic.docs.map((_, k) => k).sort((i, j) => Math.abs(topic.parts[j][a] - topic.parts[j][b]) - Math.abs(topic.parts[i][a] - topic.parts[i][b]) || i - j)
+  // documents that neither run has say nothing of the two
+  const rows = topic.docs.map((_, k) => k).filter((k) => topic.ranks[k][a] || topic.ranks[k][b]).sort((i, j) => Math.abs(topic.parts[j][a] - topic.parts[j][b]) - Math.abs(topic.parts[i][a] - topic.parts[i][b]) || i - j)
     .map((k) => h("tr", {}, h("th", { scope: "row" }, topic.docs[k]), h("td", { class: "number" }, topic.grades[k]),
       h("td", { class: "number" }, rank(k, a)), h("td", { class: "number" }, fixed(topic.parts[k][a])),
       h("td", { class: "number" }, rank(k, b)), h("td", { class: "number" }, fixed(topic.parts[k][b])),

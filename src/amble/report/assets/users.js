@@ -16,7 +16,7 @@ function drawUsers() {
   box.replaceChildren(...PANELS.map(([key, title, about]) => panel(of, chosen, key, title, about, width)));
   find("users-legend").replaceChildren(...of.map((one, j) => (one.why ? null : h("button", {
     type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
-    onclick: () => { choose({ measure: j }); find("users-legend").querySelector(`[data-measure="${j}"]`).focus(); },
+    onclick: () => choose({ measure: j }),
   }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
   if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
   const told = chosen.why
@@ -53,7 +53,7 @@ function panel(of, chosen, key, title, about, width) {
 }
 
 const MATRICES = {
-  tau: ["tau", "Kendall's τ-b between the rankings of runs", 3],
+  tau: ["tau", "Kendall's τ-b between the rankings of runs, with 95 % intervals", 3],
   significant: ["significant", "agreement on significant differences, 2 SSA / (2 SSA + SN + NS)", 3],
   not_significant: ["not_significant", "agreement that there is no significant difference, 2 NN / (2 NN + SN + NS)", 3],
 };
@@ -67,11 +67,11 @@ function drawMatrix() {
   const known = values.flat().filter((v) => v !== null);
   const [least, most] = [Math.min(...known), Math.max(...known)];
   const level = (v) => (v === null ? "none" : Math.min(BUCKETS - 1, Math.floor(((v - least) / (most - least || 1)) * BUCKETS)));
-  const about = (i, j) => (state.matrix === "tau" && i !== j && meta.low[i][j] !== null ? `95 % interval ${fixed(meta.low[i][j], 3)} to ${fixed(meta.high[i][j], 3)}` : null);
+  const interval = (i, j) => (state.matrix === "tau" && i !== j && meta.low[i][j] !== null ? h("small", {}, `${fixed(meta.low[i][j], 2)} to ${fixed(meta.high[i][j], 2)}`) : null);
   box.replaceChildren(h("table", { class: "matrix" }, h("caption", {}, caption),
     h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), names.map((_, j) =>
-      h("td", { class: `cell heat-${level(values[i][j])}`, title: about(i, j) }, fixed(values[i][j], digits))))))));
+      h("td", { class: `cell heat-${level(values[i][j])}`, }, fixed(values[i][j], digits), interval(i, j))))))));
 }
 
 function drawPower() {
