@@ -125,8 +125,8 @@ def run(args: argparse.Namespace) -> int:
         config=_config(args, [str(m) for m in measures]),
         files=facts(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
     )
+    _write(made, args)  # whatever the gates say, or cannot say
     outcome = pass_through(scores, gates, asked) if gates else None
-    _write(made, args)
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     for doubt in outcome.doubts if outcome else ():
