@@ -242,6 +242,14 @@ def test_every_draw_is_a_user(fit: str) -> None:
         drawn(amble.parse("RBP"), 5)
 
 
+def test_one_draw_is_no_interval(fit: str) -> None:
+    p = Estimate(0.8, 0.7, 0.9, 1500, draws=[0.75])
+    one = Fitted(Origin(["log"], "table", 300, 900, 600), [FittedModel("rbp", "rbp", {"p": p}, "last click")])
+    amble.write_fit("one.toml", one)
+    with pytest.raises(MeasureError, match="one draw of its parameters, too few for an interval"):
+        amble.fitted_intervals(runs_and_judgments(), "RBP(user='one.toml')")
+
+
 def runs_and_judgments() -> amble.Rankings:
     rng = np.random.default_rng(3)
     qrels = {str(t): {f"d{i}": int(rng.random() < 0.3) for i in range(20)} for t in range(40)}
