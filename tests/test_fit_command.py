@@ -114,7 +114,8 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--columns", "rank"], "--columns: 'rank', expected WHAT=NAME"),
         (["--columns", "rank=a"], "columns and actions are those of a table"),
         (["--memory", "1"], "--memory 1: expected a whole number of at least 100"),
-        (["--threads", "0"], "--threads 0: expected a whole number of at least 1"),
+        (["--threads", "0"], "--threads 0: expected a whole number from 1 to 256"),
+        (["--threads", "100000"], "--threads 100000: expected a whole number from 1 to 256"),
         (["--digits", "99"], "--digits 99: expected 0 to 17"),
         (["--level", "2"], "level 2: expected a number between 0 and 1"),
         (["--depth", "0"], "depth 0: expected 2 to 100"),
@@ -186,6 +187,23 @@ def test_no_query_and_no_person_is_needed(amble_cli: Cli, write: Write) -> None:
     rows = [f"{i}\t{r}" for i in range(30) for r in (1, 3)]
     done = amble_cli("fit", write("log.tsv", "session\trank\n" + "\n".join(rows)), "--format", "table")
     assert done.returncode == 0, done.stderr
+
+
+def test_one_person_is_not_many(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
+    """Thirty sessions with a click each, and one with forty: its 39 moves, 20 of them back, and its times are hers."""
+    rows = [(i, 1, i) for i in range(30)] + [("x", rank, 1000 + 7 * i) for i, rank in enumerate([5, 4] * 20)]
+    text = "\n".join(["session,rank,time", *(",".join(map(str, row)) for row in rows)])
+    path, fit = write("log.csv", text), str(tmp_path / "fit.toml")
+    done = amble_cli("fit", path, "--format", "table", "--model", "walk,rbp", "-o", fit)
+    assert done.returncode == 0, done.stderr
+    assert "<10 moves from click to click, <10 backward, 0 repeated" in done.stderr
+    assert "quartiles" not in done.stderr
+    assert 'moves = "<10"' in Path(fit).read_text()
+    done = amble_cli("fit", path, "--format", "table", "--model", "walk", "--as", "json")
+    log = json.loads(done.stdout)["log"]
+    assert (log["moves"], log["backward"], log["quartiles"]) == ("<10", "<10", [None] * 3)
+    done = amble_cli("fit", path, "--format", "table", "--smallest", "0", "--model", "walk,rbp")
+    assert "39 moves from click to click, 20 (51.3 %) backward" in done.stderr
 
 
 def test_few_sessions_are_not_told_of_by_default(amble_cli: Cli, write: Write, tmp_path: Path) -> None:

@@ -70,6 +70,43 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["again.toml", "fit.toml"]
 
 
+def test_few_moves_are_not_told(tmp_path: Path) -> None:
+    path = tmp_path / "fit.toml"
+    rbp = FittedModel("rbp", "rbp", {"p": one(0.8)}, "last click")
+    write_fit(path, Fitted(Origin(["log"], "table", 300, 900, -1), [rbp], smallest=20))
+    assert 'moves = "<20"\n' in path.read_text()
+    assert read_fit(path).origin.moves == -1
+
+
+def walk(**parts: Estimate) -> FittedModel:
+    return FittedModel("walk", "walk", {"p": one(0.6), "q": one(0.1), **parts}, "clicks")
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (walk(s=one(0.9)), r"p \+ q \+ s is 1.6, expected 1"),
+        (walk(s=Estimate([0.3, 0.3], [0.2, 0.2], [0.4, 0.4], [50, 50])), "expected p, q and s of one shape"),
+        (walk(start=Estimate([NAN, 0.0], [NAN, 0.0], [NAN, 0.0], [-1, 50])), "start.value: the sum is 0, expected 1"),
+        (
+            walk(start=Estimate([0.5, 0.5], [0, 0], [1, 1], [50, 50], draws=[[0.5, 0.5], [0, 0]])),
+            "start.draws: a draw sums to 0",
+        ),
+        (
+            FittedModel(
+                "m", "markov", {"P": Estimate([[0, 1], [1, 0]], None, None, [50, 50], draws=[[[0, 1], [0, 0]]])}, "x"
+            ),
+            "P.draws: found a row that does not sum to 1",
+        ),
+    ],
+)
+def test_chances_go_together(model: FittedModel, message: str) -> None:
+    with pytest.raises(AmbleError, match=message):
+        Fitted(ORIGIN, [model])
+    good = walk(s=one(0.3), start=Estimate([NAN, 0.9], [NAN, 0.8], [NAN, 1.0], [-1, 50]))
+    assert Fitted(ORIGIN, [good]).models == (good,)
+
+
 def test_nothing_half_written(tmp_path: Path) -> None:
     with pytest.raises(AmbleError, match="No such file"):
         write_fit(tmp_path / "none" / "fit.toml", all_kinds())
@@ -163,7 +200,11 @@ def test_pick() -> None:
         ("draws = '0.5 0.7'", 'draws = "nan 0.7"', "p.draws: expected nan where the value is suppressed"),
         ("0.71 0.59 nan\n0.71", "0.71 0.59\n0.71", "p.draws: found '0.71 0.59"),
         ("draws = '0.5 0.7'", 'draws = ""', "model 'walk', p.draws: found '', expected numbers"),
-        ("value = 0.1\n", "value = 0.5\n", "model 'walk': p + q is 1.1, expected at most 1"),
+        ("value = 0.1\nlow = 0.09\nhigh = 0.11", "value = 0.5\nlow = 0.4\nhigh = 0.6", "p + q is 1.1, expected"),
+        ("value = 0.1\n", "value = 0.5\n", "model 'walk', q.value: found 0.5, expected a number from low to high"),
+        ("draws = '0.1 0.2'", "draws = '0.1 0.4'", "model 'walk': p + q is 1.1 in draw 2, expected at most 1"),
+        ("version = 1\n", "version = 1.0\n", "version: found 1.0, expected 1"),
+        ("moves = 3614", 'moves = "<11"', "origin.moves: found '<11', expected a whole number of at least 0"),
         ("grades = [0, 1]", "grades = [1, 0]", "model 'walk-grade', p.grades: expected 2 grades, in rising order"),
         ("grades = [0, 1]", "grades = [[0, 1]]", "model 'walk-grade', p.grades: found [[0, 1]], expected an array"),
         ("observations = 77", "observations = 1.5", "observations: found 1.5, expected whole numbers, or '<10'"),

@@ -32,7 +32,7 @@ def test_a_log_becomes_scores(data: Path, tmp_path: Path, amble_cli: Callable[..
     assert {model.kind for model in found.models} == set(KINDS) - {"inst"}  # without grades
     runs = [str(data / "trec8" / "runs" / f"input.{name}.xz") for name in ("READWARE2", "orcl99man")]
     rankings = amble.align(data / "trec8" / "qrels.txt", runs)
-    names = [f"PH(user='{fit}')", f"MP(user='{fit}')", f"MP(rates='{fit}',user='{fit}')", f"EU(user='{fit}')"]
+    names = [f"PH(user='{fit}')", f"MP(user='{fit}')", f"MP(rates='{fit}',user='{fit}')", f"CWL(user='{fit}')"]
     intervals = amble.fitted_intervals(rankings, names)
     assert (intervals.low <= intervals.means + 0.01).all()
     assert (intervals.means <= intervals.high + 0.01).all()

@@ -69,7 +69,7 @@ def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ("INSQ(user='fit.toml')", "INSQ(T=2.5)"),
         ("INSQ(adaptive=True,user='fit.toml')", "INSQ(T=2.5,adaptive=True)"),
         ("INST(user='fit.toml')", "INST(T=1.5)"),
-        ("EU(user='fit.toml')", "EU(C='0.5,0.25')"),
+        ("CWL(user='fit.toml')", "CWL(C='0.5,0.25')"),
         ("PH(user='fit.toml')", "PH(p=0.5,q=0.25,first='stop')"),
         ("PH(loss=0,order=2,user='fit.toml#walk')", "PH(p=0.5,q=0.25,first='stop',loss=0,order=2)"),
         ("PH(user='fit.toml#walk-rank')", "PH(p='0.6,0.5',q='0,0.2',start='0.75,0.25')"),
@@ -92,16 +92,16 @@ def test_the_same_as_with_the_numbers_of_the_file(fit: str, fitted: str, plain: 
 
 def test_chances_by_rank() -> None:
     # V = 1, 1/2, 1/8, 1/32, ...: the sum is 1 + (1/2) / (1 - 1/4) = 5/3; gains at ranks 1 and 3: (1 + 1/8) / (5/3)
-    m = amble.parse("EU(C='0.5,0.25')")
+    m = amble.parse("CWL(C='0.5,0.25')")
     assert m.value([1, 0, 1]) == pytest.approx(0.675, rel=1e-14)
     assert m.user([1, 0, 1]).expected_depth == pytest.approx(5 / 3, rel=1e-14)
-    assert amble.parse("EU(C='0.9')").value([1, 0, 1]) == pytest.approx(amble.parse("GRBP(p=0.9)").value([1, 0, 1]))
+    assert amble.parse("CWL(C='0.9')").value([1, 0, 1]) == pytest.approx(amble.parse("GRBP(p=0.9)").value([1, 0, 1]))
     law = amble.simulate(m, [1, 0, 1], users=20_000, seed=3)
     assert law.distance(m.law([1, 0, 1])) < law.band_at(1e-6)
     with pytest.raises(MeasureError, match="the last chance of C is 1"):
-        amble.parse("EU(C='0.5,1')")
-    with pytest.raises(MeasureError, match="EU: C='0.5,1.1' is not allowed"):
-        amble.parse("EU(C='0.5,1.1')")
+        amble.parse("CWL(C='0.5,1')")
+    with pytest.raises(MeasureError, match="CWL: C='0.5,1.1' is not allowed"):
+        amble.parse("CWL(C='0.5,1.1')")
 
 
 def test_fitted_moves_by_hand(fit: str) -> None:
@@ -160,7 +160,7 @@ def test_many_lists_as_one_by_one(lists: list[list[bool]], seed: int) -> None:
         ("PH(model='AP',user='fit.toml')", "user and model: expected one of them"),
         ("PH(end='nothing',user='fit.toml')", "end='nothing' is for model='AP'"),
         ("MP(loops='SL',user='fit.toml')", "user and loops: expected one of them"),
-        ("EU(C='0.5',user='fit.toml')", "user and C: expected one of them"),
+        ("CWL(C='0.5',user='fit.toml')", "user and C: expected one of them"),
         ("MP(rates='none.toml')", "none.toml: no such file"),
         ("MP(rates='fit.toml#walk')", "walk is of kind walk, expected one of kind times"),
         ("MP(user=Beta(1,2))", "user=Beta(1,2) is not allowed"),
@@ -191,9 +191,9 @@ def test_a_file_that_changes_is_read_anew(fit: str) -> None:
 def test_where_nobody_was_seen_to_stop(fit: str) -> None:
     model = FittedModel("C", "continuation", {"C": estimate([0.5, 1.0], [[0.25, 1.0], [1.0, 1.0]])}, "cascade")
     write_fit("fit.toml", Fitted(ORIGIN, [model]))
-    m = amble.parse("EU(user='fit.toml')")
-    assert m.value([1, 0, 1]) == amble.parse("EU(C='0.5,1,0.5')").value([1, 0, 1])
-    assert drawn(m, 1)[0].value([1, 0, 1]) == amble.parse("EU(C='0.25,1,0.25')").value([1, 0, 1])
+    m = amble.parse("CWL(user='fit.toml')")
+    assert m.value([1, 0, 1]) == amble.parse("CWL(C='0.5,1,0.5')").value([1, 0, 1])
+    assert drawn(m, 1)[0].value([1, 0, 1]) == amble.parse("CWL(C='0.25,1,0.25')").value([1, 0, 1])
     with pytest.raises(MeasureError, match="the last chance of C is 1"):
         drawn(m, 2)
 
@@ -240,6 +240,14 @@ def test_every_draw_is_a_user(fit: str) -> None:
     assert second.value([1, 0, 1, 0]) != same[1].value([1, 0, 1, 0])
     with pytest.raises(MeasureError, match="RBP: expected a fitted user"):
         drawn(amble.parse("RBP"), 5)
+
+
+def test_one_draw_is_no_interval(fit: str) -> None:
+    p = Estimate(0.8, 0.7, 0.9, 1500, draws=[0.75])
+    one = Fitted(Origin(["log"], "table", 300, 900, 600), [FittedModel("rbp", "rbp", {"p": p}, "last click")])
+    amble.write_fit("one.toml", one)
+    with pytest.raises(MeasureError, match="one draw of its parameters, too few for an interval"):
+        amble.fitted_intervals(runs_and_judgments(), "RBP(user='one.toml')")
 
 
 def runs_and_judgments() -> amble.Rankings:

@@ -137,6 +137,28 @@ def test_many_files_and_patterns(tmp_path: Path) -> None:
         read_log(tmp_path)
 
 
+def test_a_file_by_another_name_is_the_same(write: Write, tmp_path: Path) -> None:
+    path = write("log.tsv", RELPRED)
+    with pytest.raises(ReadError, match="given twice"):
+        read_log([path, str(tmp_path / ".." / tmp_path.name / "log.tsv")])
+
+
+def test_sessions_between_each_other(write: Write) -> None:
+    path = write("log.tsv", "1\t0\tQ\tq\t0\ta\tb\n2\t1\tQ\tq\t0\ta\tb\n1\t2\tC\tb\n")
+    with pytest.raises(ReadError, match=r"log.tsv:3: .*lines of a session stand together"):
+        read_log(path)
+
+
+def test_a_line_earlier_than_the_one_before(write: Write) -> None:
+    # the clicks in order of time: rank 1 at 10, rank 2 at 30; after the line of the later one comes an earlier line,
+    # so that 20 s at rank 1 are known, and nothing of rank 2; times that differ by more than a number can hold are none
+    counts = read_log(write("log.tsv", "1\t0\tQ\tq\t0\ta\tb\n1\t30\tC\tb\n1\t10\tC\ta\n")).whole()
+    assert counts.ended[0].tolist() == [[1, 20], [0, 0]]
+    counts = read_log(write("log.tsv", "1\t0\tQ\tq\t0\ta\tb\n1\t-1.7e308\tC\tb\n1\t1.7e308\tC\ta\n")).whole()
+    assert not counts.held.any()
+    assert not counts.ended.any()
+
+
 def test_lines_as_other_systems_write_them(write: Write) -> None:
     by_hand(read_log(write("log.tsv", RELPRED.replace("\n", "\r\n"))))
     by_hand(read_log(write("log.tsv", "\n\n" + RELPRED.replace("\n", "\n\n").rstrip())))
@@ -234,7 +256,7 @@ BROKEN = [
     ("1\tnan\tQ\twhy\t0\ta\tb\n", "the time is not a number"),
     ("1\t0\tQ\twhy\t0\n", "a query with fewer than 6 columns"),
     ("1\t0\tC\n", "a click with other than 4 columns"),
-    ("9\t0\tC\ta\n", "a click before any query of its session"),
+    ("9\t0\tC\ta\n", "a click without a query of its session before it"),
     ("nothing\n", "the third column is neither Q nor C"),
     ("1\t0\tQ\tw\udcff\t0\ta\tb\n", "not UTF-8"),
 ]

@@ -428,6 +428,15 @@ def test_observed_and_implied() -> None:
 # ---- privacy
 
 
+def test_ranks_that_few_came_to_are_not_shown() -> None:
+    found = fit(made([[1]] * 40 + [[1, 2]] * 20 + [[1, 2, 4]] * 3, 5), ["walk"])
+    rows = found.implied().rows
+    seen = {(row[1], row[2]) for row in rows if row[0] == "observed"}
+    # three came to ranks 3 and 4; nobody came to rank 5, which may be told
+    assert {rank for panel, rank in seen if panel == "W"} == {1, 2, 5}
+    assert not {rank for _, rank in seen} & {3, 4}
+
+
 def test_few_sessions_are_not_told() -> None:
     # 12 moves of one session, and one move each of 12 sessions
     counts = np.zeros((20, 2))

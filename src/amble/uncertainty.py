@@ -138,6 +138,9 @@ def fitted_intervals(
         raise AlignError("no topics, so there are no means")
     parsed = parse_measures(measures)
     users = [drawn(m, draws) for m in parsed]
+    for measure, many in zip(parsed, users, strict=True):
+        if len(many) < 2:
+            raise MeasureError(f"{measure}: the file has one draw of its parameters, too few for an interval")
     scores = evaluate(rankings, parsed, undefined=undefined)
     lists = Lists.of_rankings(rankings)
     total, done = sum(map(len, users)), 0

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any
 from amble.errors import AmbleError
 
 if TYPE_CHECKING:
-    from amble.logs import Facts, Fit
+    from amble.logs import Fit
     from amble.table import Table
 
 _SHOWN = ("parameters", "choice", "moves", "implied")
+_MOST_THREADS = 256  # each takes memory and time to start
 _TABLES = ("table", "tsv", "csv", "json", "latex", "html")
 
 
@@ -134,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
             write_fit(args.output, found.fitted)
     sys.stdout.write(_rendered(found, args) + "\n")
     if not args.quiet and sys.stderr is not None:
-        for line in [*_summary(counts.facts, args.smallest), *notes, *found.notes]:
+        for line in [*_summary(found.facts()), *notes, *found.notes]:
             print(f"amble: {line}", file=sys.stderr)
         if args.output:
             print(f"amble: wrote {args.output}: best is {found.fitted.best}", file=sys.stderr)
@@ -148,8 +149,8 @@ def _check(args: argparse.Namespace) -> None:
     for option, least in (("memory", 100), ("rounds", 1), ("draws", 0), ("seed", 0), ("smallest", 0)):
         if getattr(args, option) < least:
             raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
-    if args.threads is not None and args.threads < 1:
-        raise AmbleError(f"--threads {args.threads}: expected a whole number of at least 1")
+    if args.threads is not None and not 1 <= args.threads <= _MOST_THREADS:
+        raise AmbleError(f"--threads {args.threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if args.model != "all":
         from amble.logs import MODELS
 
@@ -229,12 +230,9 @@ def _rendered(found: Fit, args: argparse.Namespace) -> str:
 
 
 def _facts(found: Fit) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from amble import __version__
 
-    facts = asdict(found.data.counts.facts)
-    facts |= {name: _few(facts[name], found.data.smallest) for name in ("moves", "backward", "repeated")}
+    facts = found.facts()
     quartiles = [None if x != x else x for x in facts["quartiles"]]
     return {"amble": __version__, "log": facts | {"quartiles": quartiles}, "best": found.fitted.best}
 
@@ -243,31 +241,24 @@ def _thousands(count: int | str) -> str:
     return count if isinstance(count, str) else f"{count:,}"
 
 
-def _few(count: int, smallest: int) -> int | str:
-    """A count of what people did, unless they are few."""
-    return f"<{smallest}" if 0 < count < smallest else count
-
-
-def _summary(facts: Facts, smallest: int) -> list[str]:
+def _summary(facts: dict[str, Any]) -> list[str]:
     """What was read, in a few lines."""
-    moves, back, again = (_few(n, smallest) for n in (facts.moves, facts.backward, facts.repeated))
-    share = f" ({100 * facts.backward / facts.moves:.1f} %)" if facts.moves and back == facts.backward else ""
-    read = f"{facts.sessions:,} sessions, {facts.pages:,} query sessions, {facts.clicks:,} clicks"
+    back, few = facts["backward"], any(isinstance(facts[name], str) for name in ("moves", "backward"))
+    share = f" ({100 * back / facts['moves']:.1f} %)" if not few and facts["moves"] else ""
     lines = [
-        f"{facts.records:,} records: {read}",
-        f"{_thousands(moves)} moves from click to click, {_thousands(back)}{share} backward, "
-        f"{_thousands(again)} repeated",
+        f"{facts['records']:,} records: {facts['sessions']:,} sessions, {facts['pages']:,} query sessions, "
+        f"{facts['clicks']:,} clicks",
+        f"{_thousands(facts['moves'])} moves from click to click, {_thousands(back)}{share} backward, "
+        f"{_thousands(facts['repeated'])} repeated",
     ]
-    if facts.quartiles[0] == facts.quartiles[0]:
-        lines.append(
-            "quartiles of the gaps: "
-            + " / ".join(f"{x:.1f}" if x < 1e7 else f"{x:.3g}" for x in facts.quartiles)
-            + " s"
-        )
-    if facts.judged:
-        lines.append(f"{facts.judged:,} documents on pages judged, grades {', '.join(f'{g:g}' for g in facts.grades)}")
-    if facts.elsewhere:
-        lines.append(f"{facts.elsewhere:,} clicks on what was not on the page, left out")
-    if facts.beyond:
-        lines.append(f"{facts.beyond:,} clicks deeper than was looked at, left out")
+    if facts["quartiles"][0] == facts["quartiles"][0]:
+        shown = (f"{x:.1f}" if x < 1e7 else f"{x:.3g}" for x in facts["quartiles"])
+        lines.append(f"quartiles of the gaps: {' / '.join(shown)} s")
+    if facts["judged"]:
+        grades = ", ".join(f"{g:g}" for g in facts["grades"])
+        lines.append(f"{facts['judged']:,} documents on pages judged, grades {grades}")
+    if facts["elsewhere"]:
+        lines.append(f"{_thousands(facts['elsewhere'])} clicks on what was not on the page, left out")
+    if facts["beyond"]:
+        lines.append(f"{_thousands(facts['beyond'])} clicks deeper than was looked at, left out")
     return lines

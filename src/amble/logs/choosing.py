@@ -86,10 +86,7 @@ def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
         if p.form == "grade":
             return None
         start = model.estimates.get("start")
-        law = None
-        if start is not None:
-            known = np.nan_to_num(start.value)
-            law = (known / known.sum()).tolist()
+        law = None if start is None else start.law.tolist()
         walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=law)
         stroll = walk.over(n)
         return np.asarray(stroll.visits), np.asarray(stroll.last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from amble.logs.resampling import Resampled
 from amble.logs.times import fit_times
 from amble.logs.walks import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
 from amble.table import Table
+from amble.users.estimates import SUPPRESSED
 from amble.users.fitted import Fitted, FittedModel, Origin
 
 __all__ = ["MODELS", "Fit", "fit"]
@@ -65,6 +66,20 @@ class Fit:
     steps: str
     notes: tuple[str, ...] = ()
 
+    def facts(self) -> dict[str, Any]:
+        """What was read, as it may be told: of moves that few sessions made, only that they are few."""
+        counts, smallest = self.data.counts, self.data.smallest
+        facts = asdict(counts.facts)
+        inner = counts.moves[:, 1:, 1:]
+        by_way = {"moves": inner, "backward": np.tril(inner, -1), "repeated": inner * np.eye(counts.depth)}
+        for name, moves in by_way.items():
+            facts[name] = told(facts[name], bool(kept(moves.sum(axis=(1, 2)), smallest)), smallest)
+        for name in ("elsewhere", "beyond"):
+            facts[name] = told(facts[name], facts[name] >= smallest, smallest)
+        if isinstance(facts["moves"], str):
+            facts["quartiles"] = (math.nan,) * 3
+        return facts
+
     def table(self) -> Table:
         """The parameters, with intervals and observations."""
         return fit_table(self.fitted.models)
@@ -106,7 +121,7 @@ class Fit:
         observed = [_behaviour(steps_of(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
         tail = (1.0 - self.data.level) / 2.0
         steps = steps_of(self.data.counts.moves, self.steps)
-        visits, stops = (kept(x, self.data.smallest) | ~x.any(axis=0) for x in (steps.sum(axis=-1), steps[..., 2]))
+        came, ended = (kept(x, self.data.smallest) | ~x.any(axis=0) for x in (steps.sum(axis=-1), steps[..., 2]))
         for model in self.fitted.models:
             found = behaviour(model, n)
             if found is None:
@@ -120,7 +135,7 @@ class Fit:
             value, draws = observed[0][panel][0], observed[1][panel]
             low, high = np.quantile(np.where(np.isnan(draws), value, draws), [tail, 1.0 - tail], axis=0)
             for i in range(n - (panel == "C")):
-                if visits[i] and (stops[i] or panel == "W") and value[i] == value[i]:
+                if came[i] and (ended[i] or panel == "W") and value[i] == value[i]:
                     rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
         return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
 
@@ -231,7 +246,8 @@ def fit(
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
     found.sort(key=lambda m: _order(seen.get(m.name)))
     facts = counts.facts
-    origin = Origin(files, layout, facts.pages, facts.records, facts.moves, date)
+    made = kept(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
+    origin = Origin(files, layout, facts.pages, facts.records, facts.moves if made else SUPPRESSED, date)
     return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes))
 
 

@@ -109,9 +109,11 @@ def _most_likely(came: Array, chance: Callable[[Array], Array], kind: str) -> Ar
     return np.asarray(np.exp((low + high) / 2.0))
 
 
-def _model(name: str, kind: str, parameter: str, data: Resampled, observation: str, **parts: object) -> FittedModel:
-    estimate = data.estimate(parts["function"], parts["behind"], chance=kind in ("rbp", "continuation"))  # type: ignore[arg-type]
-    return FittedModel(name, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
+def _model(
+    kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], behind: Array
+) -> FittedModel:
+    estimate = data.estimate(function, behind, chance=kind in ("rbp", "continuation"))
+    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
 
 
 def fit_rbp(data: Resampled, observation: str) -> FittedModel:
@@ -123,7 +125,7 @@ def fit_rbp(data: Resampled, observation: str) -> FittedModel:
         return going_on(reached(counts, observation).sum(axis=-2) * enough)
 
     behind = came[:, 0]
-    return _model("rbp", "rbp", "p", data, observation, function=persistence, behind=behind)
+    return _model("rbp", "p", data, observation, function=persistence, behind=behind)
 
 
 def fit_insq(data: Resampled, observation: str) -> FittedModel:
@@ -134,7 +136,7 @@ def fit_insq(data: Resampled, observation: str) -> FittedModel:
         return _most_likely(reached(counts, observation), lambda T: insq_chances(T, rank), "insq")
 
     behind = reached(data.counts, observation)[..., 0].sum(axis=-1)
-    return _model("insq", "insq", "T", data, observation, function=hope, behind=behind)
+    return _model("insq", "T", data, observation, function=hope, behind=behind)
 
 
 def fit_inst(data: Resampled, observation: str) -> FittedModel:
@@ -147,7 +149,7 @@ def fit_inst(data: Resampled, observation: str) -> FittedModel:
         return _most_likely(counts.hopes[observation], lambda T: insq_chances(T, rank, gain), "inst")
 
     behind = data.counts.hopes[observation][..., 0].sum(axis=-1)
-    return _model("inst", "inst", "T", data, observation, function=hope, behind=behind)
+    return _model("inst", "T", data, observation, function=hope, behind=behind)
 
 
 def fit_continuation(data: Resampled, observation: str) -> FittedModel:
@@ -159,4 +161,4 @@ def fit_continuation(data: Resampled, observation: str) -> FittedModel:
         return going_on(np.stack([came[..., 0], came[..., 1] * enough], axis=-1))
 
     behind = reached(data.counts, observation)[..., 0]
-    return _model("continuation", "continuation", "C", data, observation, function=chances, behind=behind)
+    return _model("continuation", "C", data, observation, function=chances, behind=behind)

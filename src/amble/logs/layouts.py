@@ -36,7 +36,7 @@ WHY = {  # why a record is broken; what it holds is not told, since people may h
     2: "the time is not a number",
     3: "a query with fewer than 6 columns, expected session, time, Q, query, region and at least one document",
     4: "a click with other than 4 columns, expected session, time, C and a document",
-    5: "a click before any query of its session",
+    5: "a click without a query of its session before it (the lines of a session stand together)",
     6: "no session",
     7: "the rank is not a whole number from 1 on",
     8: "the action is none that is known",
@@ -68,11 +68,14 @@ class Layout(NamedTuple):
         empty if nothing is.
     ordered : bool
         Whether there is a column after.
+    graded : bool
+        Whether what was shown has grades.
     """
 
     events: str
     shown: str
     ordered: bool
+    graded: bool
 
 
 def _finite(text: str) -> str:
@@ -121,7 +124,7 @@ def relpred(source: Source) -> Layout:
         select number::ubigint page, cells[4] query, unnest(cells[6:]) doc,
           generate_subscripts(cells[6:], 1)::integer rank
         from ({queries}) where cells[3] = 'Q'"""
-    return Layout(events, f"select page, rank, hash(query, doc) as key from ({documents})", ordered=True)
+    return Layout(events, f"select page, rank, hash(query, doc) as key from ({documents})", ordered=True, graded=False)
 
 
 # ---- a table
@@ -181,6 +184,7 @@ def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequ
         f"select session, page, rank, time, kind, why from ({rows})",
         shown if {"doc", "grade"} & set(of) else "",
         ordered=False,
+        graded="grade" in of,
     )
 
 

@@ -161,7 +161,7 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
     """Make the table ``shown`` of documents with grades; the largest grade there is, None without any."""
     grades = f"select page, rank, max(grade) grade from ({layout.shown}) where grade is not null group by page, rank"
     if qrels is None:
-        if " grade " not in f"{layout.shown} ":
+        if not layout.graded:
             return None
         engine.run(f"create table shown as {grades}")
         return float(engine.run("select coalesce(max(grade), 0) from shown")[0][0])
@@ -212,7 +212,8 @@ def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
         f"create table pages as select (any_value(session) % {GROUPS})::usmallint g, page from events "
         f"where kind <> {ELSEWHERE} and why = 0 group by page"
     )
-    # how long a visit took is known if something comes after it in the session: another click, another query, the end
+    # how long a visit took is known if something comes after it in the session: another click, another query, the end;
+    # not if what comes after it in the file was earlier
     later = "after" if ordered else "lead(time) over (partition by session order by time, rowid)"
     engine.run(
         f"""
@@ -221,11 +222,14 @@ def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
           select session, page, rank, time, kind, rowid as place, {later} as after
           from events where kind <> {SHOWN} and why = 0),
         clicks as (
-          select * from times where kind = {VISIT} and rank <= {n})
-        select (session % {GROUPS})::usmallint g, page, rank::utinyint rank,
-          coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
-          coalesce(lead(time) over own, after) - time as held
-        from clicks window own as (partition by page order by time, place)"""
+          select * from times where kind = {VISIT} and rank <= {n}),
+        followed as (
+          select (session % {GROUPS})::usmallint g, page, rank::utinyint rank,
+            coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
+            coalesce(lead(time) over own, after) - time as took
+          from clicks window own as (partition by page order by time, place))
+        select g, page, rank, next, first, case when took >= 0 and isfinite(took) then took end as held
+        from followed"""
     )
 
 

@@ -90,11 +90,14 @@ def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         out += [name for name in found if not (len(found) > 1 and os.path.isdir(name))]
     if not out:
         raise ReadError("no log given, expected at least one file")
+    seen: set[str] = set()
     for path in out:
         if path == "-":
             raise ReadError("-: a log is read from files, not from standard input")
-        if out.count(path) > 1:
+        real = os.path.realpath(path)
+        if real in seen:
             raise ReadError(f"{path}: given twice")
+        seen.add(real)
         with open_source(path):
             pass
         if not os.path.isfile(path):

@@ -100,7 +100,7 @@ def inst(
 
 
 def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
-    """EU with the chances of a fitted user; whoever goes on for ever is refused."""
+    """CWL with the chances of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(values, d.parameters, ["C"])
         fitted = FittedUser("continuation").read(values["user"])["C"]
@@ -112,7 +112,7 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict
 
 
 @measure(
-    "EU",
+    "CWL",
     question="order2",
     gain=scaled,
     cite="moffat2012",
@@ -120,7 +120,7 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict
     variant=_spelled,
     formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
 )
-def expected_utility(
+def chances_by_rank(
     rank: Array,
     C: Annotated[
         str,

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 
-__all__ = ["SUPPRESSED", "Estimate", "Part", "check_estimate"]
+__all__ = ["SLACK", "SUPPRESSED", "Estimate", "Part", "check_estimate"]
 
 Array = NDArray[np.float64]
 
 SUPPRESSED = -1  # instead of how many observations a cell has
 
-_SLACK = 1e-6  # chances may be written with few digits
+SLACK = 1e-6  # chances may be written with few digits
 
 
 class Part(NamedTuple):
@@ -164,13 +164,19 @@ def check_estimate(estimate: Estimate, part: Part, where: str, smallest: int) ->
         raise AmbleError(f"{where}.value: expected nan where observations are suppressed, and a number elsewhere")
     for name in ("value", "low", "high", "draws"):
         _check_numbers(estimate, name, part, where)
-    if estimate.low is not None and estimate.high is not None and (estimate.low > estimate.high + _SLACK).any():
+    if estimate.low is not None and estimate.high is not None and (estimate.low > estimate.high + SLACK).any():
         raise AmbleError(f"{where}: low is above high somewhere")
+    least, most = (value if end is None else end for end in (estimate.low, estimate.high))
+    outside = np.maximum(least - value, value - most) > SLACK
+    if outside.any():
+        raise AmbleError(f"{where}.value: found {value[outside].flat[0]:g}, expected a number from low to high")
     if form == "matrix":
         sums = value.sum(axis=1)
         if not (abs(sums - 1) <= 1e-4).all():
             row = int(np.argmax(abs(sums - 1)))
             raise AmbleError(f"{where}.value: row {row + 1} sums to {sums[row]:.6g}, expected 1")
+        if estimate.draws is not None and not (abs(estimate.draws.sum(axis=-1) - 1) <= 1e-2).all():
+            raise AmbleError(f"{where}.draws: found a row that does not sum to 1")
     many = estimate.concentration
     if many is not None and (form != "matrix" or many.shape != rows or not ((many > 0) & np.isfinite(many)).all()):
         raise AmbleError(f"{where}.concentration: expected a number above 0 for each row of a square array")
@@ -185,8 +191,8 @@ def _check_numbers(estimate: Estimate, name: str, part: Part, where: str) -> Non
     shape = given.shape[1:] if name == "draws" else given.shape
     if shape != value.shape or not given.size:
         raise AmbleError(f"{where}.{name}: found numbers of shape {shape}, expected {value.shape}")
-    below = given <= part.least if part.open_below else given < part.least - _SLACK
-    wrong = below & (name not in ("low",)) | (given > part.most + _SLACK) | np.isinf(given)
+    below = given <= part.least if part.open_below else given < part.least - SLACK
+    wrong = below & (name not in ("low",)) | (given > part.most + SLACK) | np.isinf(given)
     if wrong.any():
         raise AmbleError(f"{where}.{name}: found {given[wrong].flat[0]:g}, expected {part.text}")
     missing = np.isnan(given)

@@ -92,7 +92,8 @@ def _lines(fitted: Fitted) -> Iterator[str]:
     yield f"files = [{', '.join(map(_string, origin.files))}]"
     yield f"layout = {_string(origin.layout)}"
     for name in ("sessions", "records", "moves"):
-        yield f"{name} = {int(getattr(origin, name))}"
+        count = int(getattr(origin, name))
+        yield f"{name} = {_marker(fitted.smallest) if count == SUPPRESSED else count}"
     if origin.date:
         yield f"date = {_string(origin.date)}"
     yield f"amble = {_string(origin.amble)}"
@@ -124,7 +125,7 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
         if getattr(estimate, name) is not None:
             yield f"{name} = {_nested(getattr(estimate, name).tolist(), 10)}"
     counts = np.where(estimate.observations == SUPPRESSED, np.nan, estimate.observations).tolist()
-    shown = _nested(counts, 17).replace("nan", f'"<{int(smallest)}"')
+    shown = _nested(counts, 17).replace("nan", _marker(smallest))
     yield f"observations = {shown}"
     if estimate.concentration is not None:
         yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
@@ -133,6 +134,11 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
         width = "\n" if rows.shape[1] > 1 else " "
         told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
         yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
+
+
+def _marker(smallest: int) -> str:
+    """What is told of a count that is suppressed."""
+    return _string(f"<{int(smallest)}")
 
 
 def _string(text: str) -> str:
@@ -193,7 +199,7 @@ def _fitted(table: dict[str, Any], path: str) -> Fitted:
     if table.get("format") != FORMAT:
         raise AmbleError(f"format: found {table.get('format')!r:.60}, expected {FORMAT!r}, as `amble fit` writes it")
     version = table.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if type(version) is not int or version != VERSION:
         raise AmbleError(f"version: found {version!r:.60}, expected {VERSION}: another amble wrote it, fit it again")
     _known(table, ("format", "version", "best", "smallest", "origin", "model"), "")
     origin = _take(table, "origin", dict, "")
@@ -207,11 +213,13 @@ def _fitted(table: dict[str, Any], path: str) -> Fitted:
     except ValueError:
         raise AmbleError(f"origin.date: found {when!r:.60}, expected a date as 2026-11-16") from None
     _known(origin, [part.name for part in fields(Origin)], "origin.")
-    counts = {key: _count(origin, key, "origin.") for key in ("sessions", "records", "moves")}
     models = _take(table, "model", list, "")
     if not all(isinstance(model, dict) for model in models):
         raise AmbleError("model: expected tables, each headed [[model]]")
     smallest = _count(table, "smallest", "")
+    counts = {key: _count(origin, key, "origin.") for key in ("sessions", "records")}
+    few = origin.get("moves") == f"<{smallest}"
+    counts["moves"] = SUPPRESSED if few else _count(origin, "moves", "origin.")
     return Fitted(
         Origin(
             files,

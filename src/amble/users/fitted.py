@@ -17,14 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from amble.errors import AmbleError
-from amble.users.estimates import Estimate, Part, check_estimate
+from amble.users.estimates import SLACK, Estimate, Part, check_estimate
 
 __all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin"]
 
-_SLACK = 1e-6  # chances may be written with few digits
-
-
 _MOST_HOPE = 1e9  # nobody hopes for more
+_DRAWN_SLACK = 1e-4  # draws are written with five digits
 
 
 def _chance(*forms: str, needed: bool = True) -> Part:
@@ -124,7 +122,7 @@ class Origin:
     layout : str
         ``relpred``, ``table``.
     sessions, records, moves : int
-        Query sessions, records, and moves from one click to the next.
+        Query sessions, records, and moves from one click to the next; of these, -1: too few sessions made them to tell.
     date : str
         When, as 2026-11-16; empty if not told.
     amble : str
@@ -229,8 +227,13 @@ def _check_model(model: FittedModel, smallest: int) -> None:
     if model.kind == "walk":
         _check_together(model, where)
     start = model.estimates.get("start")
-    if start is not None and not abs(np.nansum(start.value) - 1) <= 0.01 + np.isnan(start.value).any():
-        raise AmbleError(f"{where}, start.value: the sum is {np.nansum(start.value):.6g}, expected 1")
+    if start is not None:
+        total = float(np.nansum(start.value))
+        least = SLACK if np.isnan(start.value).any() else 0.99  # a suppressed chance is missing in the sum
+        if not least <= total <= 1.01:
+            raise AmbleError(f"{where}, start.value: the sum is {total:.6g}, expected 1")
+        if start.draws is not None and not (np.nansum(start.draws, axis=-1) > 0).all():
+            raise AmbleError(f"{where}, start.draws: a draw sums to 0, expected 1")
 
 
 def _check_together(model: FittedModel, where: str) -> None:
@@ -241,5 +244,17 @@ def _check_together(model: FittedModel, where: str) -> None:
     if p.form == q.form and p.form != "one" and (p.value.shape != q.value.shape or p.grades != q.grades):
         raise AmbleError(f"{where}: p and q are of different {p.form}s, expected the same")
     total = p.known + q.known
-    if not (total <= 1 + _SLACK).all():
+    if not (total <= 1 + SLACK).all():
         raise AmbleError(f"{where}: p + q is {total.max():.6g}, expected at most 1")
+    for b in range(min(len(e.draws) if e.draws is not None else 0 for e in (p, q))):
+        most = float((p.draw(b) + q.draw(b)).max())
+        if not most <= 1 + _DRAWN_SLACK:
+            raise AmbleError(f"{where}: p + q is {most:.6g} in draw {b + 1}, expected at most 1")
+    s = model.estimates.get("s")
+    if s is not None:
+        if s.value.shape != total.shape:
+            raise AmbleError(f"{where}: s of shape {s.value.shape}, expected p, q and s of one shape")
+        whole = (total + s.known).reshape(-1)
+        worst = float(whole[np.argmax(abs(whole - 1.0))])
+        if not abs(worst - 1.0) <= SLACK:
+            raise AmbleError(f"{where}: p + q + s is {worst:.6g}, expected 1")
