@@ -461,6 +461,16 @@ def test_few_moves_share_their_sum() -> None:
     assert (pooled(counts, 0) == [np.eye(4)] * 4).all()
 
 
+def test_what_is_not_told_cannot_be_found_by_subtraction() -> None:
+    # from rank 2: 60 stop, 7 go on to rank 3. 60 / 67 would tell the 7
+    found = {row[:2]: row for row in fit(made([[1, 2]] * 60 + [[2, 3]] * 7, 4)).moves()}
+    assert found[2, 0][3:5] == ("60", 1.0)
+    assert found[2, 3][3:] == ("<10", None, None, None)
+    # 7 to rank 3 and 8 to rank 4 are enough together, and neither follows
+    found = {row[:2]: row for row in fit(made([[1, 2]] * 60 + [[2, 3]] * 7 + [[2, 4]] * 8, 4)).moves()}
+    assert found[2, 0][4] == pytest.approx(60 / 75)
+
+
 def test_small_cells_are_suppressed(write: Write, tmp_path: Path) -> None:
     counts = counted(write, ranks(*[[1, 2]] * 60, *[[2, 3]] * 7, *[[4]] * 3), 5)
     found = fit(counts)

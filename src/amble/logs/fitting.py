@@ -14,7 +14,7 @@ from amble.errors import AmbleError
 from amble.logs.choosing import Told, behaviour, choice_table, fit_table, likelihoods
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.privacy import SMALLEST, kept, told
+from amble.logs.privacy import SMALLEST, divided_by, kept, told
 from amble.logs.resampling import Resampled
 from amble.logs.times import fit_times
 from amble.logs.walks import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
@@ -91,14 +91,16 @@ class Fit:
     def moves(self) -> Table:
         """Moves from rank to rank: counts, shares of those from a rank, intervals; a move to 0 is a stop.
 
-        Counts with too few sessions behind them are not told.
+        Counts with too few sessions behind them are not told. Where one could find them by subtraction, shares are of
+        the moves that are told.
         """
         counts, whole, draws = self.data.counts.moves, self.data.whole.moves[0], self.data.draws.moves
         enough = kept(counts, self.data.smallest)
         tail = (1.0 - self.data.level) / 2.0
         rows: list[list[Any]] = []
         for i in range(whole.shape[0]):
-            total, totals = whole[i].sum(), draws[:, i].sum(axis=-1)
+            parts = divided_by(counts[:, i], self.data.smallest)
+            total, totals = whole[i, parts].sum(), draws[:, i][:, parts].sum(axis=-1)
             for j in range(whole.shape[1]):
                 if not whole[i, j]:
                     continue

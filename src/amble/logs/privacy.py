@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALLEST", "kept", "observed", "pooled", "told"]
+__all__ = ["SMALLEST", "divided_by", "kept", "observed", "pooled", "told"]
 
 Array = NDArray[np.float64]
 
@@ -70,6 +70,22 @@ def pooled(counts: Array, smallest: int) -> Array:
             if part.size and kept(counts[:, i, part].sum(axis=1), smallest):
                 weights[i][np.ix_(part, part)] = 1.0 / part.size
     return weights
+
+
+def divided_by(counts: Array, smallest: int) -> NDArray[np.bool_]:
+    """Which counts (groups, n) a share may be of: all, unless what is not told could be found by subtraction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.privacy import divided_by
+    >>> divided_by(np.array([[3.0, 1.0], [2.0, 0.0]]), smallest=2)   # the second is of one group, so it stays out
+    array([ True, False])
+    """
+    enough = kept(counts, smallest)
+    if enough.all() or kept(counts[:, ~enough].sum(axis=1), smallest):
+        return np.ones(enough.shape, bool)
+    return enough
 
 
 def told(count: float, enough: bool, smallest: int) -> int | str:
