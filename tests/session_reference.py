@@ -10,6 +10,7 @@ import functools
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +45,35 @@ def _stochastic(P: Array) -> Array:
     return np.divide(P, total, out=np.zeros_like(P), where=total > 0)
 
 
+def _exactly(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
+    """Solve A x = b in fractions."""
+    rows = [[*row, right] for row, right in zip(A, b, strict=True)]
+    n = len(rows)
+    for i in range(n):
+        pivot = next(j for j in range(i, n) if rows[j][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for j in range(n):
+            if j != i and rows[j][i]:
+                rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
+    return [row[n] for row in rows]
+
+
 @functools.cache
 def times(n: int, p: float, q: float, r: float, s: float) -> Array:
-    """e: mean times from document 1 to each document, by (I - P1)^-1."""
+    """e: mean times from document 1 to each document, by (I - P1)^-1.
+
+    In fractions where the lists are short: with q > p a solve in floats loses as many digits as the times have.
+    """
     e = np.zeros(n)
-    inside = _stochastic(transitions(n, p, q, r, s)[:n, :n])
+    P = transitions(n, p, q, r, s)[:n, :n]
+    inside = _stochastic(P)
+    if n <= 12:
+        exact = [[Fraction(x) / sum(map(Fraction, row.tolist())) for x in row.tolist()] for row in P[: n - 1]]
+        for i in range(1, n):
+            system = [[(a == b) - exact[a][b] for b in range(i)] for a in range(i)]
+            e[i] = float(_exactly(system, [Fraction(1)] * i)[0])
+        return e
     for i in range(1, n):
         e[i] = np.linalg.solve(np.eye(i) - inside[:i, :i], np.ones(i))[0]
     return e
