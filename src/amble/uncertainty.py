@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class FittedIntervals:
-    """Means of runs with intervals that come from the log behind a fitted user.
+    """Means of runs with intervals that come from the log behind a fitted user; made by `fitted_intervals`.
 
     Attributes
     ----------

@@ -29,6 +29,16 @@ class Hits(Mapping[str, dict[str, float]]):
         The scorer's name.
     topics : tuple of str
         All that were searched for, also those that found nothing.
+
+    Examples
+    --------
+    >>> import amble
+    >>> index = amble.index({"d1": "caesar died in march", "d2": "the long march"}, language="none")
+    >>> hits = amble.search(index, {"1": "march"}, "jaccard")
+    >>> hits["1"]
+    {'d2': 0.3333333333333333, 'd1': 0.25}
+    >>> amble.evaluate({"1": {"d1": 1}}, {"jaccard": hits}, "RR").values
+    array([[[0.5]]])
     """
 
     def __init__(self, tag: str, found: dict[str, tuple[Ints, Floats]], docs: list[str]) -> None:

@@ -170,6 +170,18 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     ------
     ReadError
         In one line: the file, the key, what was found and what was expected.
+
+    Examples
+    --------
+    >>> import amble, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "fit.toml"
+    ...     _ = path.write_text("version = 1")
+    ...     try:
+    ...         amble.read_fit(path)
+    ...     except amble.ReadError as error:
+    ...         print(str(error).replace(folder, "")[1:])
+    fit.toml: format: found None, expected 'amble fit', as `amble fit` writes it
     """
     name = os.fspath(path)
     import tomllib

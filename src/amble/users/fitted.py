@@ -162,6 +162,16 @@ class Fitted:
     ------
     AmbleError
         If something is not what it should be: which model, which parameter, what was found and what was expected.
+
+    Examples
+    --------
+    >>> from amble import Fitted
+    >>> from amble.users.fitted import Estimate, FittedModel, Origin
+    >>> p = Estimate(0.8, 0.78, 0.82, 1500)
+    >>> origin = Origin(["log.tsv"], "table", sessions=300, records=1800, moves=1500)
+    >>> fitted = Fitted(origin, [FittedModel("rbp", "rbp", {"p": p}, "last click")])
+    >>> fitted.best
+    'rbp'
     """
 
     origin: Origin
