@@ -2,15 +2,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# tests and tools start many processes: none of them is to compile everything anew, whatever the environment says
+export PYTHONDONTWRITEBYTECODE :=
+WORKERS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
-.PHONY: demo test check help lint pure docs bench reproduce cranfield cisi vaswani fuzz clean
+.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    install, make a small collection, run the main job on it"
 	@echo "make test    install what the tests need, run all checks and tests"
 	@echo "make check   ruff, mypy --strict, docs, tests"
+	@echo "make quick   ruff, mypy --strict, the fast tests and those of what was changed, in a minute"
 	@echo "make bench   amble beside its peers, ratios printed"
 	@echo "make reproduce  every published figure beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
@@ -23,25 +29,25 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made $(SOURCES)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	$(INSTALL) -e .
 	touch $@
 
 # the demo ends with a report; without its extra (nothing to fetch it from, say) it ends with a word about that
 $(VENV)/.demo: $(VENV)/.made $(SOURCES)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[report]' \
-	  || $(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	$(INSTALL) -e '.[report]' \
+	  || $(INSTALL) -e .
 	touch $(VENV)/.installed $@
 
 $(VENV)/.test: $(VENV)/.made $(SOURCES)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,docs]'
+	$(INSTALL) -e '.[test,docs]'
 	touch $(VENV)/.installed $(VENV)/.demo $@
 
 $(VENV)/.bench: $(VENV)/.made $(SOURCES)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[bench]'
+	$(INSTALL) -e '.[bench]'
 	touch $(VENV)/.installed $@
 
 $(VENV)/.lab: $(VENV)/.made $(SOURCES)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[lab]'
+	$(INSTALL) -e '.[lab]'
 	touch $(VENV)/.installed $@
 
 demo: $(VENV)/.demo
@@ -49,19 +55,32 @@ demo: $(VENV)/.demo
 
 test: check pure
 
-check: $(VENV)/.test lint
-	$(BIN)/python docs/make_pages.py --charts
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
-	$(BIN)/python -m pytest
+check: $(VENV)/.test
+	$(MAKE) --no-print-directory -j2 lint types pages
+	$(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/mypy
 
-# the same suite with the C part hidden
+pages: $(VENV)/.test
+	$(BIN)/python docs/make_pages.py --charts
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
+
+# what reads or walks once more, with the C parts hidden (tests/twins.py)
 pure: $(VENV)/.test
-	AMBLE_PURE=1 $(BIN)/python -m pytest
+	AMBLE_PURE=1 $(PYTEST)
+
+# while working: SINCE names the commit whose difference to the files as they are is "what was changed"
+SINCE ?= HEAD
+quick: $(VENV)/.test
+	$(MAKE) --no-print-directory -j3 lint types fast
+
+fast: $(VENV)/.test
+	AMBLE_QUICK=$(SINCE) $(PYTEST)
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_pages.py

@@ -21,6 +21,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ def of_scorers(folder: Path, rounds: int) -> None:
     index = amble.index(folder / "corpus" / "doc-text.trec.gz")
     topics = amble.read_topics(folder / "query-text.trec.gz")
     times = Times(rounds)
-    times.race({scorer: (lambda scorer=scorer: amble.search(index, topics, scorer, DEPTH)) for scorer in SCORERS})
+    times.race({scorer: partial(amble.search, index, topics, scorer, DEPTH) for scorer in SCORERS})
     print("Vaswani, each scorer, topics in memory")
     for scorer in SCORERS:
         times.line(scorer)

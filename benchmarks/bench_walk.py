@@ -22,6 +22,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,16 @@ def best(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, 
             took = time.perf_counter() - wall, time.process_time() - cpu
             found[name] = (min(found[name][0], took[0]), min(found[name][1], took[1]))
     return found
+
+
+def order1_weights(user: Walk) -> object:
+    """Weights of order 1 for a list of 1000 documents."""
+    return user.over(1000).order1_weights()
+
+
+def one_by_one(calls: list[Callable[[], object]]) -> list[object]:
+    """What each call returns."""
+    return [call() for call in calls]
 
 
 def exact(folder: Path, rounds: int) -> None:
@@ -81,7 +92,7 @@ def exact(folder: Path, rounds: int) -> None:
         f"p={p} q={q} loss={loss}": Walk(p, q, utility=Utility(loss))
         for p, q, loss in ((0.5, 0.25, 0.25), (0.5, 0.49, 0.25), (0.5, 0.499, 0.25), (0.49995, 0.49995, 0.25))
     }
-    times = best({name: lambda user=user: user.over(1000).order1_weights() for name, user in users.items()}, rounds)
+    times = best({name: partial(order1_weights, user) for name, user in users.items()}, rounds)
     for name, (wall, cpu) in times.items():
         nodes = users[name].over(1000).nodes()[0].size
         print(f"  {name:34s} {1e3 * wall:8.1f} ms wall {1e3 * cpu:8.1f} ms CPU   {nodes} nodes")
@@ -140,7 +151,7 @@ def simulated(folder: Path, rounds: int) -> None:
     for name, walker in modules.items():
         number = lists.n if name == "C" else few
         ones = [walk(walker, [y]) for y in dense[:number]]
-        contenders[f"{name}, each list by itself"] = lambda ones=ones: [one() for one in ones]
+        contenders[f"{name}, each list by itself"] = partial(one_by_one, ones)
         count[f"{name}, each list by itself"] = number
         contenders[f"{name}, shared"] = walk(walker, dense)
         count[f"{name}, shared"] = lists.n

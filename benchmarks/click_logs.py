@@ -170,7 +170,8 @@ def _table(visits: Visits, first: int, queries: list[int]) -> Iterator[str]:
 
 def _queries(rng: np.random.Generator, sessions: int) -> list[int]:
     """What they asked: a few queries often, most seldom."""
-    return np.asarray(QUERIES ** rng.random(sessions) - 1, np.int64).tolist()
+    drawn: list[int] = np.asarray(QUERIES ** rng.random(sessions) - 1, np.int64).tolist()
+    return drawn
 
 
 def write_relpred(path: str, parts: Iterable[Visits], seed: int = 0) -> None:

@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+import fcntl
+import lzma
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from random import Random
 
+import drawing  # noqa: F401  how many examples are drawn, before the first test that draws
 import pytest
-from hypothesis import settings
+import quick
+import twins
+from warm import Warm
 
 import amble
+from amble.collection import make_collection
 
-# the same examples every time, so that a run that passes passes again
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose for a pass that is not of all tests; with AMBLE_ORDER=SEED, shuffle modules and the tests of each."""
+    if twins.PURE:
+        twins.choose(config, items)
+    if quick.SINCE:
+        quick.choose(config, items)
+    seed = os.environ.get("AMBLE_ORDER")
+    if seed:
+        random = Random(seed)
+        order = {path: random.random() for path in dict.fromkeys(item.path for item in items)}
+        random.shuffle(items)
+        items.sort(key=lambda item: order[item.path])
+
+
+if twins.PURE:
+    pytest_sessionstart = twins.watch
+    pytest_sessionfinish = twins.conclude
+    pytest_testnodedown = twins.collect
+elif quick.WRITE:
+    pytest_runtest_logreport = quick.note
+    pytest_sessionfinish = quick.write
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Fill a folder once in a run of the tests, whatever the number of their workers; nobody writes to it later."""
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent  # that of the run, above those of its workers
+
+    def made(name: str, fill: Callable[[Path], object]) -> Path:
+        folder = place / f"once-{name}"
+        with open(place / f"once-{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                half = place / f"once-{name}.half"
+                shutil.rmtree(half, ignore_errors=True)
+                half.mkdir()
+                fill(half)
+                half.rename(folder)
+        return folder
+
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -31,13 +81,29 @@ def data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def runs(data: Path) -> Path:
-    """The same folder, for tests that read all runs of TREC-8: with the plain twin each would take a minute."""
+def runs(data: Path, once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    """The same folder, for tests that read all runs of TREC-8: unpacked, which takes longer than all else they do."""
     if not amble.read.compiled():
         pytest.skip("real data: all runs, with the C part hidden, take minutes; read in other tests")
     if not (data / "trec8" / "qrels.txt").exists():
         pytest.skip("real data: no trec8/ in the folder that AMBLE_DATA names")
-    return data
+
+    def unpack(folder: Path) -> None:
+        for path in data.iterdir():
+            if path.name != "trec8":
+                (folder / path.name).symlink_to(path)
+        (folder / "trec8" / "runs").mkdir(parents=True)
+        (folder / "trec8" / "qrels.txt").symlink_to(data / "trec8" / "qrels.txt")
+        for path in (data / "trec8" / "runs").iterdir():
+            (folder / "trec8" / "runs" / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
+
+    return once("data", unpack)
+
+
+@pytest.fixture(scope="session")
+def demo_folder(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
+    """The collection of ``amble demo``, to be read or copied."""
+    return once("demo", make_collection)
 
 
 @pytest.fixture
@@ -52,18 +118,33 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], str]:
     return put
 
 
+def _of_start(env: Mapping[str, str]) -> dict[str, str]:
+    """What an interpreter reads of its environment when it starts, and what amble reads when it is imported."""
+    return {key: value for key, value in env.items() if key.startswith(("PYTHON", "AMBLE_PURE"))}
+
+
+_AT_START = _of_start(os.environ)
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """A process that has imported everything, to be forked for calls of the command line."""
+    made = Warm()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def amble_cli() -> Callable[..., subprocess.CompletedProcess[str]]:
+def amble_cli(warm: Warm) -> Cli:
     """Run the command line in a process of its own."""
 
     def call(*args: str, stdin: bytes = b"", **env: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "amble", *args],
-            input=stdin,
-            capture_output=True,
-            env={**os.environ, **env},
-            timeout=300,
-        )
+        inside = {**os.environ, **env}
+        if _of_start(inside) == _AT_START:
+            done = warm.call(args, stdin=stdin, env=inside)
+        else:
+            command = [sys.executable, "-m", "amble", *args]
+            done = subprocess.run(command, input=stdin, capture_output=True, env=inside, timeout=300)
         return subprocess.CompletedProcess(
             done.args,
             done.returncode,

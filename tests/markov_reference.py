@@ -112,4 +112,4 @@ def score(
     precision = [(k + 1) / i for k, i in enumerate(found)]
     value = sum(s * x for s, x in zip(share, precision, strict=True)) / sum(share)
     base = {"NA": len(found), "R": relevant or len(found), "RR": most or len(found)}[rescale]
-    return value * len(found) / base
+    return float(value * len(found) / base)

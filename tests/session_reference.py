@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ def transitions(n: int, p: float, q: float, r: float, s: float) -> Array:
 
 def _stochastic(P: Array) -> Array:
     total = P.sum(axis=1, keepdims=True)
-    return np.divide(P, total, out=np.zeros_like(P), where=total > 0)
+    return np.asarray(np.divide(P, total, out=np.zeros_like(P), where=total > 0), np.float64)
 
 
 def _exactly(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
@@ -158,7 +159,7 @@ def u_measure(session: Session, L: float, query: float) -> float:
 def paths(session: Session, down: float, reform: float) -> Iterator[tuple[float, list[float], list[tuple[int, int]]]]:
     """All ways through a session: chance, the gains seen in order, and where they stood (query, rank from 0)."""
 
-    def onward(j: int, chance: float, seen: list[float], at: list[tuple[int, int]]) -> Iterator[tuple]:
+    def onward(j: int, chance: float, seen: list[float], at: list[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
         n = len(session[j])
         for looked in range(min(n, 1), n + 1):
             here = 1.0 if n == 0 else down ** (looked - 1) * (1.0 if looked == n else 1 - down)
@@ -245,7 +246,7 @@ def expected_utility(
             for piece, rating in doc.items():
                 if rating > below:
                     met[piece] += seen
-    return sum(w * (1 - gamma ** met[piece]) / (1 - gamma) for piece, w in worth.items()) - a * read
+    return float(sum(w * (1 - gamma ** met[piece]) / (1 - gamma) for piece, w in worth.items()) - a * read)
 
 
 # ---- the walk itself: one absorbing chain over all documents of all queries
@@ -286,12 +287,12 @@ class Chain:
         """Mean visits to each state, from the first."""
         start = np.zeros(len(self.states))
         start[0] = 1
-        return np.linalg.solve((np.eye(len(self.states)) - self.P).T, start)
+        return np.asarray(np.linalg.solve((np.eye(len(self.states)) - self.P).T, start), np.float64)
 
     def seen(self) -> Array:
         """The chance to come to each state ever: its column of the Green's function over its diagonal."""
         G = np.linalg.inv(np.eye(len(self.states)) - self.P)
-        return G[0] / np.diag(G)
+        return np.asarray(G[0] / np.diag(G), np.float64)
 
     def last(self) -> Array:
         """The chance to stop at each state."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
+
+pytestmark = pytest.mark.twin
 
 QRELS = {"401": {"a": 1, "b": 0, "c": 2}, "402": {"a": 1}}
 
@@ -191,7 +194,7 @@ def _collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, 
     return qrels, run
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(_collections())
 def test_agrees_with_pythons_sort(both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]) -> None:
     qrels, run = both

@@ -16,13 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
 from amble import _reader_py, cli
 from amble.check import SEVERITY, Findings, Report, check, check_qrels, check_run, lines, runs
 from amble.commands import check as command
+
+pytestmark = pytest.mark.twin
 
 Write = Callable[[str, str | bytes], str]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -311,7 +314,7 @@ def test_errors_are_the_readers(block: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(lines, "_BLOCK", block)
     monkeypatch.setattr(runs, "_BATCH", 1 + block // 20)
 
-    @settings(max_examples=250, deadline=None)
+    @examples(250)
     @given(content, st.sampled_from([b"", b"\n", b"\r\n"]), st.sampled_from([b"", b"\xef\xbb\xbf"]))
     def holds(data: bytes, end: bytes, start: bytes) -> None:
         agree(start + data + end)
@@ -367,7 +370,7 @@ rankings = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rankings, st.integers(1, 70))
 def test_counts_are_those_of_the_audit(rows: list[tuple[str, str, int, int]], batch: int) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

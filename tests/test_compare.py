@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -453,7 +454,7 @@ VALUES = st.integers(0, 2**32).map(lambda seed: np.random.default_rng(seed))
 
 @pytest.mark.parametrize("test", TESTS)
 @given(rng=VALUES, graded=st.booleans())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_turning_a_pair_round(test: str, rng: np.random.Generator, graded: bool) -> None:
     values = rng.integers(0, 6, (3, 30)) / 5 if graded else rng.random((3, 30))
     a, b, c = values
@@ -473,7 +474,7 @@ def test_turning_a_pair_round(test: str, rng: np.random.Generator, graded: bool)
 
 @pytest.mark.parametrize("test", TESTS)
 @given(rng=VALUES)
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_order_of_topics_and_runs_makes_no_difference(test: str, rng: np.random.Generator) -> None:
     given_scores = of(*rng.integers(0, 50, (4, 28)) / 49)
     topics = list(given_scores["a"])
@@ -488,7 +489,7 @@ def test_order_of_topics_and_runs_makes_no_difference(test: str, rng: np.random.
 
 
 @given(rng=VALUES, test=st.sampled_from(TESTS), topics=st.integers(2, 60))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_chances_are_chances(rng: np.random.Generator, test: str, topics: int) -> None:
     values = rng.choice([0.0, 0.1, 0.2, 1.0], (3, topics))
     found = amble.compare(of(*values), test=test, rounds=40)
@@ -563,7 +564,7 @@ def test_letters_of_all_small_cases() -> None:
 
 
 @given(n=st.integers(2, 14), rng=VALUES, share=st.floats(0, 1))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_letters_of_many(n: int, rng: np.random.Generator, share: float) -> None:
     different = {pair for pair in itertools.combinations(range(n), 2) if rng.random() < share}
     groups = letter_groups(n, different)

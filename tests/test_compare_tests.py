@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from statsmodels.formula.api import ols
@@ -383,7 +384,7 @@ def test_corrections_are_those_of_statsmodels(correction: str) -> None:
 
 
 @given(p=CHANCES)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_false_discoveries_are_scipys(p: list[float]) -> None:
     assert adjust(p, "bh") == pytest.approx(scipy.stats.false_discovery_control(p), rel=1e-12, abs=1e-300)
 
@@ -500,7 +501,7 @@ def test_tukey_of_two_is_the_permutation_test() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 200), st.sampled_from([0.01, 0.05, 0.1, 0.5]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_intervals_of_tukey_leave_out_0_where_pairs_differ(seed: int, rounds: int, alpha: float) -> None:
     values = np.random.default_rng(seed).integers(0, 4, (4, 5)) / 3
     ranges = dealt_ranges(values, rounds, seed, lambda done, total: None)

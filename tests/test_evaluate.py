@@ -9,6 +9,8 @@ import pytest
 
 import amble
 
+pytestmark = pytest.mark.twin
+
 QRELS = {"401": {"a": 1, "b": 0}, "402": {"c": 2, "d": 1}, "403": {"e": 0}}
 RUNS = {
     "x": {"401": {"a": 2.0, "b": 1.0}, "402": {"d": 2.0, "z": 1.5, "c": 1.0}},

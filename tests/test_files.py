@@ -17,6 +17,8 @@ import zstandard
 import amble
 from amble.files import stem, topic_changes, whole_file, write_whole
 
+pytestmark = pytest.mark.twin
+
 QRELS = "401 0 a 1\n401 0 b 0\n402 0 a 2\n"
 RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 a 1 1 tag\n"
 PACKED = {

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amble.errors import AmbleError, ReadError
@@ -237,7 +238,7 @@ def test_other_files(write: Callable[[str, str | bytes], str], tmp_path: Path) -
         read_fit(tmp_path)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     value=st.floats(0, 1),
     n=st.integers(10, 10**12),

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -127,7 +128,7 @@ def test_fitted_moves_by_hand(fit: str) -> None:
     assert amble.parse("MP(user='fit.toml')@2").value([0, 1, 1]) == pytest.approx(1 / 2, rel=1e-14)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=5), st.integers(0, 10**6))
 def test_many_lists_as_one_by_one(lists: list[list[bool]], seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -14,6 +14,8 @@ import pytest
 
 import amble
 
+pytestmark = pytest.mark.twin
+
 QRELS = {"401": {"a": 1, "b": 0}, "402": {"a": 2}}
 ROWS = [("401", "a", 1), ("401", "b", 0), ("402", "a", 2)]
 RUN = [("401", "a", 2.5), ("402", "x", 1.0)]

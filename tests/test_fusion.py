@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -123,7 +124,7 @@ LISTS = st.lists(
 
 
 @given(LISTS, st.sampled_from(METHODS), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_the_order_of_runs_does_not_matter(runs: Runs, method: str, random: Any) -> None:
     names = list(runs)
     random.shuffle(names)
@@ -132,7 +133,7 @@ def test_the_order_of_runs_does_not_matter(runs: Runs, method: str, random: Any)
 
 
 @given(LISTS, st.sampled_from(["combsum", "combmnz", "rrf", "borda", "condorcet"]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_a_weight_of_two_is_a_run_given_twice(runs: Runs, method: str) -> None:
     twice = runs | {f"{name} again": of for name, of in runs.items()}
     scale = 4 if method == "combmnz" else 2 if method != "condorcet" else 1  # twice as many runs have a document
@@ -158,7 +159,7 @@ def majority(runs: Runs, weights: list[float]) -> Callable[[str, str], bool]:
 
 
 @given(LISTS, st.lists(st.sampled_from([1.0, 1.0, 2.0, 0.5]), min_size=5, max_size=5))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_condorcet_by_brute_force(runs: Runs, weights: list[float]) -> None:
     weights = weights[: len(runs)]
     beats = majority(runs, weights)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -94,7 +95,7 @@ LISTS = st.lists(st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=8,
 
 
 @given(LISTS, st.sampled_from(LEARNING), st.integers(0, 5), st.lists(st.integers(0, 2), min_size=10, max_size=10))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_every_step_is_by_the_rules(lists: list[list[str]], order: str, seed: int, grades: list[int]) -> None:
     runs = {f"r{i}": {"1": {d: -float(j) for j, d in enumerate(of)}} for i, of in enumerate(lists)}
     pool = amble.pool(runs, 6)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -199,7 +200,7 @@ def test_scikit_learn(data: Path) -> None:
         np.testing.assert_allclose(ours, product, rtol=1e-10, atol=1e-13)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(TEXTS, st.lists(WORDS, min_size=1, max_size=6))
 def test_scikit_learn_on_any_documents(texts: list[str], query: list[str]) -> None:
     text = pytest.importorskip("sklearn.feature_extraction.text")
@@ -228,7 +229,7 @@ def test_bm25s(data: Path) -> None:
             assert hits[topic] == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(TEXTS, st.lists(WORDS, min_size=1, max_size=6), st.sampled_from(sorted(SCORERS)))
 def test_a_plain_loop_finds_the_same(texts: list[str], query: list[str], scorer: str) -> None:
     """Each formula once more, term by term, in plain Python."""

@@ -8,6 +8,8 @@ import pytest
 import amble
 from amble.laws import chosen_lists, orders_of
 
+pytestmark = pytest.mark.twin
+
 QRELS = {"1": {"a": 1, "b": 1}, "2": {"c": 1}, "3": {"z": 1}}
 RUNS = {
     "x": {"1": {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}, "3": {"z": 1.0}},

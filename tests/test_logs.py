@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amble.errors import AmbleError, ReadError
@@ -426,7 +427,7 @@ def check_against_plain(path: str, lines: list[str]) -> Counts:
     return counts
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), max_size=5), min_size=1, max_size=12).filter(any)
 )

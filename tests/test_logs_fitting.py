@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -533,7 +534,7 @@ def test_wrong_options(options: dict[str, object], message: str) -> None:
         fit(counts, **options)  # type: ignore[arg-type]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.lists(st.lists(st.integers(1, 5), max_size=4), min_size=12, max_size=40).filter(
         lambda x: sum(map(bool, x)) > 11

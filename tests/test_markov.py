@@ -10,7 +10,8 @@ from pathlib import Path
 import markov_reference as reference
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -125,7 +126,7 @@ def test_the_best_run_of_a_topic() -> None:
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=40), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_the_uniform_model_is_ap(grades: list[int], more: int) -> None:
     uniform = amble.parse("MP(model='GL_OR_NA',loops='SL',rescale='R')")
     context = {"relevant": sum(grades) + more}
@@ -186,7 +187,7 @@ def test_ncp() -> None:
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=30), st.integers(0, 5))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_ncp_with_all_alike_is_ap(grades: list[int], more: int) -> None:
     context = {"relevant": sum(grades) + more}
     assert amble.parse("NCP").value(grades, **context) == amble.parse("AP").value(grades, **context)
@@ -207,7 +208,7 @@ def test_law() -> None:
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=25), st.sampled_from(FAMILY), st.integers(0, 5))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_mean_of_the_law_is_the_score(grades: list[int], m: amble.Measure, more: int) -> None:
     context = {"relevant": sum(grades) + more, "most": sum(grades) + more // 2}
     value = m.value(grades, **context)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -110,7 +111,7 @@ def rank_biased_overlap(run: list[str], ideal: list[str], p: float, depth: int) 
     return sum(p**d / (d + 1) * len(set(run[: d + 1]) & set(ideal[: d + 1])) for d in range(depth))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.sampled_from([nan, 0, 1, 2]), min_size=1, max_size=6), st.lists(st.integers(1, 2), max_size=2))
 def test_compatibility_is_the_best_of_all_ideal_lists(grades: list[float], others: list[int]) -> None:
     run = [f"d{i}" for i in range(len(grades))]
@@ -156,7 +157,7 @@ def _orders(scores: dict[str, float]) -> list[list[str]]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(_tied(), st.sampled_from([None, 1, 2, 3]))
 def test_expected_ties_are_the_mean_over_all_orders(
     both: tuple[dict[str, int], dict[str, float]], depth: int | None
@@ -238,7 +239,7 @@ def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
 GRADE_LISTS = st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0, -1.0, nan]), min_size=1, max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(measures(USERS), GRADE_LISTS, st.integers(0, 3))
 def test_what_holds_for_every_user(m: amble.Measure, grades: list[float], missing: int) -> None:
     rel = float(m.values.get("rel", 1))
@@ -263,7 +264,7 @@ def test_what_holds_for_every_user(m: amble.Measure, grades: list[float], missin
         assert law.mean == pytest.approx(score, abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(measures(USERS), GRADE_LISTS, st.integers(0, 2**31))
 def test_exact_law_is_the_simulated_one_within_its_band(m: amble.Measure, grades: list[float], seed: int) -> None:
     simulated = amble.simulate(m, grades, users=20_000, seed=seed, max_grade=2)
@@ -285,7 +286,7 @@ def test_measures_that_are_no_users_say_so() -> None:
                 getattr(amble.parse(name), ask)([1, 0])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(measures([name for name in LISTS if name != "PH"]))
 def test_printing_and_parsing_again(m: amble.Measure) -> None:
     again = amble.parse(str(m))
@@ -298,7 +299,7 @@ def test_printing_and_parsing_again(m: amble.Measure) -> None:
 BOUNDED = [name for name in LISTS if REGISTRY[name].bounded]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(measures(BOUNDED), GRADE_LISTS)
 def test_scores_are_bounded(m: amble.Measure, grades: list[float]) -> None:
     if m.name == "Unjudged" or m.values.get("rel") == 0:
@@ -333,7 +334,7 @@ ALL += [
 ALL += ["PH(p='0=0.6,1=0.3',effort='log')", "PH(p='0=0.6,1=0.3',end='endless',order=2)", "PH(per='endless',order=2)"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(_collections())
 def test_many_lists_at_once_are_each_list_alone(
     both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]],
@@ -350,7 +351,7 @@ def test_many_lists_at_once_are_each_list_alone(
             assert scores.values[0, t, j] == pytest.approx(alone, abs=1e-12), (str(m), topic)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(_collections(), st.randoms())
 def test_blind_to_names_and_rows(
     both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]], random: Any

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -66,7 +67,7 @@ RANDOM = st.dictionaries(
 
 
 @given(RANDOM, st.integers(1, 5))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_union_by_its_definition(runs: Any, depth: int) -> None:
     pool = amble.pool(runs, depth)
     for topic in {t for run in runs.values() for t in run}:

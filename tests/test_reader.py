@@ -17,13 +17,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
 from amble import _reader_py as plain
 from amble import read
 from amble.errors import ReadError
+
+pytestmark = pytest.mark.twin
 
 try:
     from amble import _reader as c_reader
@@ -348,7 +351,7 @@ NUMBERS = st.one_of(
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_numbers_are_those_of_float(numbers: list[str]) -> None:
     for reader in READERS:
         assert grades_of(reader, numbers) == bits(numbers)
@@ -946,7 +949,7 @@ VALUES = st.one_of(st.integers(-3, 3), st.floats(width=32), st.sampled_from([Non
     st.sampled_from([DOCNO, FILE]),
     st.sampled_from([0, 1]),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_two_readers_agree_on_tables(table: Any, ties: int, best: int) -> None:
     table = table or {}
     for judgments in (lambda _: None, lambda reader: judge(reader, {"a": {"a": 1, "é": 2}, "": {"b": 0}})):

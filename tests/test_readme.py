@@ -13,8 +13,11 @@ has been; a block of any other kind (``sh``, ``text``) is not.
 from __future__ import annotations
 
 import doctest
+import glob
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,8 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-from amble.collection import make_collection
+from warm import Warm
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -56,18 +58,39 @@ def run_python(block: Block, page: Path, names: dict[str, object]) -> None:
         pytest.fail("".join(report))
 
 
-def run_console(block: Block, page: Path) -> None:
+def words(command: str) -> list[str] | None:
+    """The words of a command of ours as a shell would make them; None where only a shell can."""
+    out: list[str] = []
+    for word in re.findall(r"(?:'[^']*'|\"[^\"]*\"|\S)+", command):
+        bare = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", word)
+        if re.search(r"[|&;<>$`?\[~\\\"'#{}()]", bare):
+            return None
+        found = sorted(glob.glob(word)) if "*" in bare else []
+        out += found or shlex.split(word)
+    return out[1:] if out[0] == "amble" else None
+
+
+def run(command: str, warm: Warm) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of a terminal: by a warm process if it is one of ours and needs no shell."""
+    env = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"}
+    ours = words(command)
+    if ours is not None:
+        return warm.call(tuple(ours), env=env, together=True)
+    return subprocess.run(
+        re.sub(r"^amble\b", lambda _: f'"{sys.executable}" -m amble', command),
+        shell=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=env,
+        timeout=300,
+    )
+
+
+def run_console(block: Block, page: Path, warm: Warm) -> None:
     commands = COMMAND.findall(block.text)
     assert commands, f"{page.name}:{block.line}: no line starts with '$ '"
     for command, shown in commands:
-        done = subprocess.run(
-            re.sub(r"^amble\b", lambda _: f'"{sys.executable}" -m amble', command),
-            shell=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"},
-            timeout=300,
-        )
+        done = run(command, warm)
         got = re.sub(r"[ \t]+$", "", done.stdout.decode(), flags=re.MULTILINE)
         code = 2 if shown.startswith("amble: ") else 0
         if done.returncode != code or (shown and not SAME.check_output(shown, got, doctest.ELLIPSIS)):
@@ -78,18 +101,18 @@ def run_console(block: Block, page: Path) -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.relative_to(ROOT).as_posix()
 )
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_collection(tmp_path / "demo")
+def test_page(page: Path, tmp_path: Path, demo_folder: Path, warm: Warm, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(demo_folder, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page):
         if block.kind == "python":
             run_python(block, page, names)
         else:
-            run_console(block, page)
+            run_console(block, page, warm)
 
 
-def test_blocks_are_found_and_compared(tmp_path: Path) -> None:
+def test_blocks_are_found_and_compared(tmp_path: Path, warm: Warm) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\n>>> 1 + 1\n3\n```\n\n```console\n$ echo one\ntwo\n```\n\n```sh\nfalse\n```\n")
     found = list(blocks(page))
@@ -97,7 +120,7 @@ def test_blocks_are_found_and_compared(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match="Expected:\n    3\nGot:\n    2"):
         run_python(found[0], page, {})
     with pytest.raises(pytest.fail.Exception, match="echo one"):
-        run_console(found[1], page)
+        run_console(found[1], page, warm)
 
 
 def test_readme_shows_both_ways() -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import session_reference as ref
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -93,7 +94,7 @@ def test_msm_by_hand() -> None:
 
 
 @given(either, st.integers(1, 12), st.integers(1, 4), st.booleans(), st.booleans(), st.randoms())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_msm_against_dense_algebra(p: Any, n: int, k: int, log: bool, published: bool, rng: random.Random) -> None:
     grades = [[rng.randint(0, 4) for _ in range(n)] for _ in range(k)]
     measure = f"MsM({written(p)},discount='{'log' if log else 'linear'}',published={published})"
@@ -120,7 +121,7 @@ def test_msm_against_dense_algebra_on_long_lists(n: int) -> None:
 
 
 @given(small, either)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_msm_of_lists_of_different_lengths(queries: list[list[int]], p: Any) -> None:
     assert value(f"MsM({written(p)})", queries) == pytest.approx(ref.msm(queries, p), rel=1e-9, abs=1e-15)
     longest = max(map(len, queries))
@@ -283,7 +284,7 @@ def test_expected_utility_by_hand() -> None:
 
 
 @given(small, st.floats(0, 1), st.floats(0.5, 8), st.sampled_from(["queries", "documents"]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_cube_against_plain_loops(queries: list[list[int]], gamma: float, height: float, time: str) -> None:
     docs = [[{"all": g} for g in query] for query in queries]
     options = f"(gamma={gamma!r},height={height!r},time='{time}')"
@@ -294,7 +295,7 @@ def test_the_cube_against_plain_loops(queries: list[list[int]], gamma: float, he
 
 
 @given(small, st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.floats(1.1, 12), st.floats(0, 3))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_weights_against_their_formulas(queries: list[list[int]], x: float, y: float, base: float, cost: float) -> None:
     gains = [[g / 3 for g in query] for query in queries]
     close = {"rel": 1e-11, "abs": 1e-13}
@@ -331,7 +332,7 @@ def test_expected_measures_by_hand() -> None:
 
 
 @given(small, st.floats(0.05, 0.95), st.floats(0.05, 0.95), st.integers(1, 6))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_expected_measures_against_all_paths(queries: list[list[int]], down: float, reform: float, k: int) -> None:
     found = [[float(g > 0) for g in query] for query in queries]
     relevant = int(sum(map(sum, found)))
@@ -379,7 +380,7 @@ def test_lists_that_nobody_finishes() -> None:
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_a_session_of_one_query_is_a_list(grades: list[int]) -> None:
     for over in ("mean", "sum", "max", "min", "first", "last"):
         for of in ("AP", "nDCG@3", "RBP(p=0.7,rel=2)", "ERR(max_grade=3)"):
@@ -423,7 +424,7 @@ def test_writing_and_reading(name: str) -> None:
 
 
 @given(chances, st.sampled_from(["linear", "log"]), st.booleans())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_writing_and_reading_chances(p: Any, discount: str, published: bool) -> None:
     measure = amble.parse(f"MsM({written(p)},discount='{discount}',published={published})@7")
     assert amble.parse(str(measure)) == measure
@@ -431,7 +432,7 @@ def test_writing_and_reading_chances(p: Any, discount: str, published: bool) -> 
 
 @pytest.mark.parametrize("name", EVERY)
 @given(small)
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_scores_are_pure_and_within_bounds(name: str, queries: list[list[int]]) -> None:
     measure, before = amble.parse(name), copy.deepcopy(queries)
     sessions = held(queries)
@@ -457,7 +458,7 @@ GROWING = (
 
 @pytest.mark.parametrize("name", GROWING.split())
 @given(small.filter(any), st.randoms())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_a_better_document_does_no_harm(name: str, queries: list[list[int]], rng: random.Random) -> None:
     better = copy.deepcopy(queries)
     query = rng.choice([query for query in better if query])
@@ -547,7 +548,7 @@ def test_odd_shapes(name: str) -> None:
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), either, st.sampled_from(["stay", "stop"]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_walk_against_one_chain_over_all_documents(lengths: list[int], p: Any, last: str) -> None:
     stroll, chain = SessionWalk(*p, last=last).over(lengths), ref.Chain(lengths, p, last)
     for mine, theirs in ((stroll.visits, chain.visits()), (stroll.seen, chain.seen()), (stroll.last, chain.last())):

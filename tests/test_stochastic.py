@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import walk_reference as reference
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -131,7 +132,7 @@ def test_a_population_of_walkers() -> None:
     assert m.law(R10).mean == pytest.approx(want, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.floats(0.05, 0.9),
     st.floats(0, 1),

@@ -16,6 +16,8 @@ import pytest
 import amble
 from amble.measures.trec import LEFT_OUT, all_trec, trec_name
 
+pytestmark = pytest.mark.twin
+
 Recorded = dict[tuple[str, str], str]
 NAMES = dict(all_trec())
 COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import walk_reference as reference
-from hypothesis import assume, given, settings
+from drawing import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
@@ -176,7 +177,7 @@ EFFORTS: list[tuple[Effort, Any]] = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(walks(), st.integers(0, len(UTILITIES) - 1), st.integers(0, len(EFFORTS) - 1))
 def test_orders_are_those_of_brute_force(walk: dict[str, Any], of: int, by: int) -> None:
     (utility, g), (effort, f) = UTILITIES[of], EFFORTS[by]
@@ -191,7 +192,7 @@ def test_orders_are_those_of_brute_force(walk: dict[str, Any], of: int, by: int)
     assert stroll.mean_effort == pytest.approx(want.effort, rel=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(walks())
 def test_moments_are_those_of_dense_algebra(walk: dict[str, Any]) -> None:
     stroll = Walk(*walk["rules"], first=walk["first"], start=walk["start"]).over(walk["n"], walk["grades"])
@@ -211,7 +212,7 @@ def test_moments_are_those_of_dense_algebra(walk: dict[str, Any]) -> None:
         assert stroll.reach[0] == 1
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(walks(most=5), st.sampled_from([0.0, 1.0]), st.integers(0, len(EFFORTS) - 1))
 def test_the_joint_law_is_that_of_all_paths(walk: dict[str, Any], loss: float, by: int) -> None:
     effort, f = EFFORTS[by]
@@ -231,7 +232,7 @@ def test_the_joint_law_is_that_of_all_paths(walk: dict[str, Any], loss: float, b
     assert law.mean == pytest.approx(stroll.order1(walk["grades"]), abs=1e-11)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(walks(most=4), st.floats(0, 1))
 def test_the_variance_with_a_loss(walk: dict[str, Any], loss: float) -> None:
     assume(float(walk["chain"].s.min()) > 0.2 or walk["n"] < 4)

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amble import _walker_py as plain
+
+pytestmark = pytest.mark.twin
 
 try:
     from amble import _walker as c_walker
@@ -146,7 +149,7 @@ def test_every_user_does_as_she_is_told(walker: Any, number: int) -> None:
 
 
 @needs_c
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     ranks=st.integers(1, 40),
     lists=st.integers(0, 6),

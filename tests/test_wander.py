@@ -9,7 +9,8 @@ from itertools import product
 import markov_reference as reference
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -109,13 +110,17 @@ def test_invariant_law(model: str, loops: str, counts: str) -> None:
         np.testing.assert_allclose(user.weights[user.relevant - 1], kept / kept.sum(), atol=1e-12)
 
 
-LONG = [(model, "SL" if counts == "FNBR" else "NL", counts) for model in MODELS for counts in ("NA", "FRBN", "FNBR")]
+LONG = [
+    (model, "SL" if counts == "FNBR" else "NL", counts, 1000 if model.endswith("_ID") else 300)
+    for model in MODELS
+    for counts in ("NA", "FRBN", "FNBR")
+]
 
 
-@pytest.mark.parametrize(("model", "loops", "counts"), LONG)
-def test_a_thousand_documents(model: str, loops: str, counts: str) -> None:
+@pytest.mark.parametrize(("model", "loops", "counts", "n"), LONG)
+def test_long_lists(model: str, loops: str, counts: str, n: int) -> None:
     connected, states, distance = model.split("_")
-    grades = (np.random.default_rng(5).random(1000) < 0.4 / np.sqrt(np.arange(1, 1001))).astype(int).tolist()
+    grades = (np.random.default_rng(5).random(n) < 0.4 / np.sqrt(np.arange(1, n + 1))).astype(int).tolist()
     user = Wander(model, loops=loops, counts=counts).over(grades)
     ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
     pi = user.everywhere[np.array(ranks) - 1]
@@ -541,7 +546,7 @@ def test_nothing_given_is_changed() -> None:
     st.sampled_from([None, 1, 7]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_properties(grades: list[int], words: tuple[str, str, str], steps: int | None, seed: int) -> None:
     model, loops, counts = words
     rates = np.random.default_rng(seed).uniform(0.1, 10, len(grades))
@@ -559,7 +564,7 @@ def test_properties(grades: list[int], words: tuple[str, str, str], steps: int |
 
 
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=30), st.sampled_from(MODELS), st.sampled_from(list(LOOPS)))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_without_counts_up_and_down_are_alike(grades: list[int], model: str, loops: str) -> None:
     forth = Wander(model, loops=loops).over(grades).weights
     np.testing.assert_allclose(Wander(model, loops=loops).over(grades[::-1]).weights[::-1], forth, atol=1e-13)

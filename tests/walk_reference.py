@@ -124,7 +124,9 @@ def paths(
     """Every path of at most `h_max` visits that she can take, with its chance; ranks start at 1."""
     n = len(p)
     # an explicit stack, because a long path would exhaust Python's
-    todo = [((i + 1,), float(w)) for i, w in enumerate(start_law(start, n)) if w > 0]
+    todo: list[tuple[tuple[int, ...], float]] = [
+        ((i + 1,), float(w)) for i, w in enumerate(start_law(start, n)) if w > 0
+    ]
     while todo:
         path, weight = todo.pop()
         here = path[-1] - 1
@@ -669,7 +671,7 @@ def ff20_variance_printed(p: Numbers, q: Numbers, gains: Numbers) -> Array:
     y = np.asarray(gains, dtype=float)
     moves = transition(p, q)
     green = np.linalg.inv(np.eye(len(y)) - moves)
-    return green @ np.diag(y) @ (np.eye(len(y)) - 2 * moves @ green) @ y
+    return np.asarray(green @ np.diag(y) @ (np.eye(len(y)) - 2 * moves @ green) @ y)
 
 
 def ff20_variance_right(p: Numbers, q: Numbers, gains: Numbers) -> Array:
@@ -677,7 +679,7 @@ def ff20_variance_right(p: Numbers, q: Numbers, gains: Numbers) -> Array:
     y = np.asarray(gains, dtype=float)
     moves = transition(p, q)
     green = np.linalg.inv(np.eye(len(y)) - moves)
-    return green @ np.diag(y) @ (np.eye(len(y)) + 2 * moves @ green) @ y - (green @ y) ** 2
+    return np.asarray(green @ np.diag(y) @ (np.eye(len(y)) + 2 * moves @ green) @ y - (green @ y) ** 2)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

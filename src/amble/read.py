@@ -146,7 +146,7 @@ class Run:
                 raw = reader.rank(qrels.judgments, source, code, best, self.path)
         if raw is None:  # a topic's lines do not stand together
             with open_source(self.path) as (source, _):
-                raw = reader.rank(qrels.judgments, source, code, best, self.path)
+                raw = reader.rank(qrels.judgments, source, code, best, self.path)  # C only
         return self._ranked(raw, groups)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
@@ -183,8 +183,9 @@ class Run:
             start, length = part
             with open(path, "rb", buffering=0) as file:
                 file.seek(start)
+                at = file.fileno()
                 try:
-                    raw = reader.rank_stream(qrels.judgments, file.fileno(), length, start > 0, code, best, path)
+                    raw = reader.rank_stream(qrels.judgments, at, length, start > 0, code, best, path)  # C only
                 except ReadError:
                     return None
             return None if raw is None else Ranked.of(raw, groups)

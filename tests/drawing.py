@@ -1,0 +1,23 @@
+"""How many examples property tests draw: a few in the daily loop, all of them on request.
+
+``AMBLE_EXAMPLES=all`` draws what each test asks for, ``AMBLE_EXAMPLES=10`` ten times as many; without it a quarter, and
+ten at least. In CI the same ones are drawn every time, so that a run that passes passes again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+_ASKED = os.environ.get("AMBLE_EXAMPLES", "")
+_SHARE = 0.25 if not _ASKED else 1.0 if _ASKED == "all" else float(_ASKED)
+
+settings.register_profile("once", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("once")
+
+
+def examples(wanted: int) -> settings:
+    """Draw so many examples of a test, or the share of them that was asked for."""
+    return settings(max_examples=max(round(wanted * _SHARE), min(wanted, 10)), deadline=None)

@@ -1,0 +1,82 @@
+"""The tests of ``make quick``: all that are fast, and those of what was changed.
+
+Fast are those that slow.txt does not name; ``AMBLE_SLOW=write`` with a run of all tests writes it anew. Changed is what
+git says differs from a commit (``AMBLE_QUICK=COMMIT``): a file of tests, or a module of amble, which brings its own
+examples and the files of tests that import it by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SLOW = Path(__file__).parent / "slow.txt"
+SECONDS = 0.25
+
+SINCE = os.environ.get("AMBLE_QUICK", "")
+WRITE = os.environ.get("AMBLE_SLOW", "") == "write"
+
+_took: dict[str, float] = defaultdict(float)
+
+
+def name_of(node: str) -> str:
+    """A test without its parameters."""
+    return node.split("[")[0]
+
+
+def changed(since: str) -> set[Path]:
+    """The files that are not as they were at a commit, new ones included."""
+    found = set()
+    for command in (["diff", "--name-only", since, "--"], ["ls-files", "--others", "--exclude-standard"]):
+        said = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        found |= {ROOT / line for line in said.splitlines()}
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file names in its imports."""
+    out = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            out |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            out |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return out
+
+
+def module_of(path: Path) -> str:
+    """A module of amble, or a helper of the tests, as an import names it."""
+    if not path.is_relative_to(ROOT / "src"):
+        return path.stem
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the fast tests and those of what was changed."""
+    slow = set(SLOW.read_text(encoding="utf-8").split())
+    new = changed(SINCE)
+    modules = {module_of(path) for path in new if path.suffix == ".py"}
+    touched = {path for path in {item.path for item in items} if path in new or imports(path) & modules}
+    kept = [item for item in items if item.path in touched or name_of(item.nodeid) not in slow]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def note(report: Any) -> None:
+    """How long a part of a test took."""
+    _took[report.nodeid] += report.duration
+
+
+def write(session: pytest.Session) -> None:
+    """Write down which tests were slow."""
+    if not hasattr(session.config, "workerinput"):
+        slow = sorted({name_of(node) for node, seconds in _took.items() if seconds >= SECONDS})
+        SLOW.write_text("\n".join(slow) + "\n", encoding="utf-8")

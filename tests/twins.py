@@ -1,0 +1,106 @@
+"""The second pass of the tests, with the C parts hidden (``AMBLE_PURE=1``): what runs in it, and that it is enough.
+
+The plain twins are compared with the C parts directly, call by call, in the first pass. What is left for a second one
+is that amble works on top of them. So it runs the tests of modules that say so, by ``pytestmark = pytest.mark.twin``,
+and the examples of the modules that call a C part; and it fails unless every line of amble that calls one was run.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import amble
+import amble.read
+import amble.users.crowd
+
+PURE = os.environ.get("AMBLE_PURE", "") not in ("", "0")
+ROOT = Path(amble.__file__).parent
+
+# a module of amble that calls a C part, and the name by which it does so
+DOORS = {"read.py": (amble.read, "reader"), "users/crowd.py": (amble.users.crowd, "walker")}
+
+Call = tuple[str, str, int]
+
+_called: set[Call] = set()
+_missing: list[Call] = []
+
+
+def calls() -> set[Call]:
+    """Every call of a C part in amble that its twin may answer (no "# C only"): the file, what is called, the line."""
+    found = set()
+    for file, (_, name) in DOORS.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+                and node.func.value.id == name
+                and not lines[node.lineno - 1].endswith("# C only")
+            ):
+                found.add((file, node.func.attr, node.lineno))
+    return found
+
+
+def importers() -> set[str]:
+    """The modules of amble that choose a C part or its twin by name."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in ("amble._reader", "amble._walker")
+    }
+
+
+def _counted(file: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **more: Any) -> Any:
+        _called.add((file, name, sys._getframe(1).f_lineno))
+        return function(*args, **more)
+
+    return call
+
+
+def watch() -> None:
+    """From now on, note where the twins are called from."""
+    for file, (module, door) in DOORS.items():
+        twin = getattr(module, door)
+        for name in {name for at, name, _ in calls() if at == file}:
+            setattr(twin, name, _counted(file, name, getattr(twin, name)))
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the second pass."""
+    doors = {ROOT / file for file in DOORS}
+    kept = [item for item in items if item.get_closest_marker("twin") or item.path in doors]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def collect(node: Any) -> None:
+    """A worker of several has done its part."""
+    _called.update(tuple(call) for call in node.workeroutput["called"])
+
+
+@pytest.hookimpl(trylast=True)
+def conclude(session: pytest.Session) -> None:
+    """Fail where a whole second pass left out a call."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["called"] = sorted(_called)
+        return
+    if session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS or session.config.option.keyword:
+        return  # some tests, not the second pass
+    missing = sorted(calls() - _called)
+    if missing and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+        for file, name, line in missing:
+            reporter.write_line(f"src/amble/{file}:{line}: {name} was not called in the pass without the C parts")
