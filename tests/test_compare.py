@@ -840,14 +840,11 @@ def test_command_needs_two_runs(amble_cli: CLI, files: list[str]) -> None:
 # ---- real data
 
 
-def test_trec8(data: Path) -> None:
-    folder = data / "trec8"
-    if not folder.is_dir():
-        pytest.skip("no TREC-8")
+def test_trec8(runs: Path) -> None:
     import scipy.stats
 
-    runs = sorted((folder / "runs").iterdir())[:25]
-    scores = amble.evaluate(str(folder / "qrels.txt"), [str(run) for run in runs], ["AP", "P@10"])
+    files = sorted((runs / "trec8" / "runs").iterdir())[:25]
+    scores = amble.evaluate(str(runs / "trec8" / "qrels.txt"), [str(file) for file in files], ["AP", "P@10"])
     found = amble.compare(scores, "AP")
     for k in range(0, len(found), 17):
         a, b = found.pairs[k]
@@ -863,14 +860,11 @@ def test_trec8(data: Path) -> None:
     assert not amble.why(scores.rankings, topic, "bpref", runs=scores.runs[:2]).adds_up
 
 
-def test_trec8_as_published(data: Path) -> None:
-    folder = data / "trec8"
-    if not folder.is_dir():
-        pytest.skip("no TREC-8")
+def test_trec8_as_published(runs: Path) -> None:
     # Moffat, Thomas and Scholer (2012), Tables 1a and 4a, the diagonals: pairs of TREC-8 runs that differ, in per cent
     published = {"RR": 55.6, "INSQ(T=5,adaptive=True)": 67.5, "INSQ(T=10,adaptive=True)": 69.0}
-    runs = [str(run) for run in (folder / "runs").iterdir()]
-    scores = amble.evaluate(str(folder / "qrels.txt"), runs, list(published))
+    files = [str(file) for file in (runs / "trec8" / "runs").iterdir()]
+    scores = amble.evaluate(str(runs / "trec8" / "qrels.txt"), files, list(published))
     for measure, share in published.items():
         found = amble.compare(scores, measure, correction="none")
         assert len(found) == 8256

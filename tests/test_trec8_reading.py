@@ -6,8 +6,6 @@ import functools
 import io
 import itertools
 import lzma
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +21,11 @@ except ImportError:
 
 TIES = {"docno": 0, "rank": 1, "file": 2}
 
+Judged = tuple[Any, Any, dict[str, dict[str, int]]]
+
 
 @functools.cache
-def judgments(path: str) -> tuple[Any, Any, dict[str, dict[str, int]]]:
+def judgments(path: str) -> Judged:
     """The judgments of both readers, and by hand the row of each document of each topic."""
     data = Path(path).read_bytes()
     rows: dict[str, dict[str, int]] = {}
@@ -66,9 +66,9 @@ def by_hand(data: bytes, rows: dict[str, dict[str, int]], ties: str) -> tuple[by
     return np.array(lists, np.int64).tobytes(), np.array(hits, np.int32).tobytes(), extra
 
 
-def compare(run: str, qrels: str, all_ties: bool) -> tuple[str, int, list[str]]:
+def compare(run: str, read: Judged, all_ties: bool) -> tuple[str, int, list[str]]:
     """The run, how many of its documents are judged, and where the readers disagree."""
-    ours, theirs, rows = judgments(qrels)
+    ours, theirs, rows = read
     data = lzma.decompress(Path(run).read_bytes())
     differ: list[str] = []
     hits = 0
@@ -86,13 +86,13 @@ def compare(run: str, qrels: str, all_ties: bool) -> tuple[str, int, list[str]]:
     return run, hits, differ
 
 
-def test_all_runs(data: Path) -> None:
+@pytest.mark.parametrize("part", range(8))
+def test_all_runs(data: Path, part: int) -> None:
     runs = sorted(str(path) for path in (data / "trec8" / "runs").glob("input.*.xz"))
     if not runs:
         pytest.skip("real data: no trec8 runs in AMBLE_DATA")
-    qrels = str(data / "trec8" / "qrels.txt")
     assert len(runs) == 129
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        answers = list(pool.map(compare, runs, itertools.repeat(qrels), (i % 32 == 0 for i in range(129)), chunksize=4))
+    read = judgments(str(data / "trec8" / "qrels.txt"))
+    answers = [compare(run, read, all_ties=i % 32 == 0) for i, run in enumerate(runs) if i % 8 == part]
     assert {run: differ for run, _, differ in answers if differ} == {}
-    assert sum(hits for _, hits, _ in answers) > 1_000_000
+    assert sum(hits for _, hits, _ in answers) > 100_000  # of more than a million in all

@@ -149,12 +149,12 @@ def test_measure_parameters(data: Path) -> None:
         assert f"{mine:.4f}" == value, (name, topic)
 
 
-def test_trec8(data: Path) -> None:
+def test_trec8(data: Path, runs: Path) -> None:
     # 129 runs x 50 topics x every measure
-    names = sorted(path.name.removeprefix("input.").removesuffix(".xz") for path in (data / "trec8/runs").iterdir())
+    names = sorted(path.name.removeprefix("input.").removesuffix(".xz") for path in (runs / "trec8/runs").iterdir())
     assert len(names) == 129
-    runs = {name: data / f"trec8/runs/input.{name}.xz" for name in names}
-    scores = amble.evaluate(data / "trec8/qrels.txt", runs, list(NAMES.values()), missing="skip")
+    files = {name: runs / f"trec8/runs/input.{name}.xz" for name in names}
+    scores = amble.evaluate(data / "trec8/qrels.txt", files, list(NAMES.values()), missing="skip")
     compared, wrong = 0, []
     with tarfile.open(data / "trec8/official-eval-per-topic.tar.xz") as archive:
         for member in archive:
