@@ -82,7 +82,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def runs(data: Path, once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
-    """The same folder, for tests that read all runs of TREC-8: under their names, but unpacked, which takes longest."""
+    """The same folder, for tests that read all runs of TREC-8: unpacked, which takes longer than the rest."""
     if not amble.read.compiled():
         pytest.skip("real data: all runs, with the C part hidden, take minutes; read in other tests")
     if not (data / "trec8" / "qrels.txt").exists():
@@ -95,7 +95,7 @@ def runs(data: Path, once: Callable[[str, Callable[[Path], object]], Path]) -> P
         (folder / "trec8" / "runs").mkdir(parents=True)
         (folder / "trec8" / "qrels.txt").symlink_to(data / "trec8" / "qrels.txt")
         for path in (data / "trec8" / "runs").iterdir():
-            (folder / "trec8" / "runs" / path.name).write_bytes(lzma.decompress(path.read_bytes()))
+            (folder / "trec8" / "runs" / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
 
     return once("data", unpack)
 

@@ -152,12 +152,14 @@ def test_published_models_on_trec_8(trec8: Lists) -> None:
         for i in (0, 3210):
             grades = np.zeros(int(trec8.length[i]), int)
             grades[gains.position[gains.offsets[i] : gains.offsets[i + 1]] - 1] = 1
-            assert scores[i] == pytest.approx(reference.score(grades.tolist(), text), abs=1e-10)
+            # neighbours of a thousand: a dense solve is off by 2e-9, depending on the machine's BLAS
+            theirs = reference.score(grades.tolist(), text, eliminate=text.startswith("LO_AD"))
+            assert scores[i] == pytest.approx(theirs, abs=1e-10)
 
 
 @pytest.fixture(scope="module")
 def trec8(runs: Path) -> Lists:
-    files = sorted((runs / "trec8" / "runs").iterdir())
+    files = sorted((runs / "trec8" / "runs").iterdir(), key=lambda file: f"{file.name}.xz")
     return Lists.of_rankings(amble.align(runs / "trec8" / "qrels.txt", amble.read_runs(*map(str, files))))
 
 

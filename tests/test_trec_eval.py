@@ -151,9 +151,9 @@ def test_measure_parameters(data: Path) -> None:
 
 def test_trec8(data: Path, runs: Path) -> None:
     # 129 runs x 50 topics x every measure
-    names = sorted(path.name.removeprefix("input.").removesuffix(".xz") for path in (runs / "trec8/runs").iterdir())
+    names = sorted(path.name.removeprefix("input.") for path in (runs / "trec8/runs").iterdir())
     assert len(names) == 129
-    files = {name: runs / f"trec8/runs/input.{name}.xz" for name in names}
+    files = {name: runs / f"trec8/runs/input.{name}" for name in names}
     scores = amble.evaluate(data / "trec8/qrels.txt", files, list(NAMES.values()), missing="skip")
     compared, wrong = 0, []
     with tarfile.open(data / "trec8/official-eval-per-topic.tar.xz") as archive:
