@@ -24,9 +24,10 @@ from amble.measures.gainmaps import GainKind, binary
 from amble.measures.grammar import parse_call
 from amble.measures.questions import QUESTIONS
 
-__all__ = ["REGISTRY", "Declaration", "measure"]
+__all__ = ["REGISTRY", "Declaration", "Meant", "measure"]
 
 Array = NDArray[np.float64]
+Meant = tuple[Any, dict[str, Any], int | None]  # what a variant returns: declaration, values, cut
 SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
 
@@ -142,7 +143,7 @@ def measure(
     aggregate : {"mean", "geometric", "sum"}
         How topics become one number.
     at : str
-        The parameter that ``@`` sets; without one, ``@k`` means that the user looks no further than rank k.
+        The parameter that ``@`` sets; without one, ``@k`` ends the list at rank k.
     cite : str
         Key of the reference.
     formula, family : str
@@ -151,7 +152,8 @@ def measure(
         Whether scores lie between 0 and 1.
     variant : callable, optional
         For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
-        the values and the cut, and returns those of the measure that is meant.
+        the values, the cut and the names of the parameters that were given, refuses those that have no part, and
+        returns the declaration, the values and the cut of the measure that is meant.
     walker : callable, optional
         Of a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
 
