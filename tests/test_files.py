@@ -64,6 +64,90 @@ def test_broken_compression_names_file_and_line(write, ending: str) -> None:
         assert 1 <= line < 60000
 
 
+DAMAGED = {  # of the second of two members
+    "cut": lambda member: member[:-3],
+    "head only": lambda member: member[:5],
+    "first bytes": lambda member: b"\xaa\xaa" + member[2:],
+    "checksum": lambda member: member[:-7] + bytes((member[-7] ^ 1,)) + member[-6:],
+    "no member": lambda member: b"and what is this",
+}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_second_member_is_an_error(write, ending: str, damage: str) -> None:
+    # gzip's last 8 bytes are CRC and length, bzip2's last 10 and xz's last 12 have a CRC; zstd's are asked for
+    pack = zstandard.ZstdCompressor(write_checksum=True).compress if ending == "zst" else PACKED[ending]
+    first, second = pack(RUN.encode()[:19]), pack(RUN.encode()[19:])
+    assert listing(amble.align(write("q", QRELS), write("r", first + second))) == PLAIN
+    broken = DAMAGED[damage](second)
+    if (ending, damage) == ("zst", "checksum"):
+        broken = second[:-2] + bytes((second[-2] ^ 1,)) + second[-1:]
+    with pytest.raises(amble.ReadError, match=r"r:\d: broken \w+ data: .+"):
+        amble.align(write("q", QRELS), write("r", first + broken))
+
+
+@pytest.mark.parametrize(
+    ("ending", "zeros", "between", "fine"),
+    [
+        ("gz", 5, False, True),  # tapes, and tar, fill blocks with them
+        ("gz", 200_000, True, True),
+        ("xz", 8, False, True),  # stream padding: by fours, anywhere
+        ("xz", 400_000, True, True),
+        ("xz", 5, False, False),
+        ("xz", 6, True, False),
+        ("bz2", 4, False, False),  # no format for such
+        ("zst", 4, False, False),
+    ],
+)
+def test_zeros_after_members(write, ending: str, zeros: int, between: bool, fine: bool) -> None:
+    first, second = (PACKED[ending](part) for part in (RUN.encode()[:19], RUN.encode()[19:]))
+    padded = first + bytes(zeros * between) + second + bytes(zeros * (not between))
+    if fine:
+        assert listing(amble.align(write("q", QRELS), write("r", padded))) == PLAIN
+    else:
+        with pytest.raises(amble.ReadError, match="r:[1-4]: broken"):
+            amble.align(write("q", QRELS), write("r", padded))
+
+
+def test_gzip_length_is_checked(write) -> None:
+    packed = bytearray(gzip.compress(RUN.encode()))
+    packed[-4] ^= 1  # ISIZE
+    with pytest.raises(amble.ReadError, match=r"r:\d: broken gzip data: .*length"):
+        amble.align(write("q", QRELS), write("r", bytes(packed)))
+
+
+def test_zstd_frames_to_skip(write) -> None:
+    # pzstd begins its files with one: magic 0x184D2A50, length 4, the length of the frame that follows
+    frame = PACKED["zst"](RUN.encode())
+    skipped = bytes.fromhex("502a4d18 04000000") + len(frame).to_bytes(4, "little")
+    assert listing(amble.align(write("q", QRELS), write("r.zst", skipped + frame + skipped))) == PLAIN
+    with pytest.raises(amble.ReadError, match="r.zst:4: broken zstd data"):
+        amble.align(write("q", QRELS), write("r.zst", skipped + frame + skipped[:-1]))
+
+
+def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> None:
+    damaged = bz2.compress(RUN.encode()) + b"BZ" + bytes(2) + bz2.compress(RUN.encode())[4:]
+    done = amble_cli("eval", write("q", QRELS), write("r.bz2", damaged))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "r.bz2:4: broken bzip2 data: Invalid data stream" in done.stderr
+
+
+def test_other_readers_check_too(write) -> None:
+    # the same bytes through the lab's, the sessions', and the tables' readers
+    from amble.lab.lines import numbered_lines
+    from amble.rows import read_rows
+    from amble.sessions.layouts import content
+
+    text = "a b 1\n"
+    damaged = write("x.xz", lzma.compress(text.encode()) + lzma.compress(text.encode())[:-1])
+    for read in (lambda p: list(numbered_lines(p)), content, lambda p: list(read_rows(p, ("a", "b"), ("n",)))):
+        with pytest.raises(amble.ReadError, match="x.xz:3: broken xz data"):
+            read(damaged)
+    assert content(write("y.xz", lzma.compress(text.encode()) * 2)) == text.encode() * 2
+
+
 def test_not_what_its_name_says(write) -> None:
     with pytest.raises(amble.ReadError, match="not gzip data, although its name ends in .gz"):
         amble.align(write("q", QRELS), write("r.gz", RUN))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source
+from amble.files import open_bytes
 
 __all__ = ["files_below", "numbered_lines"]
 
@@ -47,7 +45,7 @@ def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int
         At the first line that is not text in this encoding.
     """
     known = _known(encoding) if encoding else ""
-    with open_source(path) as (source, _), _buffered(source) as file:
+    with open_bytes(path) as file:
         for number, raw in enumerate(file, 1):
             raw = raw.rstrip(b"\r\n")
             if number == 1:
@@ -64,11 +62,6 @@ def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int
                     f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
                     f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
                 ) from None
-
-
-def _buffered(source: Any) -> contextlib.AbstractContextManager[Iterable[bytes]]:
-    """A file that yields lines, of what `open_source` opened; it stays open where it was opened elsewhere."""
-    return open(os.dup(source), "rb") if isinstance(source, int) else contextlib.nullcontext(source)
 
 
 def _known(encoding: str, where: str = "") -> str:

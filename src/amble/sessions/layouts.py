@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import ReadError
-from amble.files import open_source, stem
+from amble.files import read_bytes, stem
 from amble.rows import read_rows
 from amble.sessions.gather import Query, Shown, of_documents, of_grades
 
@@ -56,10 +56,7 @@ _DIGITS = 18  # of whole numbers
 
 def content(path: str) -> bytes:
     """All of a file, decompressed."""
-    from amble import _reader_py
-
-    with open_source(path) as (source, _):
-        return bytes(_reader_py._bytes_of(source))
+    return read_bytes(path)
 
 
 def name_of(path: str) -> str:

@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source, write_whole
+from amble.files import read_bytes, write_whole
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
@@ -186,10 +186,7 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     name = os.fspath(path)
     import tomllib
 
-    from amble import _reader_py
-
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
+    data = read_bytes(name)
     if len(data) > _LARGEST:
         raise ReadError(f"{name}: {len(data):,} bytes, expected a fit of at most {_LARGEST:,}")
     try:
