@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
+import importlib.util
 import lzma
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ import zstandard
 
 import amble
 from amble.files import stem, topic_changes, whole_file, write_whole
+from amble.lab.documents import read_documents
+from amble.rows import read_rows
 
 pytestmark = pytest.mark.twin
 
@@ -137,7 +142,6 @@ def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> No
 def test_other_readers_check_too(write) -> None:
     # the same bytes through the lab's, the sessions', and the tables' readers
     from amble.lab.lines import numbered_lines
-    from amble.rows import read_rows
     from amble.sessions.layouts import content
 
     text = "a b 1\n"
@@ -146,6 +150,119 @@ def test_other_readers_check_too(write) -> None:
         with pytest.raises(amble.ReadError, match="x.xz:3: broken xz data"):
             read(damaged)
     assert content(write("y.xz", lzma.compress(text.encode()) * 2)) == text.encode() * 2
+
+
+def test_compressed_files_damaged_at_their_parts() -> None:
+    # a sample of fuzz/fuzz_streams.py: what the libraries read is read, and what they refuse is an error
+    path = Path(__file__).parent.parent / "fuzz" / "fuzz_streams.py"
+    spec = importlib.util.spec_from_file_location("fuzz_streams", path)
+    assert spec is not None
+    assert spec.loader is not None
+    streams = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(streams)
+    counts = streams.fuzz(150, seed=2)
+    assert counts["bytes"] > 20
+    assert counts["error"] > 20
+    streams.strict = lambda kind, data: b"something else"
+    with pytest.raises(AssertionError, match="file 0 of seed 2"):  # it would notice
+        streams.fuzz(1, seed=2)
+
+
+# ---- long lines ----
+
+
+@functools.cache
+def gigabyte(ending: str) -> bytes:
+    """One line, in a hundred members, about 1 MB or less."""
+    return PACKED[ending](b"x" * 10_000_000) * 100
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_compressed_line_of_a_gigabyte(write, ending: str) -> None:
+    run = write(f"r.{ending}", PACKED[ending](RUN.encode()) + gigabyte(ending))
+    said = f"r.{ending}:4: the line is longer than 1000000 bytes, the most that max_line allows"
+    began = time.perf_counter()
+    for call in (
+        lambda: amble.align(write("q", QRELS), run),
+        lambda: amble.read_qrels(write(f"s.{ending}", gigabyte(ending))),
+        lambda: amble.read_runs(run)[0].documents(),
+        lambda: amble.read_sessions(write("q", QRELS), write(f"s.{ending}", gigabyte(ending))),
+        lambda: list(read_rows(run, ("a", "b", "c", "d", "e", "f"), ())),
+        lambda: list(read_documents(write(f"s.{ending}", gigabyte(ending)))),
+    ):
+        with pytest.raises(amble.ReadError, match=r":[14]: the line is longer than (1|64)000000 bytes"):
+            call()
+    with pytest.raises(amble.ReadError) as caught:
+        amble.align(write("q", QRELS), run)
+    assert str(caught.value).endswith(said)
+    assert time.perf_counter() - began < 30  # reading 1 GB six times takes longer
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no limit of memory on this system")
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_a_gigabyte_does_not_take_the_memory(write, pure: str) -> None:
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); import amble.cli; "
+    code += "sys.exit(amble.cli.main(['eval', *sys.argv[1:]]))"
+    files = write("q", QRELS), write("r.gz", gigabyte("gz"))
+    env = {**os.environ, "AMBLE_PURE": pure}
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, env=env)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.endswith("r.gz:1: the line is longer than 1000000 bytes, the most that max_line allows\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_longest_line_is_an_option(amble_cli, write) -> None:
+    qrels, run = write("q", QRELS), write("r", RUN + "402 Q0 " + "n" * 1_500_000 + " 2 0.5 tag\n")
+    assert len(amble.align(qrels, run, max_line=2_000_000)) == 2
+    assert len(amble.evaluate(qrels, run, "AP", max_line=2_000_000).values) == 1
+    with pytest.raises(amble.ReadError, match="q:1: the line is longer than 8 bytes"):
+        amble.align(qrels, run, max_line=8)
+    for wrong in (0, -1, 2**31, True, 1.5, "8"):
+        with pytest.raises(
+            amble.AmbleError, match="max_line=.*: expected a whole number of bytes, from 1 to 2147483647"
+        ):
+            amble.read_qrels(qrels, max_line=wrong)
+    assert amble_cli("eval", qrels, run, "--max-line", "2000000").returncode == 0
+    for command in (
+        ("eval", qrels, run),
+        ("fuse", run, run),
+        ("pool", run),
+        ("check", run),
+        ("judge", "uniques", qrels, run),
+    ):
+        done = amble_cli(*command, "--max-line", "30")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "r:4: the line is longer than 30 bytes, the most that max_line allows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<DOC>\n<DOCNO>d1</DOCNO>\nshort\n</DOC>\n<DOC>\n<DOCNO>d2</DOCNO>\n{}\n</DOC>\n",
+        ".I 1\n.W\nshort\n.I 2\n.W\n{}\n",
+        '{{"id": "d1", "text": "short"}}\n{{"id": "d2", "text": "{}"}}\n',
+        "d1\tshort\nd2\t{}\n",
+    ],
+)
+def test_the_longest_document_is_an_option(write, text: str) -> None:
+    fill = " ".join(["word"] * 40) if text[0] in "{d" else "\n".join(["word"] * 40)  # 199 bytes
+    path = write("c", text.format(fill))
+    first, second = ("1", "2") if text.startswith(".I") else ("d1", "d2")
+    assert [document.id for document in read_documents(path, max_document=300)] == [first, second]
+    where = {"<": "c:5: the <doc>", ".": "c:4: the document"}.get(text[0], "c:2: the line")
+    found = read_documents(path, max_document=150)
+    assert next(found).id == first
+    with pytest.raises(amble.ReadError, match=f"{where} is longer than 150 bytes, the most that max_document allows"):
+        next(found)
+
+
+def test_no_cut_inside_a_long_line(write) -> None:
+    # a line of blanks and columns is no place to cut, however many topics it seems to have
+    long = " ".join(f"{i} Q0 d 1 1 t" for i in range(2000))
+    path = write("r", f"1 Q0 a 1 1 t\n{long}\n2 Q0 a 1 1 t\n3 Q0 a 1 1 t\n")
+    body = Path(path).read_bytes()
+    for parts in range(2, 40):
+        assert all(body[cut - 1 : cut] == b"\n" for cut in topic_changes(path, parts, 100)[1:])
 
 
 def test_not_what_its_name_says(write) -> None:

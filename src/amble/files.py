@@ -14,10 +14,14 @@ from typing import IO, Any
 from amble.errors import AmbleError, ReadError
 
 __all__ = [
+    "LONGEST_DOCUMENT",
+    "LONGEST_LINE",
+    "longest",
     "open_bytes",
     "open_source",
     "plain_size",
     "read_bytes",
+    "read_lines",
     "stem",
     "topic_changes",
     "whole_file",
@@ -32,6 +36,8 @@ _MAGIC = {
 }
 _MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
 _ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
+LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
+LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
 _LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
 
 
@@ -207,10 +213,29 @@ def open_bytes(path: str) -> Iterator[IO[bytes]]:
             yield source
 
 
-def read_bytes(path: str) -> bytes:
-    """Read all of a file, decompressed."""
+def longest(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE) -> int:
+    """Return the bytes that a line or a document may have, as they were asked for, or as usual."""
+    if most is None:
+        return usual
+    if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most < 1 << 31:
+        raise AmbleError(f"{name}={most!r}: expected a whole number of bytes, from 1 to {(1 << 31) - 1}")
+    return int(most)
+
+
+def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:
+    """Yield the lines of a file, decompressed, with their ends; no more is read of one that is too long."""
     with open_bytes(path) as file:
-        return file.read()
+        number = 0
+        while line := file.readline(most + 1):
+            number += 1
+            if len(line) > most and not line.endswith(b"\n"):
+                raise ReadError(f"{path}:{number}: the line is longer than {most} bytes, the most that {name} allows")
+            yield line
+
+
+def read_bytes(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> bytes:
+    """Read all of a file, decompressed, provided that no line is too long."""
+    return b"".join(read_lines(path, most, name))
 
 
 def plain_size(path: str) -> int:
@@ -223,8 +248,11 @@ def plain_size(path: str) -> int:
         return os.fstat(file.fileno()).st_size
 
 
-def topic_changes(path: str, parts: int) -> list[int]:
-    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start."""
+def topic_changes(path: str, parts: int, most: int = LONGEST_LINE) -> list[int]:
+    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start.
+
+    No cut is looked for behind a line of more than ``most`` bytes, which the reader refuses.
+    """
     cuts = [0]
     with io.BufferedReader(_open(path)) as file:
         size = os.fstat(file.fileno()).st_size
@@ -233,10 +261,14 @@ def topic_changes(path: str, parts: int) -> list[int]:
             if at <= cuts[-1]:
                 continue
             file.seek(at - 1)
-            file.readline()
+            if not file.readline(most + 1).endswith(b"\n"):
+                continue  # the last line, or one that is too long
             topic = b""
             while (start := file.tell()) < min(size, at + _LONGEST_SEARCH):
-                column = file.readline().split(None, 1)[:1]
+                line = file.readline(most + 1)
+                if not line.endswith(b"\n"):
+                    break
+                column = line.split(None, 1)[:1]
                 if not column or column[0].startswith(b"#"):
                     continue
                 if topic and column[0] != topic:
