@@ -756,7 +756,12 @@ def test_lines_up_to_the_longest(reader: Any, how: str, longest: int, line: byte
     with pytest.raises(ReadError) as error:
         reader.judge(io.BytesIO(b"401 0 a 1\n#" + b"c" * longest), "r", longest)
     assert str(error.value) == message
-    assert len(reader.documents(reader.judge(io.BytesIO(b"401 0 a 1\n#" + b"c" * (longest - 1)), "r", longest))) == 1
+    comment = b"#" + b"c" * (longest - 1)
+    for data in (
+        b"401 0 a 1\n" + comment,
+        b"\xef\xbb\xbf" + comment + b"\n401 0 a 1",
+    ):  # no part of the line
+        assert len(reader.documents(reader.judge(io.BytesIO(data), "r", longest))) == 1
 
 
 def test_what_is_wrong_before_a_long_line_comes_first(reader: Any, how: str) -> None:

@@ -421,8 +421,8 @@ done:
     return result;
 }
 
-/* rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]): one pass from where the source stands, at most `stop`
- * bytes (-1: to its end); None when a topic's lines do not stand together */
+/* rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]): one pass from where the source stands,
+ * at most `stop` bytes (-1: to its end); None when a topic's lines do not stand together */
 static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     PyObject *capsule, *origin, *name, *out = NULL;
     long long stop, longest = INT32_MAX;
@@ -531,7 +531,7 @@ static PyMethodDef METHODS[] = {
     {"documents", py_documents, METH_O, "documents(judgments) -> documents by row"},
     {"rank_stream", py_rank_stream, METH_VARARGS,
      "rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]) -> ranked, or None: a topic is split"},
-    {"rank", py_rank, METH_VARARGS, 
+    {"rank", py_rank, METH_VARARGS,
      "rank(judgments | None, origin, ties, keep_best, name[, longest]) -> ranked | documents"},
 #ifdef AMBLE_CHECK_MEMORY
     {"_fail_after", py_fail_after, METH_O, "refuse the n-th allocation from now on"},

@@ -315,19 +315,12 @@ def _records(origin: Any, ties: int, keep_best: int, name: str, longest: int) ->
 
 
 def rank_stream(
-    judgments: Judgments,
-    source: Any,
-    stop: int,
-    middle: bool,
-    ties: int,
-    keep_best: int,
-    name: str,
-    longest: int = LONGEST,
+    judgments: Judgments, source: Any, stop: int, middle: bool, *how: Any
 ) -> tuple[bytes, bytes, list[str], str] | None:
-    """Rank a run from where the source stands; this twin always reads the whole of it."""
+    """Rank a run from where the source stands, as `rank` does; this twin always reads the whole of it."""
     if stop >= 0 or middle:
         raise ValueError("the plain reader does not read parts of a file")
-    return rank(judgments, source, ties, keep_best, name, longest)  # type: ignore[return-value]
+    return rank(judgments, source, *how)  # type: ignore[return-value]
 
 
 def rank(

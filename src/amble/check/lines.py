@@ -78,7 +78,7 @@ def _chunks(path: str, most: int) -> Iterator[bytes]:
                     rest = [data[end:]] if end < len(data) else []
                 else:
                     rest.append(data)
-                if sum(map(len, rest)) > most:
+                if sum(map(len, rest)) > most + len(_BOM):
                     break
     except OSError as error:
         raise ReadError(f"{path}: cannot be read: {error.strerror or error}") from None
