@@ -211,6 +211,13 @@ def test_a_gigabyte_does_not_take_the_memory(write, pure: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_fit_of_a_gigabyte_is_not_read_to_its_end(write) -> None:
+    began = time.perf_counter()
+    with pytest.raises(amble.ReadError, match="f.gz: more than 67,108,864 bytes, expected a fit"):
+        amble.read_fit(write("f.gz", gigabyte("gz")))
+    assert time.perf_counter() - began < 10
+
+
 def test_the_longest_line_is_an_option(amble_cli, write) -> None:
     qrels, run = write("q", QRELS), write("r", RUN + "402 Q0 " + "n" * 1_500_000 + " 2 0.5 tag\n")
     assert len(amble.align(qrels, run, max_line=2_000_000)) == 2
