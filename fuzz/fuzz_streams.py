@@ -16,7 +16,6 @@ import bz2
 import gzip
 import lzma
 import os
-import re
 import struct
 import sys
 import tempfile
@@ -228,6 +227,23 @@ def strict(kind: str, data: bytes) -> bytes:
     return b"".join(out)
 
 
+def _odd_header(data: bytes) -> bool:
+    """Whether a header has unknown flags, or a checksum: Python's gzip passes over both, and amble looks."""
+    while data:
+        flags, at = data[3], 10
+        if flags & 0xE2:
+            return True
+        if flags & 4:
+            at += 2 + int.from_bytes(data[10:12], "little")
+        for flag in (8, 16):
+            if flags & flag:
+                at = data.index(b"\0", at) + 1
+        body = zlib.decompressobj(-15)
+        body.decompress(data[at:])
+        data = body.unused_data[8:].lstrip(b"\0")
+    return False
+
+
 def _in_pieces(path: str, rng: Random) -> bytes:
     out, buffer = [], bytearray(rng.choice((1, 7, 100, 4096, 1 << 19)))
     with open_source(path) as (source, _):
@@ -262,11 +278,8 @@ def fuzz(files: int, seed: int = 1, first: int = 0) -> Counter[str]:
             pieces = _outcome(ReadError, _in_pieces, path, rng) if data else b""
             where = f"file {number} of seed {seed}: {kind}, {what}"
             assert whole == pieces, where
-            # zlib looks at the flags and the checksum of gzip's header, too, which Python's gzip passes over
-            stricter = whole is None and kind == "gzip" and expected is not None
+            stricter = kind == "gzip" and whole is None and expected is not None and _odd_header(data)
             assert whole == expected or stricter, where
-            if stricter:
-                assert re.search("flags|header|other|splice", what), where
             counts["stricter" if stricter else "error" if whole is None else "bytes"] += 1
             counts[f"{kind} {what.split()[0]}"] += 1
     return counts
