@@ -33,6 +33,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 from amble import _reader_py as plain  # noqa: E402
 
 KINDS = ("run", "qrels", "numbers", "table", "changing")
+LONGEST = (*(plain.LONGEST,) * 4, 1000, 100, 63, 30, 1)  # lines that are allowed
 NAMES = ("a.run", "run %s %d", "\udcff\u00e9.txt", "")
 
 
@@ -93,6 +94,9 @@ class Worker:
 
     def __init__(self, builds: list[str], seed: int, folder: str) -> None:
         self.builds = [load(path) for path in builds]
+        # keys of the hash: one with which most ids of a length collide, one that is known, and one that was drawn
+        for build, key in zip(self.builds, ((0, 0), (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)), strict=False):
+            build._hash_key(*key)
         sys.modules["amble._reader"] = self.builds[0]  # what amble.read takes as the C reader
         from amble import read
 
@@ -181,24 +185,24 @@ class Worker:
 
     # ---- the kinds of inputs ----
 
-    def describe(self, reader: Any, origin: Any, name: str) -> Any:
+    def describe(self, reader: Any, origin: Any, *how: Any) -> Any:
         """Judgments as plain data."""
-        judgments = reader.judge(origin, name)
+        judgments = reader.judge(origin, *how)
         return reader.describe(judgments), reader.documents(judgments)
 
     def qrels(self, data: bytes, rng: Random, build: Any) -> None:
         """Judgments from bytes."""
-        name = rng.choice(NAMES)
-        expected = outcome(self.describe, plain, io.BytesIO(data), name)
-        self.same(outcome(self.describe, build, self.source(data, rng), name), expected, "judge")
+        how = rng.choice(NAMES), rng.choice(LONGEST)
+        expected = outcome(self.describe, plain, io.BytesIO(data), *how)
+        self.same(outcome(self.describe, build, self.source(data, rng), *how), expected, "judge")
         if rng.random() < 0.02:
-            self.refuse(build, lambda: outcome(self.describe, build, io.BytesIO(data), name), expected, "judge")
+            self.refuse(build, lambda: outcome(self.describe, build, io.BytesIO(data), *how), expected, "judge")
         if rng.random() < 0.005:
-            self.starve(build, lambda: outcome(self.describe, build, io.BytesIO(data), name), expected, "judge")
+            self.starve(build, lambda: outcome(self.describe, build, io.BytesIO(data), *how), expected, "judge")
         if rng.random() < 0.02:
             state = rng.getrandbits(32)
-            found = outcome(self.describe, build, BrokenReads(data, Random(state)), name)
-            whole = outcome(self.describe, plain, BrokenReads(data, Random(state)), name)
+            found = outcome(self.describe, build, BrokenReads(data, Random(state)), *how)
+            whole = outcome(self.describe, plain, BrokenReads(data, Random(state)), *how)
             if found[0] != whole[0]:  # they ask for buffers of other sizes
                 self.broken(found, whole, "judge")
 
@@ -211,14 +215,15 @@ class Worker:
 
     def run(self, data: bytes, rng: Random, build: Any, which: int) -> None:
         """A run from bytes: read whole, in a stream, in parts, with and without judgments."""
-        name, ties, best = rng.choice(NAMES), rng.choice((0, 1, 2, 4, 5, 6)), rng.randrange(2)
+        how = rng.choice(NAMES), rng.choice(LONGEST)
+        ties, best = rng.choice((0, 1, 2, 4, 5, 6)), rng.randrange(2)
         theirs, all_ours = rng.choice(self.judged)
         ours = all_ours[which]
-        expected = outcome(plain.rank, theirs, io.BytesIO(data), ties, best, name)
-        what = f"ties={ties} best={best}"
+        expected = outcome(plain.rank, theirs, io.BytesIO(data), ties, best, *how)
+        what = f"ties={ties} best={best} longest={how[1]}"
         chance = rng.random()
-        self.same(outcome(build.rank, ours, self.source(data, rng), ties, best, name), expected, f"rank {what}")
-        found = outcome(build.rank_stream, ours, self.source(data, rng), -1, False, ties, best, name)
+        self.same(outcome(build.rank, ours, self.source(data, rng), ties, best, *how), expected, f"rank {what}")
+        found = outcome(build.rank_stream, ours, self.source(data, rng), -1, False, ties, best, *how)
         if found == ("is", None):
             self.compared += 1
             if not has_split_topic(data):
@@ -226,8 +231,8 @@ class Worker:
         else:
             self.same(found, expected, f"rank_stream {what}")
         if chance < 0.3:
-            documents = outcome(plain.rank, None, io.BytesIO(data), ties, best, name)
-            found = outcome(build.rank, None, self.source(data, rng), ties, best, name)
+            documents = outcome(plain.rank, None, io.BytesIO(data), ties, best, *how)
+            found = outcome(build.rank, None, self.source(data, rng), ties, best, *how)
             self.same(found, documents, f"rank None {what}")
         elif chance < 0.5:
             self.piece(data, rng, build, ours, theirs)
@@ -235,34 +240,34 @@ class Worker:
             self.parts(data, rng, build, ours, theirs)
         elif chance < 0.56:
             state = rng.getrandbits(32)
-            found = outcome(build.rank, ours, BrokenReads(data, Random(state)), ties, best, name)
-            whole = outcome(plain.rank, theirs, BrokenReads(data, Random(state)), ties, best, name)
+            found = outcome(build.rank, ours, BrokenReads(data, Random(state)), ties, best, *how)
+            whole = outcome(plain.rank, theirs, BrokenReads(data, Random(state)), ties, best, *how)
             self.broken(found, whole, "rank")
-            found = outcome(build.rank_stream, ours, BrokenReads(data, rng), -1, False, ties, best, name)
+            found = outcome(build.rank_stream, ours, BrokenReads(data, rng), -1, False, ties, best, *how)
             self.broken(found, whole, "rank_stream")
         elif chance < 0.58:
             self.refuse(
-                build, lambda: outcome(build.rank, ours, io.BytesIO(data), ties, best, name), expected, f"rank {what}"
+                build, lambda: outcome(build.rank, ours, io.BytesIO(data), ties, best, *how), expected, f"rank {what}"
             )
-            documents = outcome(plain.rank, None, io.BytesIO(data), ties, best, name)
+            documents = outcome(plain.rank, None, io.BytesIO(data), ties, best, *how)
             self.refuse(
-                build, lambda: outcome(build.rank, None, io.BytesIO(data), ties, best, name), documents, "rank None"
+                build, lambda: outcome(build.rank, None, io.BytesIO(data), ties, best, *how), documents, "rank None"
             )
         elif chance < 0.585:
             fd = self.descriptor(data)
             self.starve(
                 build,
-                lambda: os.lseek(fd, 0, 0) or outcome(build.rank, ours, fd, ties, best, name),
+                lambda: os.lseek(fd, 0, 0) or outcome(build.rank, ours, fd, ties, best, *how),
                 expected,
                 f"rank {what}",
             )
         elif chance < 0.59:
             self.bad_descriptor(rng.choice((-1, 1 << 20, 1 << 40, 1 << 80)), build, ours)
         elif chance < 0.6:
-            whole = outcome(build.rank_stream, ours, io.BytesIO(data), -1, False, ties, best, name)
+            whole = outcome(build.rank_stream, ours, io.BytesIO(data), -1, False, ties, best, *how)
             self.refuse(
                 build,
-                lambda: outcome(build.rank_stream, ours, io.BytesIO(data), -1, False, ties, best, name),
+                lambda: outcome(build.rank_stream, ours, io.BytesIO(data), -1, False, ties, best, *how),
                 whole,
                 f"rank_stream {what}",
             )

@@ -1,7 +1,8 @@
 """Fuzz the C reader: mutated files and tables, under sanitizers, every answer compared with the plain twin's.
 
 ``python fuzz/fuzz_reader.py --files 200000`` builds the reader with the address and undefined behaviour sanitizers
-(three builds: windows of 64 and 256 bytes, so that small files cross their borders, and the real one), starts
+(three builds: windows of 64 and 256 bytes, so that small files cross their borders, and the real one; a key of the hash
+with which ids collide, one that is fixed, one that was drawn), starts
 workers with the sanitizers' runtime loaded, and lets them compare the two readers: the same values, bit for bit, or
 the same exception with the same message; every allocation refused in turn; nothing left allocated.
 

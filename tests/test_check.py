@@ -359,7 +359,18 @@ def test_any_bytes_at_all() -> None:
 
 
 def test_a_very_long_line(write: Write) -> None:
-    assert lines_of(check_run(write("a.run", b"x" * 3_000_000 + b" 1\n" + GOOD.encode())), "columns") == [1]
+    path = write("a.run", GOOD.encode() + b"x" * 3_000_000 + b" 1\n" + GOOD.encode())
+    long = GOOD.count("\n") + 1
+    report = check_run(path)
+    assert lines_of(report, "unreadable") == [long]
+    assert (
+        str(report.unreadable) == f"{path}:{long}: the line is longer than 1000000 bytes, the most that max_line allows"
+    )
+    assert lines_of(check_run(path, max_line=3_000_002), "columns") == [long]
+    bom = write("b.run", b"\xef\xbb\xbf#" + b"c" * 999_999 + b"\n" + GOOD.encode() + b"x\n")  # not too long
+    assert lines_of(check_run(bom), "columns") == [GOOD.count("\n") + 2]
+    report = check_run(path, max_line=12)  # within a block
+    assert lines_of(report, "unreadable") == [1]
 
 
 # agreement with alignment --------------------------------------------------------------------------------------------

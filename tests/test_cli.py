@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import amble
+from amble.cli import main
+
 pytestmark = pytest.mark.twin
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -338,3 +341,64 @@ def test_json_of_odd_ids(amble_cli: Cli, write) -> None:
     qrels, run = write("q", b"t\xff 0 a 1\n"), write("r.run", b"t\xff Q0 a 1 1 \xfetag\n")
     done = amble_cli("eval", qrels, run, "-m", "AP", "--format", "json")
     assert json.loads(done.stdout)["rows"][0]["run"] == "\udcfetag"
+
+
+# ---- interrupted, and numbers too large ----
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("module", ["types", "amble.cli", "argparse", "amble.commands.list", "amble.measures"])
+@pytest.mark.parametrize("script", [False, True])
+def test_an_early_interrupt_leaves_no_traceback(tmp_path: Path, module: str, script: bool) -> None:
+    # SIGINT at the very moment at which a module is looked for, after amble itself was
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r} and 'amble' in sys.modules:\n"
+        "            sys.meta_path.remove(self); os.kill(os.getpid(), signal.SIGINT)\n"
+        "        elif name == 'amble':\n"
+        "            for name in ('types', 'argparse'): sys.modules.pop(name, None)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    start = ["-m", "amble"]
+    if script:  # as pip writes it
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "amble").write_text("import sys\nfrom amble.cli import entry\nsys.exit(entry())\n")
+        start = ["-P", str(tmp_path / "bin" / "amble")]
+    paths = [str(tmp_path), os.path.dirname(os.path.dirname(amble.__file__))]
+    done = subprocess.run(
+        [sys.executable, *start, "list"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "amble: stopped\n")
+
+
+def test_importing_amble_leaves_signals_alone() -> None:
+    code = "import signal, amble, amble.cli; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    assert subprocess.check_output([sys.executable, "-c", code, "-m", "amble"]) == b"True\n"
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "1" + 30 * "0", "-9223372036854775809", "0"])
+@pytest.mark.parametrize("command", ["eval", "pool", "fuse", "judge uniques", "law", "compare"])
+def test_a_depth_that_no_list_has(
+    files: tuple[str, str], command: str, number: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = command.split()
+    paths = [*files, files[1]] if command == "compare" else [files[1]] * 2 if words[0] in ("pool", "fuse") else files
+    more = ["-m", "AP"] if words[0] in ("eval", "law") else []
+    assert main([*words, *paths, *more, "--depth", number]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"amble: depth={number}: expected a whole number of at ")
+    assert err.count("\n") == 1
+
+
+def test_any_number_of_threads(files: tuple[str, str]) -> None:
+    # as many as there is work for; a large file is not cut into more pieces than that, either
+    qrels, run = files
+    assert main(["eval", qrels, run, "--threads", "1" + 17 * "0", "--quiet"]) == 0
+    assert amble.align(qrels, [run], threads=2**62, depth=2**63 - 1).lengths.tolist() == [2, 2]

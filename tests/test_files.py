@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
+import importlib.util
 import lzma
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ import zstandard
 
 import amble
 from amble.files import stem, topic_changes, whole_file, write_whole
+from amble.lab.documents import read_documents
+from amble.rows import read_rows
 
 pytestmark = pytest.mark.twin
 
@@ -62,6 +67,209 @@ def test_broken_compression_names_file_and_line(write, ending: str) -> None:
     line = int(str(caught.value).split(":")[1])
     if ending != "bz2":  # a bz2 block is larger than this
         assert 1 <= line < 60000
+
+
+DAMAGED = {  # of the second of two members
+    "cut": lambda member: member[:-3],
+    "head only": lambda member: member[:5],
+    "first bytes": lambda member: b"\xaa\xaa" + member[2:],
+    "checksum": lambda member: member[:-7] + bytes((member[-7] ^ 1,)) + member[-6:],
+    "no member": lambda member: b"and what is this",
+}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_second_member_is_an_error(write, ending: str, damage: str) -> None:
+    # gzip's last 8 bytes are CRC and length, bzip2's last 10 and xz's last 12 have a CRC; zstd's are asked for
+    pack = zstandard.ZstdCompressor(write_checksum=True).compress if ending == "zst" else PACKED[ending]
+    first, second = pack(RUN.encode()[:19]), pack(RUN.encode()[19:])
+    assert listing(amble.align(write("q", QRELS), write("r", first + second))) == PLAIN
+    broken = DAMAGED[damage](second)
+    if (ending, damage) == ("zst", "checksum"):
+        broken = second[:-2] + bytes((second[-2] ^ 1,)) + second[-1:]
+    with pytest.raises(amble.ReadError, match=r"r:\d: broken \w+ data: .+"):
+        amble.align(write("q", QRELS), write("r", first + broken))
+
+
+@pytest.mark.parametrize(
+    ("ending", "zeros", "between", "fine"),
+    [
+        ("gz", 5, False, True),  # tapes, and tar, fill blocks with them
+        ("gz", 200_000, True, True),
+        ("xz", 8, False, True),  # stream padding: by fours, anywhere
+        ("xz", 400_000, True, True),
+        ("xz", 5, False, False),
+        ("xz", 6, True, False),
+        ("bz2", 4, False, False),  # no format for such
+        ("zst", 4, False, False),
+    ],
+)
+def test_zeros_after_members(write, ending: str, zeros: int, between: bool, fine: bool) -> None:
+    first, second = (PACKED[ending](part) for part in (RUN.encode()[:19], RUN.encode()[19:]))
+    padded = first + bytes(zeros * between) + second + bytes(zeros * (not between))
+    if fine:
+        assert listing(amble.align(write("q", QRELS), write("r", padded))) == PLAIN
+    else:
+        with pytest.raises(amble.ReadError, match="r:[1-4]: broken"):
+            amble.align(write("q", QRELS), write("r", padded))
+
+
+def test_gzip_length_is_checked(write) -> None:
+    packed = bytearray(gzip.compress(RUN.encode()))
+    packed[-4] ^= 1  # ISIZE
+    with pytest.raises(amble.ReadError, match=r"r:\d: broken gzip data: .*length"):
+        amble.align(write("q", QRELS), write("r", bytes(packed)))
+
+
+def test_zstd_frames_to_skip(write) -> None:
+    # pzstd begins its files with one: magic 0x184D2A50, length 4, the length of the frame that follows
+    frame = PACKED["zst"](RUN.encode())
+    skipped = bytes.fromhex("502a4d18 04000000") + len(frame).to_bytes(4, "little")
+    assert listing(amble.align(write("q", QRELS), write("r.zst", skipped + frame + skipped))) == PLAIN
+    with pytest.raises(amble.ReadError, match="r.zst:4: broken zstd data"):
+        amble.align(write("q", QRELS), write("r.zst", skipped + frame + skipped[:-1]))
+
+
+def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> None:
+    damaged = bz2.compress(RUN.encode()) + b"BZ" + bytes(2) + bz2.compress(RUN.encode())[4:]
+    done = amble_cli("eval", write("q", QRELS), write("r.bz2", damaged))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "r.bz2:4: broken bzip2 data: Invalid data stream" in done.stderr
+
+
+def test_other_readers_check_too(write) -> None:
+    # the same bytes through the lab's, the sessions', and the tables' readers
+    from amble.lab.lines import numbered_lines
+    from amble.sessions.layouts import content
+
+    text = "a b 1\n"
+    damaged = write("x.xz", lzma.compress(text.encode()) + lzma.compress(text.encode())[:-1])
+    for read in (lambda p: list(numbered_lines(p)), content, lambda p: list(read_rows(p, ("a", "b"), ("n",)))):
+        with pytest.raises(amble.ReadError, match="x.xz:3: broken xz data"):
+            read(damaged)
+    assert content(write("y.xz", lzma.compress(text.encode()) * 2)) == text.encode() * 2
+
+
+def test_compressed_files_damaged_at_their_parts() -> None:
+    # a sample of fuzz/fuzz_streams.py: what the libraries read is read, and what they refuse is an error
+    path = Path(__file__).parent.parent / "fuzz" / "fuzz_streams.py"
+    spec = importlib.util.spec_from_file_location("fuzz_streams", path)
+    assert spec is not None
+    assert spec.loader is not None
+    streams = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(streams)
+    counts = streams.fuzz(150, seed=2)
+    assert counts["bytes"] > 20
+    assert counts["error"] > 20
+    streams.strict = lambda kind, data: b"something else"
+    with pytest.raises(AssertionError, match="file 0 of seed 2"):  # it would notice
+        streams.fuzz(1, seed=2)
+
+
+# ---- long lines ----
+
+
+@functools.cache
+def gigabyte(ending: str) -> bytes:
+    """One line, in a hundred members, about 1 MB or less."""
+    return PACKED[ending](b"x" * 10_000_000) * 100
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_compressed_line_of_a_gigabyte(write, ending: str) -> None:
+    run = write(f"r.{ending}", PACKED[ending](RUN.encode()) + gigabyte(ending))
+    said = f"r.{ending}:4: the line is longer than 1000000 bytes, the most that max_line allows"
+    began = time.perf_counter()
+    for call in (
+        lambda: amble.align(write("q", QRELS), run),
+        lambda: amble.read_qrels(write(f"s.{ending}", gigabyte(ending))),
+        lambda: amble.read_runs(run)[0].documents(),
+        lambda: amble.read_sessions(write("q", QRELS), write(f"s.{ending}", gigabyte(ending))),
+        lambda: list(read_rows(run, ("a", "b", "c", "d", "e", "f"), ())),
+        lambda: list(read_documents(write(f"s.{ending}", gigabyte(ending)))),
+    ):
+        with pytest.raises(amble.ReadError, match=r":[14]: the line is longer than (1|64)000000 bytes"):
+            call()
+    with pytest.raises(amble.ReadError) as caught:
+        amble.align(write("q", QRELS), run)
+    assert str(caught.value).endswith(said)
+    assert time.perf_counter() - began < 30  # reading 1 GB six times takes longer
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no limit of memory on this system")
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_a_gigabyte_does_not_take_the_memory(write, pure: str) -> None:
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); import amble.cli; "
+    code += "sys.exit(amble.cli.main(['eval', *sys.argv[1:]]))"
+    files = write("q", QRELS), write("r.gz", gigabyte("gz"))
+    env = {**os.environ, "AMBLE_PURE": pure}
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, env=env)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.endswith("r.gz:1: the line is longer than 1000000 bytes, the most that max_line allows\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_fit_of_a_gigabyte_is_not_read_to_its_end(write) -> None:
+    began = time.perf_counter()
+    with pytest.raises(amble.ReadError, match="f.gz: more than 67,108,864 bytes, expected a fit"):
+        amble.read_fit(write("f.gz", gigabyte("gz")))
+    assert time.perf_counter() - began < 10
+
+
+def test_the_longest_line_is_an_option(amble_cli, write) -> None:
+    qrels, run = write("q", QRELS), write("r", RUN + "402 Q0 " + "n" * 1_500_000 + " 2 0.5 tag\n")
+    assert len(amble.align(qrels, run, max_line=2_000_000)) == 2
+    assert len(amble.evaluate(qrels, run, "AP", max_line=2_000_000).values) == 1
+    with pytest.raises(amble.ReadError, match="q:1: the line is longer than 8 bytes"):
+        amble.align(qrels, run, max_line=8)
+    for wrong in (0, -1, 2**31, True, 1.5, "8"):
+        with pytest.raises(
+            amble.AmbleError, match="max_line=.*: expected a whole number of bytes, from 1 to 2147483647"
+        ):
+            amble.read_qrels(qrels, max_line=wrong)
+    assert amble_cli("eval", qrels, run, "--max-line", "2000000").returncode == 0
+    for command in (
+        ("eval", qrels, run),
+        ("fuse", run, run),
+        ("pool", run),
+        ("check", run),
+        ("judge", "uniques", qrels, run),
+    ):
+        done = amble_cli(*command, "--max-line", "30")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "r:4: the line is longer than 30 bytes, the most that max_line allows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<DOC>\n<DOCNO>d1</DOCNO>\nshort\n</DOC>\n<DOC>\n<DOCNO>d2</DOCNO>\n{}\n</DOC>\n",
+        ".I 1\n.W\nshort\n.I 2\n.W\n{}\n",
+        '{{"id": "d1", "text": "short"}}\n{{"id": "d2", "text": "{}"}}\n',
+        "d1\tshort\nd2\t{}\n",
+    ],
+)
+def test_the_longest_document_is_an_option(write, text: str) -> None:
+    fill = " ".join(["word"] * 40) if text[0] in "{d" else "\n".join(["word"] * 40)  # 199 bytes
+    path = write("c", text.format(fill))
+    first, second = ("1", "2") if text.startswith(".I") else ("d1", "d2")
+    assert [document.id for document in read_documents(path, max_document=300)] == [first, second]
+    where = {"<": "c:5: the <doc>", ".": "c:4: the document"}.get(text[0], "c:2: the line")
+    found = read_documents(path, max_document=150)
+    assert next(found).id == first
+    with pytest.raises(amble.ReadError, match=f"{where} is longer than 150 bytes, the most that max_document allows"):
+        next(found)
+
+
+def test_no_cut_inside_a_long_line(write) -> None:
+    # a line of blanks and columns is no place to cut, however many topics it seems to have
+    long = " ".join(f"{i} Q0 d 1 1 t" for i in range(2000))
+    path = write("r", f"1 Q0 a 1 1 t\n{long}\n2 Q0 a 1 1 t\n3 Q0 a 1 1 t\n")
+    body = Path(path).read_bytes()
+    for parts in range(2, 40):
+        assert all(body[cut - 1 : cut] == b"\n" for cut in topic_changes(path, parts, 100)[1:])
 
 
 def test_not_what_its_name_says(write) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import io
 import os
 import random
+import signal
 import struct
+import subprocess
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
@@ -726,6 +730,215 @@ def test_a_line_across_the_border(reader: Any, how: str, shift: int) -> None:
         raw_rank(reader, judge(reader, QRELS), run, how=how)
     good = run.replace(b"x", b"1")
     assert ranked(reader, QRELS, good, how=how) == {"401": [("c", 1, 1, 1), ("a", 2, 2, 1)], "402": [("a", 1, 1, 1)]}
+
+
+# ---- long lines ----
+
+
+@pytest.mark.parametrize("longest", [16, WINDOW - 1, WINDOW, 2 * WINDOW + 5])
+@pytest.mark.parametrize("line", [b"401 Q0 a 1 1 %b", b"#%b", b"%b", b"401 Q0 %b 2 1 t"])
+def test_lines_up_to_the_longest(reader: Any, how: str, longest: int, line: bytes) -> None:
+    # 'a line is longer' counts all its bytes but the LF; comments and blanks are lines as well
+    call = reader.rank_stream if how == "stream" else reader.rank
+    arguments = (-1, False, 0, 0, "r") if how == "stream" else (0, 0, "r")
+    judgments = judge(reader, QRELS)
+    fill = (b" " if line == b"%b" else b"n") * (longest - len(line) + 2)
+    good = b"401 Q0 c 1 9\n" + line.replace(b"%b", fill) + b"\n402 Q0 a 1 1\n"
+    for data in (good, b"\xef\xbb\xbf" + good):
+        raw = call(judgments, io.BytesIO(data), *arguments, longest)
+        assert np.frombuffer(raw[0], np.int64).reshape(-1, 5)[:, 0].tolist() == [0, 1]
+    bad = good.replace(fill, fill + fill[:1])
+    message = f"r:2: the line is longer than {longest} bytes, the most that max_line allows"
+    for end in (b"", b"401 Q0 c 1 9\n"):  # what comes later is not looked at
+        with pytest.raises(ReadError) as error:
+            call(judgments, io.BytesIO(bad + end), *arguments, longest)
+        assert str(error.value) == message
+    with pytest.raises(ReadError) as error:
+        reader.judge(io.BytesIO(b"401 0 a 1\n#" + b"c" * longest), "r", longest)
+    assert str(error.value) == message
+    comment = b"#" + b"c" * (longest - 1)
+    for data in (
+        b"401 0 a 1\n" + comment,
+        b"\xef\xbb\xbf" + comment + b"\n401 0 a 1",
+    ):  # no part of the line
+        assert len(reader.documents(reader.judge(io.BytesIO(data), "r", longest))) == 1
+
+
+def test_what_is_wrong_before_a_long_line_comes_first(reader: Any, how: str) -> None:
+    long = b"402 Q0 " + b"x" * 3000 + b" 1 1\n"
+    call = reader.rank_stream if how == "stream" else reader.rank
+    arguments = (-1, False, 0, 0, "r", 1000) if how == "stream" else (0, 0, "r", 1000)
+    for first, message in (
+        (b"401 Q0 a 1 1 t\n401 Q0 a 2 2 t\n", "r:2: document 'a' appears twice for topic '401' (first on line 1)"),
+        (b"401 Q0 a 1 x t\n", "r:1: score 'x' is not a decimal number"),
+    ):
+        with pytest.raises(ReadError) as error:
+            call(judge(reader, QRELS), io.BytesIO(first + long), *arguments)
+        assert str(error.value) == message
+
+
+class Endless:
+    """One line without an end; tells how much of it was asked for."""
+
+    def __init__(self, first: bytes) -> None:
+        self.first, self.given = first, 0
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.first + b"x" * (len(buffer) - len(self.first))
+        buffer[:], self.first = data, b""
+        self.given += len(data)
+        assert self.given < 1 << 26, "64 MB of one line were read"
+        return len(data)
+
+
+def test_a_line_without_end_is_not_read_to_its_end(reader: Any) -> None:
+    judgments = judge(reader, QRELS)
+    for first in (b"401 Q0 a 1 1 t\n401 Q0 ", b"401 Q0 a 1 1 t\n#"):
+        for call, arguments in ((reader.rank, ()), (reader.rank_stream, (-1, False))):
+            source = Endless(first)
+            with pytest.raises(ReadError, match="^r:2: the line is longer than 1000000 bytes"):
+                call(judgments, source, *arguments, 0, 0, "r", 1_000_000)
+            assert source.given < 4_000_000
+    source = Endless(b"401 0 ")
+    with pytest.raises(ReadError, match="^r:1: the line is longer than 1000000 bytes"):
+        reader.judge(source, "r", 1_000_000)
+    assert source.given < 4_000_000
+
+
+# ---- ids made to collide, and signals ----
+
+
+def _fold(a: int, b: int) -> int:
+    product = a * b
+    return (product ^ product >> 64) & 0xFFFFFFFFFFFFFFFF
+
+
+def colliding(count: int) -> list[bytes]:
+    """Ids of 16 bytes with one hash, if its key were the one that was the same for all: seed and step as below.
+
+    A word w is folded in by h = fold(h ^ w, step), so whatever the first word, the second can make h what is wanted.
+    """
+    seed, step, rng, out = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, random.Random(5), []
+    while len(out) < count:
+        first = bytes(rng.randrange(33, 127) for _ in range(8))
+        second = _fold(seed ^ int.from_bytes(first, "little"), step) ^ 0x0123456789ABCDEF
+        word = second.to_bytes(8, "little")
+        if min(word) > 32:
+            out.append(first + word)
+    return out
+
+
+@needs_c
+def test_ids_made_to_collide_cost_no_more() -> None:
+    # 8,000 ids of one hash are 32 million comparisons, twice (join and duplicates); others take a few milliseconds
+    def seconds(ids: list[bytes]) -> float:
+        qrels = b"".join(b"401 0 %b 1\n" % name for name in ids)
+        run = b"".join(b"401 Q0 %b 1 1 t\n" % name for name in ids)
+        times = []
+        for _ in range(3):
+            began = time.perf_counter()
+            judgments = c_reader.judge(io.BytesIO(qrels), "q")
+            raw = c_reader.rank_stream(judgments, io.BytesIO(run), -1, False, 0, 0, "r")
+            times.append(time.perf_counter() - began)
+            assert len(np.frombuffer(raw[1], np.int32)) == 4 * len(ids)
+        return min(times)
+
+    rng = random.Random(6)
+    others = [bytes(rng.randrange(33, 127) for _ in range(16)) for _ in range(8000)]
+    assert seconds(colliding(8000)) < 10 * seconds(others)
+
+
+@needs_c
+def test_answers_do_not_depend_on_the_key(tmp_path: Any) -> None:
+    # every process draws its own: four of them give the same bytes
+    rng = random.Random(7)
+    qrels = "".join(f"{t} 0 d{i} {rng.randrange(3)}\n" for t in range(20) for i in range(0, 300, 2))
+    run = [f"{t} Q0 d{i} 1 {rng.randrange(40)} t\n" for t in range(21) for i in range(300)]
+    rng.shuffle(run)
+    (tmp_path / "q").write_text(qrels)
+    (tmp_path / "r").write_text("".join(run))
+    code = (
+        "import hashlib, sys; from amble import _reader as r; f = lambda p: open(p, 'rb')\n"
+        "j = r.judge(f('q'), 'q')\n"
+        "found = r.describe(j), r.documents(j), r.rank(j, f('r'), 0, 0, ''), r.rank(None, f('r'), 0, 0, '')\n"
+        "print(hashlib.sha256(repr(found).encode()).hexdigest())"
+    )
+    answers = {subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path) for _ in range(4)}
+    assert len(answers) == 1
+
+
+class Stopped(Exception):  # noqa: N818
+    pass
+
+
+@needs_c
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+@pytest.mark.parametrize("kind", ["stream", "whole", "qrels", "dict"])
+def test_a_signal_stops_a_long_read(kind: str, tmp_path: Any) -> None:
+    topics, docs = 60, 10_000
+    path = tmp_path / "file"
+    if kind == "qrels":
+        path.write_text("".join(f"{t} 0 document-{i} 1\n" for t in range(topics) for i in range(docs)))
+    elif kind != "dict":
+        path.write_text("".join(f"{t} Q0 document-{i} 1 {-i} t\n" for t in range(topics) for i in range(docs)))
+    table = {f"{t}": {f"document-{t}-{i}": 1.0 for i in range(docs)} for t in range(topics)} if kind == "dict" else {}
+    judgments = judge(c_reader, QRELS)
+
+    def read() -> Any:
+        if kind == "dict":
+            return c_reader.judge(table, "q")
+        with open(path, "rb") as file:
+            if kind == "qrels":
+                return c_reader.judge(file.fileno(), "q")
+            if kind == "stream":
+                return c_reader.rank_stream(judgments, file.fileno(), -1, False, 0, 0, "r")
+            return c_reader.rank(judgments, file.fileno(), 0, 0, "r")
+
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    def seconds(function: Callable[[], Any]) -> float:
+        began = time.perf_counter()
+        function()
+        return time.perf_counter() - began
+
+    def stopped() -> None:
+        signal.setitimer(signal.ITIMER_REAL, whole / 10)
+        with pytest.raises(Stopped):
+            _ = read(), signal.pause()
+
+    whole = min(seconds(read) for _ in range(3))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        best = min(seconds(stopped) for _ in range(10))  # the machine may be busy
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert best < 0.7 * whole
+
+
+@needs_c
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_a_signal_stops_a_read_that_waits() -> None:
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    into, out = os.pipe()
+    before = signal.signal(signal.SIGALRM, stop)
+    closing = threading.Timer(20, os.close, (out,))  # so that a reader that does not stop ends
+    closing.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        began = time.perf_counter()
+        with pytest.raises(Stopped):
+            c_reader.judge(into, "q")
+        assert time.perf_counter() - began < 10
+    finally:
+        closing.cancel()
+        signal.signal(signal.SIGALRM, before)
+        os.close(into)
+        with contextlib.suppress(OSError):
+            os.close(out)
 
 
 # ---- parts of a file ----

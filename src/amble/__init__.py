@@ -5,8 +5,23 @@ The public names, nothing else; each room is entered when it is first used.
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
+
+# Run as a command that has not begun: Ctrl-C ends it without a traceback; `cli.main` takes the handler away.
+if os.path.basename(sys.argv[0] if sys.argv else "") == "amble" or (
+    sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] == "amble"
+):
+    import _signal  # type: ignore[import-not-found]  # builtin, and quicker than signal
+
+    def _stop(*_: object) -> None:
+        os.write(2, b"amble: stopped\n")
+        os._exit(130)
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _stop)
+
+import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 

@@ -148,6 +148,7 @@ static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Ar
     PyObject *doc, *value;
     Name t, d;
     double x;
+    size_t rows = 0;
     for (Py_ssize_t i = 0; i < PyList_Size(pairs); i++) {
         PyObject *pair = PyList_GetItem(pairs, i), *topic = PyTuple_GetItem(pair, 0), *docs = PyTuple_GetItem(pair, 1);
         Place at = {name, NULL, NULL, -1};
@@ -156,6 +157,7 @@ static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Ar
         if (!PyDict_Check(docs)) return wrong_value(&at, e, "%s %.100R is of type %U, expected a dictionary", docs, "value");
         Py_ssize_t k = 0;
         while (PyDict_Next(docs, &k, &doc, &value)) {
+            if (!(++rows % LOOK_EVERY) && PyErr_CheckSignals()) return e->kind = PYTHON;
             at.doc = NULL;
             if (name_of(doc, "document", &at, arena, &d, e)) return e->kind;
             at.doc = doc;
@@ -174,6 +176,7 @@ static int each_of_columns(PyObject *table, PyObject *name, const char *number, 
     double x;
     for (Py_ssize_t i = 0; i < PyList_Size(topics) && i < PyList_Size(docs) && i < PyList_Size(values); i++) {
         Place at = {name, NULL, NULL, i};
+        if (!((i + 1) % LOOK_EVERY) && PyErr_CheckSignals()) return e->kind = PYTHON;
         PyObject *topic = PyList_GetItem(topics, i), *doc = PyList_GetItem(docs, i), *value = PyList_GetItem(values, i);
         if (topic != last && name_of(topic, "topic", &at, arena, &t, e)) return e->kind;
         last = topic;
@@ -201,8 +204,13 @@ static int is_table(PyObject *x) {
     return 1;
 }
 
-static int source_of(PyObject *x, Source *s) {
+static int source_of(PyObject *x, long long longest, Source *s) {
     memset(s, 0, sizeof *s);
+    if (longest < 1 || longest > INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "the longest line: expected 1 to 2147483647 bytes");
+        return -1;
+    }
+    s->longest = (size_t)longest;
     s->left = UINT64_MAX;
     s->fd = -1;
     s->reader = x;
@@ -250,8 +258,9 @@ static void free_capsule(PyObject *capsule) { judgments_free(PyCapsule_GetPointe
 
 static PyObject *py_judge(PyObject *self, PyObject *args) {
     PyObject *origin, *name, *held = NULL;
+    long long longest = INT32_MAX;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OU", &origin, &name)) return NULL;
+    if (!PyArg_ParseTuple(args, "OU|L", &origin, &name, &longest)) return NULL;
     Judgments *j = mem_grow(NULL, 1, sizeof *j);
     if (!j) return PyErr_NoMemory();
     memset(j, 0, sizeof *j);
@@ -264,7 +273,7 @@ static PyObject *py_judge(PyObject *self, PyObject *args) {
         Py_XDECREF(held);
     } else {
         Source s;
-        if (source_of(origin, &s)) { judgments_free(j); return NULL; }
+        if (source_of(origin, longest, &s)) { judgments_free(j); return NULL; }
         s.state = PyEval_SaveThread();
         rc = judgments_read(j, &s, &e);
         PyEval_RestoreThread(s.state);
@@ -412,11 +421,11 @@ done:
     return result;
 }
 
-/* rank_stream(judgments, source, stop, ties, keep_best, name): one pass from where the source stands, at most `stop`
- * bytes (-1: to its end); None when a topic's lines do not stand together */
+/* rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]): one pass from where the source stands,
+ * at most `stop` bytes (-1: to its end); None when a topic's lines do not stand together */
 static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     PyObject *capsule, *origin, *name, *out = NULL;
-    long long stop;
+    long long stop, longest = INT32_MAX;
     int middle;
     Run r;
     Source s;
@@ -424,11 +433,12 @@ static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     (void)self;
     memset(&r, 0, sizeof r);
     e.row = -1;
-    if (!PyArg_ParseTuple(args, "OOLpiiU", &capsule, &origin, &stop, &middle, &r.rank.ties, &r.rank.keep_best, &name))
+    if (!PyArg_ParseTuple(args, "OOLpiiU|L", &capsule, &origin, &stop, &middle, &r.rank.ties, &r.rank.keep_best, &name,
+                          &longest))
         return NULL;
     ranker_rule(&r.rank);
     const Judgments *j = PyCapsule_GetPointer(capsule, CAPSULE);
-    if (!j || source_of(origin, &s)) return NULL;
+    if (!j || source_of(origin, longest, &s)) return NULL;
     if (stop >= 0) s.left = (u64)stop;
     s.state = PyEval_SaveThread();
     int rc = run_stream(&r, j, &s, middle, &e);
@@ -449,7 +459,7 @@ static int take_record(void *to, const Name *topic, const Name *doc, double scor
     return add_record(to, &l, e);
 }
 
-/* rank(judgments | None, origin, ties, keep_best, name): reads the whole run first; with None the documents */
+/* rank(judgments | None, origin, ties, keep_best, name[, longest]): reads the whole run first; with None the documents */
 static PyObject *py_rank(PyObject *self, PyObject *args) {
     PyObject *capsule, *origin, *name, *held = NULL, *out = NULL;
     Run r;
@@ -457,17 +467,19 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     const Judgments *j = NULL;
     const char *where = "in row";
     size_t *group = NULL;
+    long long longest = INT32_MAX;
     int rc;
     (void)self;
     memset(&r, 0, sizeof r);
     e.row = wrong.row = -1;
-    if (!PyArg_ParseTuple(args, "OOiiU", &capsule, &origin, &r.rank.ties, &r.rank.keep_best, &name)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOiiU|L", &capsule, &origin, &r.rank.ties, &r.rank.keep_best, &name, &longest))
+        return NULL;
     ranker_rule(&r.rank);
     if (capsule != Py_None && !(j = PyCapsule_GetPointer(capsule, CAPSULE))) return NULL;
     if (is_table(origin)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
     else {
         Source s;
-        if (source_of(origin, &s)) return NULL;
+        if (source_of(origin, longest, &s)) return NULL;
         where = "on line";
         s.state = PyEval_SaveThread();
         rc = run_whole(&r, &s, &e, &wrong);
@@ -478,9 +490,9 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     else {
         e.line = 0;
         if (j) {
-            PyThreadState *state = PyEval_SaveThread();
+            r.state = PyEval_SaveThread();
             rc = rank_groups(&r, j, group, where, &e);
-            PyEval_RestoreThread(state);
+            PyEval_RestoreThread(r.state);
             if (rc) raise_err(&e, name);
             else if (!wrong.kind) out = export_ranked(&r, j);
         } else out = export_documents(&r, group, where, name, &e);
@@ -502,26 +514,49 @@ static PyObject *py_fail_after(PyObject *self, PyObject *n) {
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
+static PyObject *py_hash_key(PyObject *self, PyObject *args) {
+    unsigned long long seed, step;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "KK", &seed, &step)) return NULL;
+    hash_key.seed = seed;
+    hash_key.step = step;
+    Py_RETURN_NONE;
+}
 static PyObject *py_live(PyObject *self, PyObject *none) { (void)self; (void)none; return PyLong_FromLong(mem_live); }
 #endif
 
 static PyMethodDef METHODS[] = {
-    {"judge", py_judge, METH_VARARGS, "judge(origin, name) -> judgments"},
+    {"judge", py_judge, METH_VARARGS, "judge(origin, name[, longest]) -> judgments"},
     {"describe", py_describe, METH_O, "describe(judgments) -> (topics, offsets, grades)"},
     {"documents", py_documents, METH_O, "documents(judgments) -> documents by row"},
     {"rank_stream", py_rank_stream, METH_VARARGS,
-     "rank_stream(judgments, source, stop, middle, ties, keep_best, name) -> ranked, or None: a topic is split"},
-    {"rank", py_rank, METH_VARARGS, "rank(judgments | None, origin, ties, keep_best, name) -> ranked | documents"},
+     "rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]) -> ranked, or None: a topic is split"},
+    {"rank", py_rank, METH_VARARGS,
+     "rank(judgments | None, origin, ties, keep_best, name[, longest]) -> ranked | documents"},
 #ifdef AMBLE_CHECK_MEMORY
     {"_fail_after", py_fail_after, METH_O, "refuse the n-th allocation from now on"},
+    {"_hash_key", py_hash_key, METH_VARARGS, "_hash_key(seed, step): before anything is read; step 0 lets ids collide"},
     {"_live", py_live, METH_NOARGS, "allocations alive"},
 #endif
     {NULL, NULL, 0, NULL}};
 
+static int draw_hash_key(void) { /* once a process: judgments keep hashes */
+    PyObject *os = PyImport_ImportModule("os");
+    PyObject *drawn = os ? PyObject_CallMethod(os, "urandom", "n", (Py_ssize_t)sizeof hash_key) : NULL;
+    char *bytes = drawn ? PyBytes_AsString(drawn) : NULL;
+    if (bytes && !hash_key.step) {
+        memcpy(&hash_key, bytes, sizeof hash_key);
+        hash_key.step |= 1;
+    }
+    Py_XDECREF(os);
+    Py_XDECREF(drawn);
+    return bytes ? 0 : -1;
+}
+
 static int setup(PyObject *module) {
     (void)module;
     if (number_setup()) { PyErr_NoMemory(); return -1; }
-    return 0;
+    return draw_hash_key();
 }
 static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, (void *)setup}, {0, NULL}};
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "amble._reader", "The reader's hot path; see _reader_py.",

@@ -10,7 +10,6 @@ three lists ``(topics, docs, numbers)``.
 from __future__ import annotations
 
 import contextlib
-import io
 import math
 import operator
 import os
@@ -22,8 +21,10 @@ from typing import Any, NamedTuple
 from amble.errors import ReadError
 
 TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
+LONGEST = 2**31 - 1  # bytes of a line, at most; callers allow less
 NO_GROUPS = 4  # added to one of them: hits without their groups of equal scores
 _SHOWN = 60
+_BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BELOW_BLANK = re.compile(rb"[\x00-\x1f]")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -90,16 +91,34 @@ def _quote(name: bytes) -> str:
     return f"'{shown}...'" if len(name) > _SHOWN else f"'{shown}'"
 
 
-def _bytes_of(source: Any) -> bytes:
+def _pieces(source: Any) -> Iterator[bytes]:
     if isinstance(source, int):
         with open(os.dup(source), "rb", buffering=0) as file:
-            return file.readall()
-    out, buffer = io.BytesIO(), bytearray(1 << 16)
+            while data := file.read(1 << 16):
+                yield data
+        return
+    buffer = bytearray(1 << 16)
     while got := operator.index(source.readinto(memoryview(buffer))):
         if not 0 <= got <= len(buffer):
             raise OSError("readinto() returned a length that is not one")
-        out.write(memoryview(buffer)[:got])
-    return out.getvalue()
+        yield bytes(memoryview(buffer)[:got])
+
+
+def _lines_of(source: Any, longest: int) -> Iterator[bytes]:
+    """Yield lines; the last is one that is longer than is allowed, as far as it was read, if there is such a one."""
+    rest: list[bytes] = []
+    size = 0
+    for data in _pieces(source):
+        first, *lines = data.split(b"\n")
+        rest.append(first)
+        size += len(first)
+        if lines:
+            yield b"".join(rest)
+            yield from lines[:-1]
+            rest, size = lines[-1:], len(lines[-1])
+        if size > longest + len(_BOM):
+            break
+    yield b"".join(rest)
 
 
 def _number(column: bytes, what: str) -> float:
@@ -116,12 +135,13 @@ def _is_number(column: bytes) -> bool:
 
 
 def _lines(
-    data: bytes, layout: _Layout, name: str, *, rank_matters: bool = False
+    lines: Iterable[bytes], layout: _Layout, name: str, *, rank_matters: bool = False, longest: int = LONGEST
 ) -> Iterator[tuple[int, list[bytes], float, float]]:
     """Yield the line number, columns, rank (where it matters) and number of each line that says something."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        data = data[3:]
-    for line, text in enumerate(data.split(b"\n"), 1):
+    for line, text in enumerate(lines, 1):
+        text = text.removeprefix(_BOM) if line == 1 else text
+        if len(text) > longest:
+            raise ReadError(f"{name}:{line}: the line is longer than {longest} bytes, the most that max_line allows")
         columns = text.split()
         if not columns or columns[0].startswith(b"#"):
             continue
@@ -190,7 +210,7 @@ def _is_table(origin: object) -> bool:
     return isinstance(origin, dict | tuple)
 
 
-def judge(origin: Any, name: str) -> Judgments:
+def judge(origin: Any, name: str, longest: int = LONGEST) -> Judgments:
     """Read judgments from an origin."""
     judgments = Judgments()
     first: dict[tuple[bytes, bytes], int] = {}
@@ -205,7 +225,7 @@ def judge(origin: Any, name: str) -> Judgments:
                 )
             first[topic, doc] = entry
     else:
-        for line, columns, _, grade in _lines(_bytes_of(origin), _QRELS_LINE, name):
+        for line, columns, _, grade in _lines(_lines_of(origin, longest), _QRELS_LINE, name, longest=longest):
             topic, _, doc, *_ = columns
             if not judgments.add(topic, doc, grade):
                 raise ReadError(
@@ -259,14 +279,15 @@ def _groups(records: list[_Record]) -> Iterator[tuple[int, int]]:
             start = end
 
 
-def _file_entries(origin: Any, ties: int, name: str) -> Iterator[_Entry]:
-    lines = _lines(_bytes_of(origin), _RUN_LINE, name, rank_matters=ties == TIES_RANK)
+def _file_entries(origin: Any, ties: int, name: str, longest: int) -> Iterator[_Entry]:
+    raw = _lines_of(origin, longest)
+    lines = _lines(raw, _RUN_LINE, name, rank_matters=ties == TIES_RANK, longest=longest)
     for line, columns, given, score in lines:
         tag = columns[5] if len(columns) > 5 else b""
         yield _Entry(line, columns[0], _Record(columns[2], score, given), tag)
 
 
-def _records(origin: Any, ties: int, keep_best: int, name: str) -> tuple[dict[bytes, list[_Record]], str]:
+def _records(origin: Any, ties: int, keep_best: int, name: str, longest: int) -> tuple[dict[bytes, list[_Record]], str]:
     """Group the run's records by topic; a document that comes twice is an error, unless the best is to be kept."""
     entries: Iterable[_Entry]
     if _is_table(origin):
@@ -277,7 +298,7 @@ def _records(origin: Any, ties: int, keep_best: int, name: str) -> tuple[dict[by
         ]
     else:
         at, word = f"{name}:", "on line"
-        entries = _file_entries(origin, ties, name)
+        entries = _file_entries(origin, ties, name, longest)
     topics: dict[bytes, list[_Record]] = {}
     seen: dict[tuple[bytes, bytes], int] = {}
     tag = b""
@@ -294,20 +315,20 @@ def _records(origin: Any, ties: int, keep_best: int, name: str) -> tuple[dict[by
 
 
 def rank_stream(
-    judgments: Judgments, source: Any, stop: int, middle: bool, ties: int, keep_best: int, name: str
+    judgments: Judgments, source: Any, stop: int, middle: bool, *how: Any
 ) -> tuple[bytes, bytes, list[str], str] | None:
-    """Rank a run from where the source stands; this twin always reads the whole of it."""
+    """Rank a run from where the source stands, as `rank` does; this twin always reads the whole of it."""
     if stop >= 0 or middle:
         raise ValueError("the plain reader does not read parts of a file")
-    return rank(judgments, source, ties, keep_best, name)  # type: ignore[return-value]
+    return rank(judgments, source, *how)  # type: ignore[return-value]
 
 
 def rank(
-    judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str
+    judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str, longest: int = LONGEST
 ) -> tuple[bytes, bytes, list[str], str] | tuple[list[str], bytes, list[str], bytes, str, int]:
     """Rank a run: its lists and hits where there are judgments, its documents where there are none."""
     no_groups, ties = bool(ties & NO_GROUPS), ties & ~NO_GROUPS
-    topics, tag = _records(origin, ties, keep_best, name)
+    topics, tag = _records(origin, ties, keep_best, name, longest)
     ordered = {topic: _order(_best(records, ties), ties) for topic, records in topics.items()}
     if judgments is None:
         offsets, scores = array("q", [0]), array("d")

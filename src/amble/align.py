@@ -34,6 +34,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+_LARGEST = 2**63 - 1
+_MOST_THREADS = 256  # as many as were asked for, up to here: nobody has more to gain
+
+
 class _Hits:
     """The hits of all runs, column by column, filled run by run."""
 
@@ -188,10 +192,14 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def whole(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least some size, or a clear word."""
+def whole(
+    value: Any, name: str, least: int = 1, most: int | None = _LARGEST, kind: type[AmbleError] = AmbleError
+) -> int:
+    """A whole number of at least some size (and at most one that arrays can hold), or a clear word."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise AmbleError(f"{name}={value!r}: expected a whole number of at least {least}")
+        raise kind(f"{name}={value!r}: expected a whole number of at least {least}")
+    if most is not None and value > most:
+        raise kind(f"{name}={value!r:.60}: expected a whole number of at most {most}")
     return int(value)
 
 
@@ -202,8 +210,8 @@ def _check(options: dict[str, Any]) -> None:
     depth = options["depth"]
     if options["ties"] == "expected" and options["unjudged"] == "condense":
         raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int | np.integer) or depth < 1):
-        raise AlignError(f"depth={depth!r}: expected a whole number of at least 1, or None")
+    if depth is not None:
+        whole(depth, "depth", kind=AlignError)
 
 
 def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int, groups: bool) -> list[Ranked]:
@@ -252,8 +260,11 @@ def side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int)
     for thread in others:
         thread.start()
     work()
-    for thread in others:
-        thread.join()
+    try:
+        for thread in others:
+            thread.join()
+    finally:  # interrupted: what is not begun is not done
+        todo.clear()
     if errors:
         raise errors[min(errors)]
     return results
@@ -292,6 +303,7 @@ def align(
     *,
     duplicates: Duplicates = "error",
     threads: int | None = None,
+    max_line: int | None = None,
 ) -> Rankings:
     """Let runs meet judgments.
 
@@ -314,6 +326,8 @@ def align(
         A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
     threads : int, optional
         How many threads read; as many as there are processors, where that pays.
+    max_line : int, optional
+        The longest line of files that are read here, in bytes (see `read_runs`).
 
     Returns
     -------
@@ -328,9 +342,9 @@ def align(
     """
     options = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
     _check(options)
-    qrels = read_qrels(qrels)
+    qrels = read_qrels(qrels, max_line=max_line)
     if not isinstance(runs, Runs):
-        runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
+        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
     rule = "docno" if ties == "expected" else ties
     ranked = _rank_all(runs, qrels, rule, duplicates, threads_for(threads, runs), ties == "expected")
     names = run_names(runs, [r.tag for r in ranked])
@@ -366,6 +380,4 @@ def threads_for(threads: int | None, runs: Iterable[Run]) -> int:
         files = [run.path for run in runs if run.path not in (None, "-")]
         size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))
         return min(os.cpu_count() or 1, 8) if size > 1 << 23 else 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise AlignError(f"threads={threads!r}: expected a whole number of at least 1, or None")
-    return threads
+    return min(whole(threads, "threads", kind=AlignError), _MOST_THREADS)

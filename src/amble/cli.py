@@ -6,6 +6,7 @@ that is asked for is imported. Anything a user can cause ends in one line on sta
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import argparse
 import importlib
 import io
@@ -73,11 +74,13 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0 fine, 1 something was found, 2 it could not be done."""
-    argv = sys.argv[1:] if argv is None else argv
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _keep_odd_bytes()
     try:
+        if getattr(_signal.getsignal(_signal.SIGINT), "__module__", "") == "amble":  # that of `amble/__init__`
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        argv = sys.argv[1:] if argv is None else argv
+        _keep_odd_bytes()
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.commands.{argv[0]}")

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
 
-__all__ = ["open_source", "plain_size", "stem", "topic_changes", "whole_file", "write_whole"]
+__all__ = [
+    "LONGEST_DOCUMENT",
+    "LONGEST_LINE",
+    "longest",
+    "open_bytes",
+    "open_source",
+    "plain_size",
+    "read_bytes",
+    "read_lines",
+    "stem",
+    "topic_changes",
+    "whole_file",
+    "write_whole",
+]
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -20,7 +34,10 @@ _MAGIC = {
     b"BZh": ("bzip2", ".bz2"),
     b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
 }
+_MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
 _ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
+LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
+LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
 _LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
 
 
@@ -43,59 +60,73 @@ def _format_of(head: bytes, path: str) -> str:
     for magic, (name, _) in _MAGIC.items():
         if head.startswith(magic):
             return name
+    if head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5:  # a frame to skip, with which pzstd begins its files
+        return "zstd"
     for name, ending in _MAGIC.values():
         if head and path.endswith(ending):
             raise ReadError(f"{path}: not {name} data, although its name ends in {ending}")
     return ""
 
 
-class _Zstd(io.RawIOBase):
-    """Zstandard frames one after another; unlike the library's own reader it tells when the last one is cut off."""
+class _Members(io.RawIOBase):
+    """Compressed members (streams, frames) one after another, read with every check that their format has.
 
-    def __init__(self, file: IO[bytes], decompressor: Any) -> None:
-        self._file, self._new = file, decompressor
-        self._frame: Any = None
-        self._rest, self._ready = b"", b""
+    A member that is damaged or cut off, and bytes after the last that are no member, are errors; zeros after members
+    of gzip, and by fours after streams of xz, are padding. At most as much is decompressed at once as is asked for
+    (zstd, whose library does not let us, gets a little at a time), so that a small file cannot take all memory.
+    """
+
+    def __init__(self, file: IO[bytes], kind: str, new: Callable[[], Any]) -> None:
+        self._file, self._kind, self._new = file, kind, new
+        self._step = 1 << (11 if kind == "zstd" else 17)
+        self._member: Any = None
+        self._data, self._ready = b"", memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            data = self._rest or self._file.read(1 << 17)
-            self._rest = b""
-            if not data:
-                if self._frame is not None:
-                    raise EOFError("it ends before the end-of-stream marker was reached")
-                return 0
-            if self._frame is None:
-                self._frame = self._new().decompressobj()
-            self._ready = self._frame.decompress(data)
-            if self._frame.eof:
-                self._rest, self._frame = self._frame.unused_data, None
+        most = () if self._kind == "zstd" else (len(buffer),)
+        while not self._ready and (self._member or self._begin()):
+            hungry = getattr(self._member, "needs_input", True)
+            data = self._data or (self._file.read(self._step) if hungry else b"")
+            self._ready = memoryview(self._member.decompress(data, *most))
+            if self._member.eof:
+                self._data, self._member = self._member.unused_data, None
+            elif hungry and not (data or self._ready):
+                raise EOFError("it ends before the end-of-stream marker was reached")
+            else:
+                self._data = getattr(self._member, "unconsumed_tail", b"")
         n = min(len(buffer), len(self._ready))
         buffer[:n], self._ready = self._ready[:n], self._ready[n:]
         return n
 
+    def _begin(self) -> bool:
+        """Start with the next member; false at the end of the file."""
+        zeros, data = 0, self._data or self._file.read(self._step)
+        while data:
+            self._data = data.lstrip(b"\0") if self._kind in ("gzip", "xz") else data
+            zeros += len(data) - len(self._data)
+            data = b"" if self._data else self._file.read(self._step)
+        if self._kind == "xz" and zeros % 4:
+            raise EOFError(f"{zeros} zero bytes after a stream, expected a multiple of 4")
+        self._member = self._new() if self._data else None
+        return self._member is not None
 
-def _decompressor(kind: str, file: IO[bytes], path: str) -> Any:
-    if kind == "gzip":
-        import gzip
 
-        return gzip.GzipFile(fileobj=file)
-    if kind == "xz":
-        import lzma
-
-        return lzma.LZMAFile(file)
-    if kind == "bzip2":
-        import bz2
-
-        return bz2.BZ2File(file)
+def _decompressor(kind: str, file: IO[bytes], path: str) -> io.BufferedReader:
     try:
-        import zstandard
+        module: Any = importlib.import_module(_MODULES[kind])
     except ImportError:
-        raise ReadError(f"{path}: zstd data needs the extra: pip install 'amble[zst]'") from None
-    return io.BufferedReader(_Zstd(file, zstandard.ZstdDecompressor))
+        extra = "the extra: pip install 'amble[zst]'" if kind == "zstd" else "a Python that was built with it"
+        raise ReadError(f"{path}: {kind} data needs {extra}") from None
+    new: dict[str, Callable[[], Any]] = {
+        "gzip": lambda: module.decompressobj(31),
+        "xz": lambda: module.LZMADecompressor(module.FORMAT_XZ),
+        "bzip2": lambda: module.BZ2Decompressor(),
+        "zstd": lambda: module.ZstdDecompressor().decompressobj(),
+    }
+    return io.BufferedReader(_Members(file, kind, new[kind]), 1 << 16)
 
 
 def _open(path: str) -> io.FileIO:
@@ -141,7 +172,7 @@ def _lines_before(path: str) -> int:
     with contextlib.suppress(Exception), _open(path) as file:
         head, buffered = _peek(file)
         data = _decompressor(_format_of(head, path), buffered, path)
-        while chunk := data.read1(1 << 16) if hasattr(data, "read1") else data.read(1 << 16):
+        while chunk := data.read1(1 << 16):
             lines += chunk.count(b"\n")
     return lines
 
@@ -171,6 +202,42 @@ def open_source(path: str) -> Iterator[tuple[Any, bool]]:
             raise ReadError(f"{path}{line}: {what}: {error}") from None
 
 
+@contextlib.contextmanager
+def open_bytes(path: str) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed and buffered: what `open_source` opens, as a file with lines."""
+    with open_source(path) as (source, _):
+        if isinstance(source, int):
+            with open(source, "rb", closefd=False) as file:
+                yield file
+        else:
+            yield source
+
+
+def longest(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE) -> int:
+    """Return the bytes that a line or a document may have, as they were asked for, or as usual."""
+    if most is None:
+        return usual
+    if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most < 1 << 31:
+        raise AmbleError(f"{name}={most!r}: expected a whole number of bytes, from 1 to {(1 << 31) - 1}")
+    return int(most)
+
+
+def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:
+    """Yield the lines of a file, decompressed, with their ends; no more is read of one that is too long."""
+    with open_bytes(path) as file:
+        number = 0
+        while line := file.readline(most + 1):
+            number += 1
+            if len(line) > most and not line.endswith(b"\n"):
+                raise ReadError(f"{path}:{number}: the line is longer than {most} bytes, the most that {name} allows")
+            yield line
+
+
+def read_bytes(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> bytes:
+    """Read all of a file, decompressed, provided that no line is too long."""
+    return b"".join(read_lines(path, most, name))
+
+
 def plain_size(path: str) -> int:
     """Return the size of a plain regular file, 0 for any other."""
     if path == "-":
@@ -181,8 +248,11 @@ def plain_size(path: str) -> int:
         return os.fstat(file.fileno()).st_size
 
 
-def topic_changes(path: str, parts: int) -> list[int]:
-    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start."""
+def topic_changes(path: str, parts: int, most: int = LONGEST_LINE) -> list[int]:
+    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start.
+
+    No cut is looked for behind a line of more than ``most`` bytes, which the reader refuses.
+    """
     cuts = [0]
     with io.BufferedReader(_open(path)) as file:
         size = os.fstat(file.fileno()).st_size
@@ -191,10 +261,14 @@ def topic_changes(path: str, parts: int) -> list[int]:
             if at <= cuts[-1]:
                 continue
             file.seek(at - 1)
-            file.readline()
+            if not file.readline(most + 1).endswith(b"\n"):
+                continue  # the last line, or one that is too long
             topic = b""
             while (start := file.tell()) < min(size, at + _LONGEST_SEARCH):
-                column = file.readline().split(None, 1)[:1]
+                line = file.readline(most + 1)
+                if not line.endswith(b"\n"):
+                    break
+                column = line.split(None, 1)[:1]
                 if not column or column[0].startswith(b"#"):
                     continue
                 if topic and column[0] != topic:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import ReadError
-from amble.files import open_source, plain_size, stem, topic_changes
+from amble.files import longest, open_source, plain_size, stem, topic_changes
 from amble.frames import as_table
 from amble.ranked import Documents, Ranked
 
@@ -124,11 +124,14 @@ class Run:
         The file's name without endings, or the name given with the data.
     """
 
-    def __init__(self, origin: Any, label: str, *, path: str | None = None, named: bool = False) -> None:
+    def __init__(
+        self, origin: Any, label: str, *, path: str | None = None, named: bool = False, max_line: int | None = None
+    ) -> None:
         self._origin = origin
         self.path = path
         self.label = label
         self.named = named
+        self.max_line = longest(max_line)
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
@@ -141,12 +144,12 @@ class Run:
         with open_source(self.path) as (source, again):
             raw = None
             if again:
-                raw = reader.rank_stream(qrels.judgments, source, -1, False, code, best, self.path)
+                raw = reader.rank_stream(qrels.judgments, source, -1, False, code, best, self.path, self.max_line)
             else:  # standard input, a pipe: cannot be read a second time
-                raw = reader.rank(qrels.judgments, source, code, best, self.path)
+                raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)
         if raw is None:  # a topic's lines do not stand together
             with open_source(self.path) as (source, _):
-                raw = reader.rank(qrels.judgments, source, code, best, self.path)  # C only
+                raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
@@ -156,7 +159,7 @@ class Run:
         size = plain_size(self.path)
         if size < _BIG_FILE:
             return []
-        cuts = [*topic_changes(self.path, wanted), size]
+        cuts = [*topic_changes(self.path, wanted, self.max_line), size]
         return [(a, b - a) for a, b in itertools.pairwise(cuts)]
 
     def rank_parts(
@@ -185,7 +188,8 @@ class Run:
                 file.seek(start)
                 at = file.fileno()
                 try:
-                    raw = reader.rank_stream(qrels.judgments, at, length, start > 0, code, best, path)  # C only
+                    how = length, start > 0, code, best, path, self.max_line
+                    raw = reader.rank_stream(qrels.judgments, at, *how)  # C only
                 except ReadError:
                     return None
             return None if raw is None else Ranked.of(raw, groups)
@@ -210,7 +214,7 @@ class Run:
             documents = Documents(reader.rank(None, self._origin, code, best, self.label))
         else:
             with open_source(self.path) as (source, _):
-                documents = Documents(reader.rank(None, source, code, best, self.path))
+                documents = Documents(reader.rank(None, source, code, best, self.path, self.max_line))
         self._refuse_empty(len(documents))
         return documents
 
@@ -254,7 +258,7 @@ class Runs(Sequence[Run]):
         return f"Runs({', '.join(repr(run.path or run.label) for run in self._runs)})"
 
 
-def read_qrels(source: Any, *, name: str = "") -> Qrels:
+def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Qrels:
     """Read judgments.
 
     Parameters
@@ -265,6 +269,8 @@ def read_qrels(source: Any, *, name: str = "") -> Qrels:
         ``relevance``; ``qid``, ``docno``, ``label``); an iterable of ``(topic, doc, grade)``; an ir_datasets dataset.
     name : str, optional
         What to call data in memory in messages.
+    max_line : int, optional
+        The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
 
     Returns
     -------
@@ -286,7 +292,7 @@ def read_qrels(source: Any, *, name: str = "") -> Qrels:
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         with open_source(path) as (opened, _):
-            judgments = reader.judge(opened, path)
+            judgments = reader.judge(opened, path, longest(max_line))
         name = name or path
     else:
         name = name or "qrels"
@@ -307,27 +313,27 @@ def _is_scores(data: Mapping[Any, Any]) -> bool:
     return True
 
 
-def _runs_of(source: Any) -> Iterator[Run]:
+def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
     if isinstance(source, Run):
         yield source
     elif isinstance(source, Runs):
         yield from source
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        yield Run(None, stem(path) if path != "-" else "stdin", path=path)
+        yield Run(None, stem(path) if path != "-" else "stdin", path=path, max_line=max_line)
     elif isinstance(source, Mapping) and not _is_scores(source):
         for name, data in source.items():
             if not isinstance(name, str):
                 raise ReadError(f"run name {name!r} is of type {type(name).__name__}, expected a string")
             if isinstance(data, str | os.PathLike):
-                yield Run(None, name, path=os.fspath(data), named=True)
+                yield Run(None, name, path=os.fspath(data), named=True, max_line=max_line)
             else:
                 yield Run(as_table(data, "score", name), name, named=True)
     else:
         yield Run(as_table(source, "score", "run"), "run", named=True)
 
 
-def read_runs(*sources: Any) -> Runs:
+def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
     """Name the runs to be evaluated; files are read when they are aligned with judgments.
 
     Parameters
@@ -335,6 +341,8 @@ def read_runs(*sources: Any) -> Runs:
     *sources : path, mapping, frame or iterable
         TREC run files (plain, gzip, xz, bzip2 or zstd; ``-`` for standard input); ``{name: run}`` where a run is a
         path, ``{topic: {doc: score}}`` or a frame; or one run in memory.
+    max_line : int, optional
+        The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
 
     Returns
     -------
@@ -346,7 +354,7 @@ def read_runs(*sources: Any) -> Runs:
     >>> len(amble.read_runs("a.run", "b.run.gz", {"mine": {"401": {"d1": 2.0}}}))
     3
     """
-    runs = [run for source in sources for run in _runs_of(source)]
+    runs = [run for source in sources for run in _runs_of(source, max_line)]
     if not runs:
         raise ReadError("no runs given, expected at least one")
     return Runs(runs)

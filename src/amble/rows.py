@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from amble.errors import ReadError
-from amble.files import open_source
+from amble.files import read_bytes
 
 __all__ = ["read_number", "read_rows"]
 
@@ -35,13 +35,10 @@ def read_rows(
         ``file:line``, for messages.
     words, numbers : list
     """
-    from amble import _reader_py
-
     name = os.fspath(path)
     layout = " ".join((*words, *numbers))
     if data is None:
-        with open_source(name) as (source, _):
-            data = _reader_py._bytes_of(source)
+        data = read_bytes(name)
     empty = True
     for line, raw in enumerate(data.split(b"\n"), 1):
         cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]

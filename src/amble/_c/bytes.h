@@ -59,18 +59,19 @@ INLINE u64 fold(u64 a, u64 b) {
     return (a * b) ^ (ah * bh + (mid >> 32) + (mid2 >> 32));
 #endif
 }
-#define HASH_SEED 0x9e3779b97f4a7c15ULL
-#define HASH_STEP 0xbf58476d1ce4e5b9ULL
+/* The key of the hash, drawn anew by every process, so that nobody can write ids that collide. No result depends on it:
+ * bytes are always compared, and no table is read in the order of its slots. */
+static struct { u64 seed, step; } hash_key;
 
 /* walk over the column at p, hashing as it goes */
 INLINE const u8 *hash_column(const u8 *p, Name *out) {
     const u8 *start = p;
-    u64 h = HASH_SEED, w, m;
+    u64 h = hash_key.seed, step = hash_key.step, w, m;
     for (;;) {
         w = load8(p);
         m = marks_low(w);
         if (m) break;
-        h = fold(h ^ w, HASH_STEP);
+        h = fold(h ^ w, step);
         p += 8;
     }
     int k = first_marked(m);
@@ -78,19 +79,19 @@ INLINE const u8 *hash_column(const u8 *p, Name *out) {
     p += k;
     out->p = start;
     out->n = (u32)(p - start);
-    out->hash = fold(h ^ w, HASH_STEP ^ (u64)out->n);
+    out->hash = fold(h ^ w, step ^ (u64)out->n);
     return p;
 }
 
 /* the same hash for bytes that no blank need follow (they may even contain blanks) */
 static void hash_bytes(const u8 *p, size_t n, Name *out) {
-    u64 h = HASH_SEED, w = 0;
+    u64 h = hash_key.seed, step = hash_key.step, w = 0;
     size_t i = 0;
-    for (; i + 8 <= n; i += 8) h = fold(h ^ load8(p + i), HASH_STEP);
+    for (; i + 8 <= n; i += 8) h = fold(h ^ load8(p + i), step);
     for (size_t k = n; k > i; k--) w = w << 8 | p[k - 1];
     out->p = p;
     out->n = (u32)n;
-    out->hash = fold(h ^ w, HASH_STEP ^ (u64)out->n);
+    out->hash = fold(h ^ w, step ^ (u64)out->n);
 }
 
 INLINE int same_name(const Name *a, const Name *b) {

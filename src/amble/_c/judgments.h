@@ -105,11 +105,11 @@ static int judged_twice(const Name *topic, const Name *doc, const char *where, u
 }
 
 /* one qrels line: 1 a judgment, 0 nothing on it, -1 wrong; *next is the line after it, unless it is wrong */
-INLINE int qrels_line(const u8 *p, const u8 **next, Name *topic, Name *doc, double *grade) {
+INLINE int qrels_line(const u8 *p, const u8 **next, size_t longest, Name *topic, Name *doc, double *grade) {
     const u8 *start = p;
     p = skip_blanks(p);
-    if (*p == '\n') { *next = p + 1; return 0; }
-    if (*p == '#') { while (*p != '\n') p++; *next = p + 1; return 0; }
+    if (*p == '#') while (*p != '\n') p++;
+    if (*p == '\n' && !LINE_TOO_LONG(start, p, longest)) { *next = p + 1; return 0; }
     if (*p <= ' ') return -1;
     p = skip_blanks(hash_column(p, topic));
     if (*p <= ' ') return -1;
@@ -118,7 +118,7 @@ INLINE int qrels_line(const u8 *p, const u8 **next, Name *topic, Name *doc, doub
     p = skip_blanks(hash_column(p, doc));
     if (*p <= ' ' || parse_number(p, &p, grade) != NUMBER) return -1;
     p = skip_blanks(p);
-    if (*p != '\n' || LINE_TOO_LONG(start, p)) return -1;
+    if (*p != '\n' || LINE_TOO_LONG(start, p, longest)) return -1;
     *next = p + 1;
     return 1;
 }
@@ -132,8 +132,9 @@ static int judgments_read(Judgments *j, Source *s, Err *e) {
     Name topic, doc;
     double grade;
     for (u64 line = 1; rc == FINE && p < w.lim; line++, p = next) {
-        int is = qrels_line(p, &next, &topic, &doc, &grade);
-        if (is < 0) rc = explain_line(p, line, &QRELS_LINE, 0, e);
+        if (!(line % LOOK_EVERY) && (rc = interrupted(&s->state, e))) break;
+        int is = qrels_line(p, &next, s->longest, &topic, &doc, &grade);
+        if (is < 0) rc = explain_line(p, line, &QRELS_LINE, 0, s->longest, e);
         if (is <= 0) continue;
         e->line = line;
         rc = judge(j, &topic, &doc, grade, e);
@@ -141,7 +142,7 @@ static int judgments_read(Judgments *j, Source *s, Err *e) {
         u64 first = 1; /* the line that judged it first */
         Name t, d;
         for (const u8 *q = w.buf;; first++, q = next)
-            if (qrels_line(q, &next, &t, &d, &grade) > 0 && same_name(&t, &topic) && same_name(&d, &doc)) break;
+            if (qrels_line(q, &next, s->longest, &t, &d, &grade) > 0 && same_name(&t, &topic) && same_name(&d, &doc)) break;
         rc = judged_twice(&topic, &doc, "on line", first, e);
     }
     mem_free(w.buf);

@@ -23,6 +23,8 @@ typedef struct { const char *columns; int least, most; int number; const char *n
 static const Layout QRELS_LINE = {"topic iter doc grade", 4, 4, 3, "grade", 0};
 static const Layout RUN_LINE = {"topic Q0 doc rank score tag", 5, 6, 4, "score", 1};
 
+#define LINE_TOO_LONG(from, to, longest) ((size_t)((to) - (from)) > (longest))
+
 static int wrong_number(const u8 *p, const char *what, Err *e) {
     char shown[QUOTED];
     const u8 *end;
@@ -35,14 +37,20 @@ static int wrong_number(const u8 *p, const char *what, Err *e) {
     return e->kind = WRONG;
 }
 
-/* Says what is wrong with the line at p. The order is fixed (control bytes, columns, rank, number), so that the
- * plain twin can say the same. */
-static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters, Err *e) {
+/* Says what is wrong with the line at p. The order is fixed (length, control bytes, columns, rank, number), so
+ * that the plain twin can say the same. */
+static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters, size_t longest, Err *e) {
     const u8 *column[8], *q = p, *last = p;
     int n = 0;
     double rank;
     e->line = line;
-    for (; *q != '\n'; q++)
+    while (*q != '\n') q++;
+    if (LINE_TOO_LONG(p, q, longest)) {
+        snprintf(e->text, sizeof e->text, "the line is longer than %llu bytes, the most that max_line allows",
+                 (unsigned long long)longest);
+        return e->kind = WRONG;
+    }
+    for (q = p; *q != '\n'; q++)
         if (*q < ' ' && !is_blank(*q)) {
             if (*q) snprintf(e->text, sizeof e->text, "control byte 0x%02x in the line, expected text", *q);
             else snprintf(e->text, sizeof e->text, "NUL byte in the line, expected text (is it UTF-16, or compressed?)");
@@ -63,11 +71,8 @@ static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters
     }
     if (rank_matters && wrong_number(column[3], "rank", e)) return e->kind;
     if (wrong_number(column[l->number], l->number_is, e)) return e->kind;
-    snprintf(e->text, sizeof e->text, "the line is longer than 2 GiB");
+    snprintf(e->text, sizeof e->text, "cannot be read, expected %s", l->columns); /* no line comes here */
     return e->kind = WRONG;
 }
-
-/* the place of a wrong line and what it says, once the columns are known to be right */
-#define LINE_TOO_LONG(from, to) ((size_t)((to) - (from)) > INT32_MAX)
 
 #endif

@@ -11,7 +11,7 @@ typedef struct {
 } RunLine;
 
 /* The rest of a run line after its topic: 1 a record, -1 wrong. *next is the line after it, unless it is wrong. */
-INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, int rank_matters, RunLine *l) {
+INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, size_t longest, int rank_matters, RunLine *l) {
     if (*p <= ' ') return -1;
     p = skip_blanks(skip_column(p));
     if (*p <= ' ') return -1;
@@ -41,7 +41,7 @@ INLINE int run_columns(const u8 *start, const u8 *p, const u8 **next, int rank_m
             }
         }
     }
-    if (*p != '\n' || LINE_TOO_LONG(start, p)) return -1;
+    if (*p != '\n' || LINE_TOO_LONG(start, p, longest)) return -1;
     *next = p + 1;
     return 1;
 }
@@ -55,6 +55,7 @@ typedef struct {
     Arena arena;
     const u8 *tag; u32 tag_n; int tagged;
     u8 *text; size_t text_n;         /* whole runs from a source: all of it */
+    PyThreadState *state;            /* the released GIL's, while whole runs are ranked */
 } Run;
 
 static void run_free(Run *r) {
@@ -163,17 +164,18 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
         const u8 *start = p;
         line++;
         p = skip_blanks(p);
-        if (*p == '\n') { p++; continue; }
-        if (*p == '#') { p = (const u8 *)memchr(p, '\n', (size_t)(w.lim - p) + 1) + 1; continue; }
+        if (*p == '#') p = memchr(p, '\n', (size_t)(w.lim - p) + 1);
+        if (*p == '\n' && !LINE_TOO_LONG(start, p, s->longest)) { p++; continue; }
         int same = is_topic(&now, p, (size_t)(w.lim - p));
         if (same) {
             p = skip_blanks(p + now.n);
-            if (run_columns(start, p, &next, rank_matters, &l) < 0) rc = WRONG;
-        } else if (*p <= ' ' || run_columns(start, skip_blanks(hash_column(p, &l.topic)), &next, rank_matters, &l) < 0)
+            if (run_columns(start, p, &next, s->longest, rank_matters, &l) < 0) rc = WRONG;
+        } else if (*p <= ' ' || run_columns(start, skip_blanks(hash_column(p, &l.topic)), &next, s->longest,
+                                            rank_matters, &l) < 0)
             rc = WRONG;
         if (rc) { /* an earlier line's duplicate comes first */
             rc = close_topic(r, j, from, from_line, e);
-            if (!rc) rc = explain_line(start, line, &RUN_LINE, rank_matters, e);
+            if (!rc) rc = explain_line(start, line, &RUN_LINE, rank_matters, s->longest, e);
             break;
         }
         if (!same) {
@@ -235,6 +237,7 @@ static int rank_groups(Run *r, const Judgments *j, const size_t *group, const ch
     const double *given = ranks_given(r);
     for (size_t t = 0; t < r->topics.n; t++) {
         size_t at = group[t];
+        if (!((t + 1) % LOOK_EVERY_TOPICS) && interrupted(&r->state, e)) return e->kind;
         int rc = rank_topic(&r->rank, j, names_find(&j->topics, &r->topics.name[t]), r->record + at,
                             group[t + 1] - at, given ? given + at : NULL, e);
         if (rc < 0) return rc;
@@ -288,10 +291,11 @@ static int run_whole(Run *r, Source *s, Err *e, Err *wrong) {
     p = w.buf;
     for (u64 line = 1; p < w.lim; line++, p = next) {
         const u8 *q = skip_blanks(p);
-        if (*q == '\n') { next = q + 1; continue; }
-        if (*q == '#') { next = (const u8 *)memchr(q, '\n', (size_t)(w.lim - q) + 1) + 1; continue; }
-        if (*q <= ' ' || run_columns(p, skip_blanks(hash_column(q, &l.topic)), &next, rank_matters, &l) < 0) {
-            explain_line(p, line, &RUN_LINE, rank_matters, wrong);
+        if (!(line % LOOK_EVERY) && (rc = interrupted(&s->state, e))) return rc;
+        if (*q == '#') q = memchr(q, '\n', (size_t)(w.lim - q) + 1);
+        if (*q == '\n' && !LINE_TOO_LONG(p, q, s->longest)) { next = q + 1; continue; }
+        if (*q <= ' ' || run_columns(p, skip_blanks(hash_column(q, &l.topic)), &next, s->longest, rank_matters, &l) < 0) {
+            explain_line(p, line, &RUN_LINE, rank_matters, s->longest, wrong);
             return FINE;
         }
         e->line = line;

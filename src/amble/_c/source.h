@@ -22,8 +22,23 @@ typedef struct {
     PyObject *reader;     /* has readinto(buffer) -> int */
     PyThreadState *state; /* the released GIL's */
     u64 left;             /* bytes that may still be read */
+    size_t longest;       /* line that is allowed, in bytes */
     int ended;
+    unsigned reads;
 } Source;
+
+/* Loops look for signals (Ctrl-C) now and then: every so many reads, lines, topics. */
+#define LOOK_EVERY_READS 16
+#define LOOK_EVERY 65536
+#define LOOK_EVERY_TOPICS 1024
+
+/* whether a signal's handler raised; *state is the released GIL's, NULL where it is held */
+static int interrupted(PyThreadState **state, Err *e) {
+    if (*state) PyEval_RestoreThread(*state);
+    if (PyErr_CheckSignals()) e->kind = PYTHON;
+    if (*state) *state = PyEval_SaveThread();
+    return e->kind;
+}
 
 static i64 ask_reader(Source *s, u8 *to, size_t space, Err *e) {
     i64 got = -1;
@@ -55,10 +70,11 @@ static i64 source_read(Source *s, u8 *to, size_t space, Err *e) {
     if (space > s->left) space = (size_t)s->left;
     if (!space) return 0;
     i64 got;
+    if (!(++s->reads % LOOK_EVERY_READS) && interrupted(&s->state, e)) return -1;
     if (s->fd < 0) got = ask_reader(s, to, space, e);
     else {
-        do got = (i64)read_fd(s->fd, to, space);
-        while (got < 0 && errno == EINTR);
+        while ((got = (i64)read_fd(s->fd, to, space)) < 0 && errno == EINTR)
+            if (interrupted(&s->state, e)) return -1;
         if (got < 0) { e->system_error = errno; e->kind = SYSTEM; }
     }
     if (got > 0) s->left -= (u64)got;
@@ -69,9 +85,9 @@ static i64 source_read(Source *s, u8 *to, size_t space, Err *e) {
 typedef struct { u8 *buf; size_t cap, len; u8 *lim; int started; } Window;
 
 /* Forget the bytes before `keep` (move the rest to the front) and read until there is a further whole line, or the
- * end. The caller's pointers into the window move by the returned distance. */
+ * end, or more of a line than is allowed (that is then the last: it will be refused). */
 static int window_fill(Window *w, Source *s, size_t keep, Err *e) {
-    size_t live = w->len - keep, scanned = live;
+    size_t live = w->len - keep, scanned = live, whole = w->lim ? (size_t)(w->lim - w->buf) - keep : 0;
     if (keep && live) memmove(w->buf, w->buf + keep, live);
     w->len = live;
     for (;;) {
@@ -94,14 +110,14 @@ static int window_fill(Window *w, Source *s, size_t keep, Err *e) {
                 scanned = 0;
             }
         }
-        if (!got) { /* the end: close the last line */
+        u8 *z = w->buf + w->len;
+        while (z > w->buf + scanned && z[-1] != '\n') z--;
+        if (got && z > w->buf + scanned) { w->lim = z; break; }
+        if (!got || w->len - whole > s->longest) { /* close the last line */
             s->ended = 1;
             w->lim = w->buf + w->len;
             break;
         }
-        u8 *z = w->buf + w->len;
-        while (z > w->buf + scanned && z[-1] != '\n') z--;
-        if (z > w->buf + scanned) { w->lim = z; break; }
         scanned = w->len;
     }
     w->buf[w->len] = '\n';

@@ -24,6 +24,7 @@ def check(
     depth: int = 1000,
     keep: int | None = None,
     progress: Progress | None = None,
+    max_line: int | None = None,
 ) -> list[Report]:
     r"""Check run files, and the judgments they are to meet.
 
@@ -39,6 +40,8 @@ def check(
         How many findings of a kind and file to keep; all of them if not given. They are counted in any case.
     progress : callable, optional
         Called with the path and the lines read so far.
+    max_line : int, optional
+        The longest line, in bytes (see `amble.read_runs`).
 
     Returns
     -------
@@ -60,12 +63,12 @@ def check(
     reports, judged = [], None
     name = "" if qrels is None else os.fspath(qrels)
     if qrels is not None:
-        report, judged = check_qrels(name, keep=keep, progress=progress)
+        report, judged = check_qrels(name, keep=keep, progress=progress, max_line=max_line)
         reports.append(report)
         judged = judged or None  # nothing could be read: nothing to hold the runs against
     first: dict[str, str] = {}
     for run in runs:
-        report = check_run(run, judged, qrels=name, depth=depth, keep=keep, progress=progress)
+        report = check_run(run, judged, qrels=name, depth=depth, keep=keep, progress=progress, max_line=max_line)
         reports.append(report)
         if report.tag and first.setdefault(report.tag, report.path) != report.path:
             text = "the tag is also that of {}: the runs will go by their files' names"

@@ -19,7 +19,7 @@ from amble._reader_py import _lines as parse_lines
 from amble._reader_py import _quote as quote
 from amble.check.findings import Findings
 from amble.errors import ReadError
-from amble.files import open_source
+from amble.files import longest, open_source
 
 __all__ = ["Block", "Progress", "all_numbers", "blocks", "quote", "report_unreadable"]
 
@@ -62,8 +62,8 @@ def all_numbers(column: Sequence[bytes]) -> array[float] | None:
     return values if np.isfinite(np.frombuffer(values)).all() else None
 
 
-def _chunks(path: str) -> Iterator[bytes]:
-    """Yield the file's bytes in whole lines."""
+def _chunks(path: str, most: int) -> Iterator[bytes]:
+    """Yield the file's bytes in whole lines, up to one that is too long."""
     rest: list[bytes] = []
     try:
         with open_source(path) as (source, _):
@@ -78,6 +78,8 @@ def _chunks(path: str) -> Iterator[bytes]:
                     rest = [data[end:]] if end < len(data) else []
                 else:
                     rest.append(data)
+                if sum(map(len, rest)) > most + len(_BOM):
+                    break
     except OSError as error:
         raise ReadError(f"{path}: cannot be read: {error.strerror or error}") from None
     if rest:
@@ -124,7 +126,7 @@ def _parsed(lines: list[bytes], first: int, layout: Layout, found: Findings) -> 
     refused: list[bytes] = []
     for line, text in enumerate(lines, first):
         try:  # the line stands second, where a byte order mark is no byte order mark
-            parsed = next(parse_lines(b"\n" + text, layout, ""), None)
+            parsed = next(parse_lines((b"", text), layout, ""), None)
         except ReadError as error:
             message = str(error).removeprefix(":2: ")
             kind = "columns" if message.startswith("found ") else "control" if " in the line" in message else "number"
@@ -170,7 +172,9 @@ def _look_at_ids(block: Block, found: Findings) -> None:
                     found.add("not-ascii", line, "{} {} is not ASCII, expected plain letters", what, quote(row[i]))
 
 
-def blocks(path: str, layout: Layout, found: Findings, progress: Progress | None = None) -> Iterator[Block]:
+def blocks(
+    path: str, layout: Layout, found: Findings, progress: Progress | None = None, max_line: int | None = None
+) -> Iterator[Block]:
     """Yield a file's good lines; report the others and the way the file is written.
 
     Parameters
@@ -183,6 +187,8 @@ def blocks(path: str, layout: Layout, found: Findings, progress: Progress | None
         Where to report.
     progress : callable, optional
         Called with the path and the lines read so far, block by block.
+    max_line : int, optional
+        The longest line, in bytes.
 
     Raises
     ------
@@ -190,13 +196,16 @@ def blocks(path: str, layout: Layout, found: Findings, progress: Progress | None
         The file cannot be opened, or not be read to its end.
     """
     seen, n, text = _Bytes(found), 0, b""
-    for text in _chunks(path):
+    most = longest(max_line)
+    for text in _chunks(path, most):
         body = text
         if not n and body.startswith(_BOM):
             found.add("bom", 1, "the file starts with a byte order mark, expected none")
             body = body[len(_BOM) :]
         body = body.removesuffix(b"\n")
         lines = body.split(b"\n")
+        if len(body) > most and (long := [i for i, line in enumerate(lines, n + 1) if len(line) > most]):
+            raise ReadError(f"{path}:{long[0]}: the line is longer than {most} bytes, the most that max_line allows")
         seen.see(body, lines, n + 1)
         block = _block(body, lines, n + 1, layout, found)
         if not body.isascii():

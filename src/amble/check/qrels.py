@@ -36,7 +36,11 @@ def _look_at_grades(grades: NDArray[np.float64], lines: Sequence[int], found: Fi
 
 
 def check_qrels(
-    path: str | os.PathLike[str], *, keep: int | None = None, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    *,
+    keep: int | None = None,
+    progress: Progress | None = None,
+    max_line: int | None = None,
 ) -> tuple[Report, Judged]:
     r"""Check a qrels file.
 
@@ -48,6 +52,8 @@ def check_qrels(
         How many findings of a kind to keep; all of them if not given. They are counted in any case.
     progress : callable, optional
         Called with the path and the lines read so far.
+    max_line : int, optional
+        The longest line, in bytes (see `amble.read_runs`).
 
     Returns
     -------
@@ -74,7 +80,7 @@ def check_qrels(
     now, last = b"", 0
     ended: dict[bytes, int] = {}  # the line on which each topic's lines ended
     try:
-        for block in blocks(path, _QRELS_LINE, found, progress):
+        for block in blocks(path, _QRELS_LINE, found, progress, max_line):
             _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
             for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
                 if topic != now:

@@ -222,6 +222,7 @@ def check_run(
     depth: int = 1000,
     keep: int | None = None,
     progress: Progress | None = None,
+    max_line: int | None = None,
 ) -> Report:
     r"""Check a run file.
 
@@ -239,6 +240,8 @@ def check_run(
         How many findings of a kind to keep; all of them if not given. They are counted in any case.
     progress : callable, optional
         Called with the path and the lines read so far.
+    max_line : int, optional
+        The longest line, in bytes (see `amble.read_runs`).
 
     Returns
     -------
@@ -259,7 +262,7 @@ def check_run(
     report = Report(path, "run", found)
     run, totals = _Run(found), _Totals()
     try:
-        for block in blocks(path, _RUN_LINE, found, progress):
+        for block in blocks(path, _RUN_LINE, found, progress, max_line):
             run.add(block)
     except ReadError as error:
         report.unreadable = error

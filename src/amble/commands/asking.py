@@ -13,7 +13,7 @@ from amble.lab.pool import Pool, pool
 from amble.lab.sheets import parse_grades, read_texts
 from amble.lab.topics import read_questions
 from amble.lab.written import qrels_text
-from amble.read import read_qrels
+from amble.read import Runs, read_qrels
 
 __all__ = ["ask"]
 
@@ -59,7 +59,7 @@ def _answer(prompt: str, allowed: dict[float, str]) -> float | None:
 
 
 def ask(
-    runs: list[str],
+    runs: Runs,
     path: str,
     *,
     order: str,

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from amble.commands.eval import longest_line
+
 if TYPE_CHECKING:
     from amble.check import Report
 
@@ -26,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth", type=int, default=1000, metavar="N", help="the most documents a topic should have (default: 1000)"
     )
+    longest_line(parser.add_argument)
     parser.add_argument("--all", action="store_true", help=f"print all findings, not the first {_SHOWN} of each kind")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings, too")
     parser.add_argument("--format", choices=("text", "tsv", "json"), default="text", help="default: text")
@@ -45,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("-: standard input can be read only once")
     progress = _Progress() if sys.stderr is not None and sys.stderr.isatty() else None
     try:
-        reports = check(args.runs, args.qrels, depth=args.depth, keep=None if args.all else _SHOWN, progress=progress)
+        keep = None if args.all else _SHOWN
+        reports = check(args.runs, args.qrels, depth=args.depth, keep=keep, progress=progress, max_line=args.max_line)
     finally:
         if progress is not None:
             progress.clear()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
-from amble.files import write_whole
+from amble.files import LONGEST_LINE, write_whole
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
 _TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
@@ -48,11 +48,17 @@ def alignment(add: Add, ties: tuple[str, ...] = _TIES) -> None:
     add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
     add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    longest_line(add)
+
+
+def longest_line(add: Add) -> None:
+    """Declare how long lines of files may be."""
+    add("--max-line", type=int, metavar="BYTES", help=f"the longest line of a file (default: {LONGEST_LINE})")
 
 
 def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     """What `alignment` was given, for `align`."""
-    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads")}
+    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "max_line")}
     return chosen | {"missing": args.missing or "zero"}
 
 

@@ -67,9 +67,10 @@ def run(args: argparse.Namespace) -> int:
     weights = _weights(args.weights)
     from amble.lab.fusion import fuse
     from amble.lab.written import run_text
+    from amble.read import read_runs
 
     fused = fuse(
-        list(args.runs),
+        read_runs(*args.runs, max_line=args.max_line),
         args.method,
         norm=args.norm or "minmax",
         weights=weights,

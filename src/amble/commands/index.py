@@ -18,6 +18,7 @@ import sys
 from collections.abc import Sequence
 
 from amble.errors import AmbleError
+from amble.files import LONGEST_DOCUMENT
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-stemming", action="store_true", help="words as they are")
     add("--fields", nargs="+", metavar="NAME", help="the tags or keys to take (default: all)")
     add("--encoding", metavar="CODE", help="of the files (default: utf-8, or what an XML declaration says)")
+    add("--max-document", type=int, metavar="BYTES", help=f"the longest document (default: {LONGEST_DOCUMENT})")
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -53,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
             stemming=not args.no_stemming,
             fields=args.fields,
             encoding=args.encoding,
+            max_document=args.max_document,
             progress=progress.count,
         )
     finally:

@@ -133,7 +133,8 @@ def _uniques(args: argparse.Namespace) -> None:
     from amble.lab.uniques import unique_relevant
 
     qrels, runs = _qrels_and_runs(args)
-    rankings = align(qrels, runs, ties=args.ties, duplicates=args.duplicates, threads=args.threads)
+    options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads", "max_line")}
+    rankings = align(qrels, runs, **options)
     groups = None if args.groups is None else read_groups(args.groups, rankings.runs)
     depth = 100 if args.depth is None else args.depth
     _table(unique_relevant(rankings, depth, groups=groups, rel=_rel(args), digits=_digits(args)), args)
@@ -144,13 +145,16 @@ def _effort(args: argparse.Namespace) -> None:
     from amble.lab.effort import judging_effort
     from amble.lab.pool import pool
     from amble.progress import Progress
-    from amble.read import read_qrels
+    from amble.read import read_qrels, read_runs
 
     qrels, runs = _qrels_and_runs(args)
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
     targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else numbers(args.found, "--found", float)
-    known = read_qrels(qrels)
-    made = pool(runs, **(lists_of(args) | {"depth": 100 if args.depth is None else args.depth}))
+    known = read_qrels(qrels, max_line=args.max_line)
+    made = pool(
+        read_runs(*runs, max_line=args.max_line),
+        **(lists_of(args) | {"depth": 100 if args.depth is None else args.depth}),
+    )
     progress = Progress("judging")
     try:
         effort = judging_effort(
@@ -169,11 +173,12 @@ def _effort(args: argparse.Namespace) -> None:
 
 def _ask(args: argparse.Namespace) -> None:
     from amble.commands.asking import ask
+    from amble.read import read_runs
 
     if args.output is None:
         raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
     made, found = ask(
-        args.files,
+        read_runs(*args.files, max_line=args.max_line),
         args.output,
         order=args.order or "mtf",
         grades=args.grades or "0,1",

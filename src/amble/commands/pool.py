@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from amble.commands.eval import write
+from amble.commands.eval import longest_line, write
 from amble.commands.index import keep
 from amble.errors import AmbleError
 from amble.lab.orders import ORDERS
@@ -32,6 +32,7 @@ def lists(add: Callable[..., Any], depth: int | None, usual: str = "%(default)s"
     add("--ties", choices=("docno", "rank", "file"), default="docno", help="equal scores (default: %(default)s)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
     add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    longest_line(add)
 
 
 def lists_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -84,10 +85,10 @@ def run(args: argparse.Namespace) -> int:
     strata = [] if args.strata is None else _strata(args.strata)
     from amble.lab.orders import order_pool
     from amble.lab.pool import pool
-    from amble.read import read_qrels
+    from amble.read import read_qrels, read_runs
 
-    known = None if args.qrels is None else read_qrels(args.qrels)
-    made = pool(list(args.runs), **lists_of(args))
+    known = None if args.qrels is None else read_qrels(args.qrels, max_line=args.max_line)
+    made = pool(read_runs(*args.runs, max_line=args.max_line), **lists_of(args))
     sample = None
     if args.sample is not None or strata:
         sample = made.sample(args.sample, strata=strata, seed=args.seed)

@@ -49,6 +49,7 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "duplicates": ("duplicates", "error"),
     "undefined": ("undefined", "zero"),
     "threads": ("threads", None),
+    "max_line": ("max-line", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),
     "output": ("output", "report.html"),

@@ -26,7 +26,7 @@ __all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
 _DEFAULT = "MsM sDCG sRBP"
 _DEFAULT_USERS = "MsM sRBP"
 _FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
-_OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads")
+_OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads", "max_line")
 _USUAL = {"ties": "docno", "unjudged": "zero", "duplicates": "error"}
 
 

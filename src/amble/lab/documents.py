@@ -25,7 +25,10 @@ class Document(NamedTuple):
 
 
 def read_documents(
-    *sources: Any, fields: Sequence[str] | None = None, encoding: str | None = None
+    *sources: Any,
+    fields: Sequence[str] | None = None,
+    encoding: str | None = None,
+    max_document: int | None = None,
 ) -> Iterator[Document]:
     """Read a collection, document by document.
 
@@ -39,6 +42,9 @@ def read_documents(
         The tags, keys or dotted fields to take (``.T`` is ``title``, ``.W`` is ``text``); all of them by default.
     encoding : str, optional
         UTF-8, or what an XML declaration says.
+    max_document : int, optional
+        The longest document of a file, in bytes; 64,000,000 if not given. A longer one is an error, and not read to its
+        end.
 
     Yields
     ------
@@ -55,7 +61,7 @@ def read_documents(
     chosen = None if fields is None else _names(fields)
     for source in sources:
         if isinstance(source, str | os.PathLike):
-            yield from _of_path(os.fspath(source), chosen, encoding)
+            yield from _of_path(os.fspath(source), chosen, encoding, max_document)
         else:
             yield from _in_memory(source)
 
@@ -66,11 +72,13 @@ def _names(fields: Sequence[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in fields)
 
 
-def _of_path(path: str, chosen: frozenset[str] | None, encoding: str | None) -> Iterator[Document]:
+def _of_path(
+    path: str, chosen: frozenset[str] | None, encoding: str | None, max_document: int | None
+) -> Iterator[Document]:
     if path.startswith(PREFIX):
         found: Iterable[Record] = named_records(path, "docs")
     else:
-        found = (record for file in files_below(path) for record in records(file, _KIND, encoding))
+        found = (record for file in files_below(path) for record in records(file, _KIND, encoding, max_document))
     seen: dict[str, None] = {}
     met = False
     for where, name, fields in found:

@@ -131,6 +131,7 @@ def index(
     stemming: bool = True,
     fields: Sequence[str] | None = None,
     encoding: str | None = None,
+    max_document: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Index:
     """Index a collection.
@@ -149,6 +150,8 @@ def index(
         Which fields of the documents; all by default.
     encoding : str, optional
         Of files; UTF-8, or what an XML declaration says.
+    max_document : int, optional
+        The longest document of a file, in bytes; 64,000,000 if not given.
     progress : callable, optional
         Told how many documents were read, now and then.
 
@@ -164,7 +167,7 @@ def index(
     {'d2': 0.2, 'd1': 0.16666666666666666}
     """
     analyser = Analyser(language, stopwords, stemming)
-    documents = read_documents(*sources, fields=fields, encoding=encoding)
+    documents = read_documents(*sources, fields=fields, encoding=encoding, max_document=max_document)
     docs, terms, matrix = _counted(documents, analyser, progress or (lambda done: None))
     if not docs:
         raise ReadError("no documents in the collection, expected at least one")

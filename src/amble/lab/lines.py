@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source
+from amble.files import LONGEST_DOCUMENT, read_lines
 
 __all__ = ["files_below", "numbered_lines"]
 
@@ -31,7 +29,7 @@ def files_below(path: str) -> list[str]:
     return sorted(found)
 
 
-def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: str, encoding: str | None = None, most: int = LONGEST_DOCUMENT) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers.
 
     Parameters
@@ -40,6 +38,8 @@ def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int
         Plain, gzip, xz, bzip2 or zstd; ``-`` for standard input.
     encoding : str, optional
         UTF-8, or what the file's XML declaration says.
+    most : int
+        The longest line, in bytes.
 
     Raises
     ------
@@ -47,28 +47,22 @@ def numbered_lines(path: str, encoding: str | None = None) -> Iterator[tuple[int
         At the first line that is not text in this encoding.
     """
     known = _known(encoding) if encoding else ""
-    with open_source(path) as (source, _), _buffered(source) as file:
-        for number, raw in enumerate(file, 1):
-            raw = raw.rstrip(b"\r\n")
-            if number == 1:
-                if raw.startswith(_WIDE):
-                    raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
-                raw = raw.removeprefix(codecs.BOM_UTF8)
-                declared = None if known else _DECLARED.match(raw)
-                if declared:
-                    known = _known(declared[1].decode(), f"{path}:1: ")
-            try:
-                yield number, raw.decode(known or "utf-8")
-            except UnicodeDecodeError as error:
-                raise ReadError(
-                    f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
-                    f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
-                ) from None
-
-
-def _buffered(source: Any) -> contextlib.AbstractContextManager[Iterable[bytes]]:
-    """A file that yields lines, of what `open_source` opened; it stays open where it was opened elsewhere."""
-    return open(os.dup(source), "rb") if isinstance(source, int) else contextlib.nullcontext(source)
+    for number, raw in enumerate(read_lines(path, most, "max_document"), 1):
+        raw = raw.rstrip(b"\r\n")
+        if number == 1:
+            if raw.startswith(_WIDE):
+                raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+            declared = None if known else _DECLARED.match(raw)
+            if declared:
+                known = _known(declared[1].decode(), f"{path}:1: ")
+        try:
+            yield number, raw.decode(known or "utf-8")
+        except UnicodeDecodeError as error:
+            raise ReadError(
+                f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
+                f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
+            ) from None
 
 
 def _known(encoding: str, where: str = "") -> str:

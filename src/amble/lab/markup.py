@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from amble.errors import ReadError
+from amble.files import LONGEST_DOCUMENT
 
-__all__ = ["Entry", "Part", "entries", "parts", "plain"]
+__all__ = ["Entry", "Part", "entries", "parts", "plain", "too_long"]
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]*)((?:\s[^<>]*)?)>")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -48,10 +49,17 @@ def _attributes(text: str) -> dict[str, str]:
     }
 
 
-def entries(lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str) -> Iterator[Entry]:
+def too_long(where: str, what: str, most: int) -> ReadError:
+    """Say that a document or a topic goes on for too long."""
+    return ReadError(f"{where}: the {what} is longer than {most} bytes, the most that max_document allows")
+
+
+def entries(
+    lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str, most: int = LONGEST_DOCUMENT
+) -> Iterator[Entry]:
     """Cut a file into entries of some names; whatever stands outside of them is passed over."""
     edge = re.compile(rf"<(/?)({'|'.join(names)})((?:\s[^<>]*)?)>", re.IGNORECASE)
-    name, start, number = "", 0, 0
+    name, start, number, size = "", 0, 0, 0
     attributes: dict[str, str] = {}
     body: list[str] = []
     for number, line in lines:
@@ -65,7 +73,7 @@ def entries(lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str)
                     raise ReadError(
                         f"{path}:{number}: {tag} inside the one of line {start}, expected </{name}> before it"
                     )
-                name, start, attributes, body = found[2].lower(), number, _attributes(found[3]), []
+                name, start, attributes, body, size = found[2].lower(), number, _attributes(found[3]), [], 0
             elif not name:
                 raise ReadError(f"{path}:{number}: {tag} without <{found[2]}> before it")
             else:
@@ -75,6 +83,9 @@ def entries(lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str)
             at = found.end()
         if name:
             body.append(line[at:])
+            size += len(line) - at + 1
+            if size > most:
+                raise too_long(f"{path}:{start}", f"<{name}>", most)
     if name:
         raise ReadError(f"{path}:{start}: <{name}> is not closed before the end of the file (line {number})")
 

@@ -186,7 +186,7 @@ class Judging:
         size = rows.stop - rows.start
         wanted = np.ones(size, bool) if only is None else np.asarray(only, bool)[rows]
         # the same topic has the same lots whatever other topics there are
-        rng = np.random.default_rng([whole(seed, "seed", 0), *topic.encode("utf-8", "surrogateescape")])
+        rng = np.random.default_rng([whole(seed, "seed", 0, None), *topic.encode("utf-8", "surrogateescape")])
         self._steps: _Fixed | _MoveToFront | _Bandit
         if order in FIXED:
             self._steps = _Fixed(_fixed(order, pool.first[rows], wanted, rng))

@@ -166,7 +166,7 @@ class Pool:
         >>> pool.sample(strata=[(2, 1), (8, 0.5)], seed=1).sum()
         np.int64(5)
         """
-        whole(seed, "seed", 0)
+        whole(seed, "seed", 0, None)
         if (rate is None) == (not len(strata)):
             raise AmbleError("sample: expected a rate, or strata")
         bands = [(self.depth, rate)] if rate is not None else list(strata)

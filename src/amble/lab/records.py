@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from amble.errors import ReadError
+from amble.files import LONGEST_DOCUMENT, longest
 from amble.lab.lines import numbered_lines
-from amble.lab.markup import entries, parts, plain
+from amble.lab.markup import entries, parts, plain, too_long
 
 __all__ = ["Field", "Kind", "Record", "records"]
 
@@ -55,20 +56,21 @@ class Kind(NamedTuple):
     labelled: bool
 
 
-def records(path: str, kind: Kind, encoding: str | None = None) -> Iterator[Record]:
-    """Read a file in whichever layout it is."""
-    lines = numbered_lines(path, encoding)
+def records(path: str, kind: Kind, encoding: str | None = None, max_document: int | None = None) -> Iterator[Record]:
+    """Read a file in whichever layout it is; a record, and a line, has at most ``max_document`` bytes."""
+    most = longest(max_document, "max_document", LONGEST_DOCUMENT)
+    lines = numbered_lines(path, encoding, most)
     number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not number:
         raise ReadError(f"{path}: empty, expected {kind.word}s")
     lines = itertools.chain([(number, line)], lines)
     first = line.lstrip()
     if first.startswith("<"):
-        return _tagged(lines, path, kind)
+        return _tagged(lines, path, kind, most)
     if first.startswith("{"):
         return _objects(lines, path, kind)
     if _DOTTED.match(line):
-        return _dotted(lines, path, kind)
+        return _dotted(lines, path, kind, most)
     if "\t" in line:
         return _columns(lines, path, kind)
     raise ReadError(
@@ -88,9 +90,9 @@ def _id(text: str, where: str, kind: Kind) -> str:
     return name
 
 
-def _tagged(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator[Record]:
+def _tagged(lines: Iterable[tuple[int, str]], path: str, kind: Kind, most: int) -> Iterator[Record]:
     none = True
-    for entry in entries(lines, kind.entries, path):
+    for entry in entries(lines, kind.entries, path, most):
         none, where = False, f"{path}:{entry.line}"
         ids: dict[str, str] = {}
         fields: list[Field] = []
@@ -179,7 +181,7 @@ def _columns(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         yield Record(where, _id(name, where, kind), [Field("text", text.replace("\t", "\n"))])
 
 
-def _dotted(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator[Record]:
+def _dotted(lines: Iterable[tuple[int, str]], path: str, kind: Kind, most: int) -> Iterator[Record]:
     name, where = "", ""
     texts: dict[str, list[str]] = {}
     current: list[str] = []
@@ -187,8 +189,12 @@ def _dotted(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator
     def record() -> Record:
         return Record(where, name, [Field(key, "\n".join(text)) for key, text in texts.items()])
 
+    size = 0
     for number, line in lines:
         found = _DOTTED.match(line.rstrip())
+        size += len(line) + 1
+        if size > most and name:
+            raise too_long(where, kind.word, most)
         if not found or (found[2] and found[1] != "I"):  # text may begin with a dot
             current.append(line)
             continue
@@ -197,7 +203,7 @@ def _dotted(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator
             if name:
                 yield record()
             where = f"{path}:{number}"
-            name, texts, current = _id(found[2] or "", where, kind), {}, []
+            name, texts, current, size = _id(found[2] or "", where, kind), {}, [], 0
         elif letter in _NO_TEXT:
             current = []
         else:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source
+from amble.files import LONGEST_DOCUMENT, read_bytes
 from amble.lab.documents import read_documents
 from amble.lab.pool import TO_JUDGE
 from amble.lab.sheet_page import page
@@ -175,11 +175,7 @@ class _Problems:
 
 def _cells(path: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield place, topic, document and grade (as text) of each line of a sheet."""
-    from amble import _reader_py
-
-    with open_source(path) as (source, _):
-        data = _reader_py._bytes_of(source)
-    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    text = read_bytes(path, LONGEST_DOCUMENT).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     if "\0" in text:
         raise ReadError(f"{path}: NUL byte in the text, expected CSV (is it UTF-16, or a spreadsheet's own format?)")
     head = text.split("\n", 1)[0]

@@ -78,7 +78,7 @@ def mean_differences(values: Array) -> Array:
 
 def check_seed(seed: Any) -> int:
     """A seed: the same one, the same answer."""
-    return whole(seed, "seed", 0)
+    return whole(seed, "seed", 0, None)
 
 
 def share(value: Any, name: str) -> float:

@@ -33,6 +33,7 @@ KEYS: dict[str, str] = {
     "duplicates": "text",
     "undefined": "text",
     "threads": "whole",
+    "max-line": "whole",
     "plugins": "texts",
     "fail-if": "texts",
     "output": "text",

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import ReadError
-from amble.files import open_source, stem
+from amble.files import LONGEST_DOCUMENT, longest, read_bytes, stem
 from amble.rows import read_rows
 from amble.sessions.gather import Query, Shown, of_documents, of_grades
 
@@ -54,12 +54,9 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 _DIGITS = 18  # of whole numbers
 
 
-def content(path: str) -> bytes:
-    """All of a file, decompressed."""
-    from amble import _reader_py
-
-    with open_source(path) as (source, _):
-        return bytes(_reader_py._bytes_of(source))
+def content(path: str, max_line: int | None = None) -> bytes:
+    """All of a file, decompressed; lines of JSON and XML may be as long as documents."""
+    return read_bytes(path, max(longest(max_line), LONGEST_DOCUMENT))
 
 
 def name_of(path: str) -> str:

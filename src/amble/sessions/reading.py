@@ -30,7 +30,12 @@ __all__ = ["read_sessions"]
 
 
 def read_sessions(
-    qrels: Any, *files: Any, layout: str | None = None, repeats: str = "every", **options: Any
+    qrels: Any,
+    *files: Any,
+    layout: str | None = None,
+    repeats: str = "every",
+    max_line: int | None = None,
+    **options: Any,
 ) -> Sessions:
     """Read sessions, and judge what was shown in them.
 
@@ -53,6 +58,8 @@ def read_sessions(
     layout : {"table", "json", "xml", "dd"}, optional
     repeats : {"every", "once"}
         Whether a document that is shown again in its session counts again.
+    max_line : int, optional
+        The longest line of files, in bytes (see `read_runs`); of a file of sessions 64,000,000, if that is more.
     **options
         ``duplicates="best"`` keeps the first of a document's places in a list, where it is an error otherwise. Those
         of `align` for runs: depth, ties, unjudged, threads.
@@ -78,7 +85,7 @@ def read_sessions(
         raise AlignError(f"sessions of type {type(files[0]).__name__}, expected a file; or Sessions.of_queries")
     if layout is not None and layout not in LAYOUTS:
         raise AlignError(f"layout={layout!r}: expected one of {', '.join(map(repr, LAYOUTS))}")
-    data = content(paths[0])  # read once: it may be a pipe
+    data = content(paths[0], max_line)  # read once: it may be a pipe
     kind = layout or layout_of(paths[0], data)
     if kind != "json" and qrels is None:
         raise AlignError(f"{paths[0]}: expected judgments; only JSON has grades with it")
@@ -96,19 +103,21 @@ def read_sessions(
     if options.get("ties") == "expected":
         raise AlignError("ties='expected' with sessions: tied documents have no one place in them; use ties='docno'")
     if kind == "dd":
-        return _domain(qrels, paths, data, repeats, duplicates)
+        return _domain(qrels, paths, data, repeats, duplicates, max_line)
     if kind == "json":
-        judged = None if qrels is None else read_qrels(qrels).to_dict()
+        judged = None if qrels is None else read_qrels(qrels, max_line=max_line).to_dict()
         shown = read_json(paths[0], data, judged, duplicates)
-        shown += [entry for path in paths[1:] for entry in read_json(path, content(path), judged, duplicates)]
+        for path in paths[1:]:
+            shown += read_json(path, content(path, max_line), judged, duplicates)
         return gather(shown, judged, repeats=repeats)
-    judgments = read_qrels(qrels)
+    judgments = read_qrels(qrels, max_line=max_line)
+    options["max_line"] = max_line
     if kind == "table":
         return _with_runs(judgments, read_table(paths[0], data), paths, repeats, options)
     return _track(judgments, read_track(paths[0], data), paths, repeats, duplicates, options)
 
 
-def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates: str) -> Sessions:
+def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates: str, max_line: int | None) -> Sessions:
     if not isinstance(qrels, str | os.PathLike):
         raise AlignError("judgments of a Dynamic Domain track: expected a file of topic subtopic document rating")
     ratings = read_ratings(os.fspath(qrels))
@@ -116,7 +125,7 @@ def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates:
     topics: dict[str, None] = {}
     shown = []
     for path in paths:
-        found = read_domain(path, data if path is paths[0] else content(path), judged, duplicates)
+        found = read_domain(path, data if path is paths[0] else content(path, max_line), judged, duplicates)
         topics |= dict.fromkeys(found)
         shown += [Shown(stem(path), topic, queries) for topic, queries in found.items() if topic in judged]
     if not shown:

@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source, write_whole
+from amble.files import open_bytes, write_whole
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
@@ -186,12 +186,10 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     name = os.fspath(path)
     import tomllib
 
-    from amble import _reader_py
-
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
+    with open_bytes(name) as file:
+        data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise ReadError(f"{name}: {len(data):,} bytes, expected a fit of at most {_LARGEST:,}")
+        raise ReadError(f"{name}: more than {_LARGEST:,} bytes, expected a fit of at most so many")
     try:
         table = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
