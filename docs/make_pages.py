@@ -98,7 +98,7 @@ reference, and for users a chart of what they do.
 | | |
 |---|---|
 | `AP` | a name, as `amble list` has it; capitals matter |
-| `nDCG@10` | with @ she looks no further than a rank; for some measures @ sets a parameter, as their pages say |
+| `nDCG@10` | with @ the list ends at a rank; for some measures @ sets a parameter, as their pages say |
 | `RBP(p=0.9)` | parameters: numbers, `'text'`, `True`, `False`, `None`; what is not said has its default |
 | `AP(rel=2)@100` | both, in this order |
 | `RBP(p=Beta(8,2))` | a [population](../cwl.md#populations): the parameter differs from user to user |

@@ -58,8 +58,8 @@ def test_value(zipf: amble.Measure) -> None:
     assert zipf.value(GRADES) == pytest.approx(8 / 11, abs=1e-15)
     # s = 2: V = 1, 1/4, 1/9; (1 + 1/9) / (1 + 1/4 + 1/9) = (10/9) / (49/36) = 40/49
     assert amble.parse("Zipf(s=2)").value(GRADES) == pytest.approx(40 / 49, abs=1e-15)
-    # @2: she looks no further than rank 2, the weights stay: 1 / (11/6) = 6/11
-    assert amble.parse("Zipf@2").value(GRADES) == pytest.approx(6 / 11, abs=1e-15)
+    # @2: the list ends at rank 2, and so does she: 1 / (1 + 1/2)
+    assert amble.parse("Zipf@2").value(GRADES) == pytest.approx(2 / 3, abs=1e-15)
 
 
 def test_user(zipf: amble.Measure) -> None:

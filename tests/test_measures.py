@@ -377,7 +377,8 @@ def test_blind_to_names_and_rows(
 SPEEDS = [
     "AP", "AP@7", "RR", "ERR", "ERR@3", "RBP(p=0.6)", "RBP(p=0.6,finite=True)@9", "P@100", "P", "DCG", "R@5",
     "INST(T=2)", "INSQ(T=3,adaptive=True)", "INSQ(T=3)", "NERR8@70", "NERR9@90", "NERR10", "NERR11(T=2)",
-    "BPM(T=3,k=80)", "IFTGoal(T=3,b=0.5,R=0.5)", "TBG(h=20)", "U(L=100)", "SDCG@120", "GRBP@70",
+    "BPM(T=3,k=80)", "IFTGoal(T=3,b=0.5,R=0.5)", "TBG(h=20)", "U(L=100)", "SDCG@120", "GRBP@70", "INST(T=2)@70",
+    "INSQ(T=3,adaptive=True)@20", "NERR10@80", "NERR11@9", "IFTGoal(T=3,b=0.5,R=0.5)@66", "TBG(h=20)@30",
 ]  # fmt: skip
 
 
@@ -398,12 +399,12 @@ def test_dense_sparse_and_static_agree(text: str) -> None:
     }
     lists = Lists.of_rankings(amble.align(qrels, runs))
     m = amble.parse(text)
-    gains = lists.gains(m.declaration.gain.make(m.values))
+    gains = m.gains_of(lists)
     arguments = {key: m.values[key] for key in m._own()}
     function, names = m._function(arguments)
-    dense = score_dense(function, names, str(m.declaration.question), gains, m.cut, m.declaration.norm)
+    dense = score_dense(function, names, str(m.declaration.question), gains, m.declaration.norm)
     np.testing.assert_allclose(dense, m.scores(lists), atol=1e-11)
     if m.declaration.question == "order2":
         for question in ("depth", "total", "inside"):
-            walked = score_dense(function, names, question, gains, m.cut, None)
+            walked = score_dense(function, names, question, gains, None)
             np.testing.assert_allclose(walked, m.ask(question, lists), rtol=1e-10, err_msg=question)

@@ -249,5 +249,5 @@ def test_the_list_of_measures(here: CLI) -> None:
     done = here("list", "--family", "sessions")
     for name in ("MsM", "sDCG", "sRBP", "esAP", "CubeTest", "ACT", "ExpectedUtility", "sU"):
         assert f"  {name} " in done.stdout
-    assert "@k: looks no further than rank k of each list" in here("list", "MsM").stdout
+    assert "@k: the list ends at rank k of each list" in here("list", "MsM").stdout
     assert "@ sets k" in here("list", "esP").stdout

@@ -118,9 +118,25 @@ def test_divided_by_the_visits_on_an_endless_list() -> None:
     assert value("PH(order=2,p='0.7,0.5',per='endless')", R10) == pytest.approx(gained / endless, abs=1e-13)
 
 
-def test_a_cut_is_about_gains() -> None:
-    assert value("PH@4", R10) == pytest.approx(value("PH", [1, 0, 0, 1] + [0] * 6), abs=1e-15)
+def test_a_walk_ends_at_the_cut() -> None:
+    """Design of `@k`: for who stops at the end of a list, the list ends at min(k, N)."""
+    five = [1, 0, 1, 0, 0, 1, 1, 1]
+    # she reads five documents and stops: precision at 5, two of five
+    assert value("P@5", five) == 0.4
+    assert value("PH(p=1,q=0,loss=0)@5", five) == pytest.approx(0.4, abs=1e-13)
+    assert value("PH@4", R10) == pytest.approx(value("PH", R10[:4]), abs=1e-15)
+    assert value("PH(order=2)@4", R10) == pytest.approx(value("PH(order=2)", R10[:4]), abs=1e-15)
     assert value("PH(p='0=0.6,1=0.3')@10", R10) == value("PH(p='0=0.6,1=0.3')", R10)
+    # (1 + .5 ** 2) / (1 + .5 + .25 + .125 + .0625): RBP's user, who stops at rank 5
+    assert value("RBP(p=0.5,finite=True)@5", five) == pytest.approx(1.25 / 1.9375, abs=1e-15)
+    # satisfied with (2^1 - 1) / 2^1 = 1/2 by each relevant document: 1/2 at rank 1, 1/4 at rank 3, else at rank 5
+    assert value("PH(model='ERR',end='stop')@5", five) == pytest.approx(1 / 2 + 1 / 12 + 1 / 20, abs=1e-15)
+    # an endless divisor stays what it is, 1 / (1 - .5 - .25) = 4 visits; what she gains is that of the short list
+    short = amble.parse("PH(order=2)").user(R10[:4])
+    gained = value("PH(order=2)", R10[:4]) * short.expected_depth
+    assert value("PH(order=2,per='endless')@4", R10) == pytest.approx(gained / 4, abs=1e-15)
+    # one who goes on for ever walks below the cut, and gains nothing there
+    assert value("PH(end='endless')@4", R10) == pytest.approx(value("PH(end='endless')", R10[:4] + [0] * 6), abs=1e-15)
 
 
 def test_a_population_of_walkers() -> None:

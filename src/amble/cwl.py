@@ -55,11 +55,11 @@ def expectations(measure: Measure, lists: Lists) -> Array:
 
 def _by_found(measure: Measure, lists: Lists) -> Array:
     """AP and RR, by the relevant documents that are there."""
-    gains = lists.gains(measure.declaration.gain.make(measure.values))
-    use = np.ones(gains.gain.size, bool) if measure.cut is None else gains.position <= measure.cut
+    gains = measure.gains_of(lists)
+    lists = gains.lists
+    last = np.ones(gains.gain.size)  # where she stops, not yet divided by how many there are
     if measure.name == "RR":
-        use &= gains.ordinal == 1
-    last = np.where(use, 1.0, 0.0)  # where she stops, not yet divided by how many there are
+        last[gains.ordinal > 1] = 0.0
     found = gains.sum(last)
     rate = gains.sum(last / gains.position)
     worth = gains.sum(last * (gains.seen if measure.name == "AP" else 1.0) / gains.position)

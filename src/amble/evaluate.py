@@ -101,8 +101,7 @@ class Scores:
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
         if measure.declaration.question == "wander":  # her score may depend on what the other runs found
-            gains = Lists.of_rankings(self.rankings).gains(measure.declaration.gain.make(measure.values))
-            context["most"] = most_found(gains, measure.cut, t)
+            context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
         return self.rankings.grades(run, topic), context
 
     def law(self, run: str, topic: str, measure: str | Measure) -> Law:

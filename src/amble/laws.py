@@ -127,7 +127,7 @@ def laws(
 
 
 def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
-    gains = lists.gains(m.declaration.gain.make(m.values))
+    gains = m.gains_of(lists)
     done, total = 0, sum(map(len, groups))
     out = []
     for group in groups:

@@ -102,7 +102,7 @@ def simulate_lists(
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
     if isinstance(gains, Lists):
-        gains = gains.gains(measure.declaration.gain.make(measure.values))
+        gains = measure.gains_of(gains)
     if gains.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if measure.is_population:
@@ -121,7 +121,7 @@ def simulate_lists(
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
                 stroll, judge = _stage(measure, gains, some[0], seed)
-                ys = [gains_on(gains, i, measure.cut) for i in some]
+                ys = [gains_on(gains, i) for i in some]
                 scales = [measure.scale(gains, i) or np.inf for i in some]
                 first = 0
                 for total, steps in strolls(stroll, ys, users=users, seed=seed, threads=count):
@@ -149,14 +149,11 @@ def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, C
     chain, tail = _as_chain(behaviour)
     n = chain.forward.shape[1]
     unhappy = tail is None and chain.beyond is None and behaviour.continuation[-1] > 0
-    late = measure.cut if measure.declaration.question in ("order1", "satisfied") else None
 
     def judge(steps: Array, first: int) -> tuple[Array, Array, Array]:
         visits = steps if tail is None else _further(steps, n, tail, seed, first)
         nothing = visits == n if unhappy else np.zeros(visits.size, bool)
         visits = np.where(nothing, n - 1, visits)  # the rank after the last is none
-        if late is not None:
-            nothing = nothing | (visits > late)
         return visits, np.asarray(visits, np.float64), nothing
 
     return Stroll(chain), judge

@@ -108,8 +108,8 @@ def _at(d: Any) -> str:
     if d.at:
         return f"@ sets {d.at}"
     if d.question == "session":
-        return "@k: looks no further than rank k of each list"
-    return "@k: looks no further than rank k" if d.is_user else "takes no @"
+        return "@k: the list ends at rank k of each list"
+    return "@k: the list ends at rank k" if d.is_user else "takes no @"
 
 
 def _citation(key: str) -> str:

@@ -64,11 +64,11 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     d = m.declaration
     if d.question is None:
         return None
-    gains = lists.gains(d.gain.make(m.values))
+    gains = m.gains_of(lists)
     mine = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
     rank, gain = gains.position[mine], gains.gain[mine]
-    by_rank = _by_rank(m, gains, lists, i)
-    inside = rank <= (by_rank.size if m.cut is None else min(by_rank.size, m.cut))
+    by_rank = _by_rank(m, gains, i)
+    inside = rank <= by_rank.size
     out = np.zeros(hits)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
     own = worth if kind_of_parts(m) in ("order1", "satisfied", "wander") else gain * worth
@@ -76,7 +76,7 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     return out
 
 
-def _by_rank(m: Measure, gains: Gains, lists: Lists, i: int) -> Array:
+def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
     """What a gain of 1 at each rank is worth or, for one who stops at gains, what stopping at each rank is worth."""
     d = m.declaration
     if d.question == "wander":
@@ -84,7 +84,7 @@ def _by_rank(m: Measure, gains: Gains, lists: Lists, i: int) -> Array:
         return np.asarray(user.weights * user.precision * user.scale)
     walk = m.walking()
     if walk is not None:
-        return _of_walk(walk, str(d.question), gains, lists, i, m.cut)
+        return _of_walk(walk, str(d.question), gains, i)
     behaviour, gain = m.behaviour(gains, i)
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
     if d.question == "order2":
@@ -103,10 +103,10 @@ def _by_rank(m: Measure, gains: Gains, lists: Lists, i: int) -> Array:
     return np.asarray(after)
 
 
-def _of_walk(walk: Walk, question: str, gains: Gains, lists: Lists, i: int, cut: int | None) -> Array:
+def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
     """For a walk: by its weights, or rank by rank where a gain is worth more or less by its size."""
-    stroll = stroll_on(walk, lists, i)
-    y = gains_on(gains, i, cut)
+    stroll = stroll_on(walk, gains.lists, i)
+    y = gains_on(gains, i)
     if question == "order1" and walk.utility.separable:
         return np.asarray(stroll.order1_weights())
     ask = stroll.order1 if question == "order1" else stroll.total

@@ -44,11 +44,17 @@ class Measure:
     """
 
     def __init__(
-        self, declaration: Declaration, values: dict[str, Any], cut: int | None, plain: Measure | None = None
+        self,
+        declaration: Declaration,
+        values: dict[str, Any],
+        cut: int | None,
+        plain: Measure | None = None,
+        given: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
+        self.given = frozenset(given)  # the parameters that were written down, whatever their values
         self.plain = plain  # as it was written, where its parameters make another one of it
 
     @property
@@ -138,7 +144,7 @@ class Measure:
 
         d = (plain := self.plain or self).declaration
         new = {name: checked(d.name, name, d.parameters[name].domain, value)}
-        return meant(type(plain)(d, plain.values | new, plain.cut))
+        return meant(type(plain)(d, plain.values | new, plain.cut, given={*plain.given, name}))
 
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.
@@ -152,31 +158,64 @@ class Measure:
         other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
         return other._scores(lists)
 
+    def gains_of(self, lists: Lists) -> Gains:
+        """What the measure sees of lists: down to its rank k, through its map of grades to gains.
+
+        For a user who goes no further than a list does, the lists end at rank k; for one who reads on, for ever or to a
+        depth of her own, nothing is judged below it.
+        """
+        if self.cut is not None:
+            lists = lists.ending_at(self.cut) if self._ends else lists.silent_below(self.cut)
+        return lists.gains(self.declaration.gain.make(self.values))
+
+    @property
+    def _first(self) -> Any:
+        """The user at her first rank, where she has seen nothing yet: she may look at the grades further down."""
+        if self.is_population:
+            return self.members()[0][1]._first
+        one, none = np.ones(1), np.zeros(1)
+        points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
+        d = self.declaration
+        return d.function(**{name: points[name] for name in d.seen}, **{key: self.values[key] for key in self._own()})
+
+    @property
+    def _ends(self) -> bool:
+        """Whether the user looks no further than a list does."""
+        return self.declaration.question == "wander" or bool(self._first.ends)
+
+    @property
+    def deepest(self) -> int | None:
+        """The rank below which nothing is gained; None if there is none."""
+        if self.cut is not None or not self.declaration.is_user or self.declaration.question == "wander":
+            return self.cut
+        return getattr(self._first, "depth", None)
+
     def _scores(self, lists: Lists) -> Array:
         if self.is_population:
             return np.asarray(sum(w * one._scores(lists) for w, one in self.members()))
         d = self.declaration
-        gains = lists.gains(d.gain.make(self.values))
+        gains = self.gains_of(lists)
+        costs = gains.lists.costs
         arguments = {key: self.values[key] for key in self._own()}
         walk = self.walking(arguments)
         if walk is not None:
-            return walking.score_walk(walk, str(d.question), gains, self.cut)
-        if lists.ties is not None:
+            return walking.score_walk(walk, str(d.question), gains)
+        if gains.lists.ties is not None:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
         if d.question == "wander":
             return wandering.score_wander(self, gains)
         if d.question in _WALKED:
-            weights = static.static_user(d.function, d.seen, arguments, lists.costs)
+            weights = static.static_user(d.function, d.seen, arguments, costs)
             if weights is not None:
-                return static.score_static(weights, d.question, gains, self.cut, d.norm)
+                return static.score_static(weights, d.question, gains, d.norm)
         function, names = self._function(arguments)
-        if d.stops == "gain" and (lists.costs is None or d.question in ("order1", "satisfied")):
-            return sparse.score_sparse(function, names, d.question, gains, self.cut)
-        if d.stops == "piecewise" and d.question in _WALKED and lists.costs is None:
-            return sparse.score_piecewise(function, names, d.question, gains, self.cut)
-        return dense.score_dense(function, names, d.question, gains, self.cut, d.norm)
+        if d.stops == "gain" and (costs is None or d.question in ("order1", "satisfied")):
+            return sparse.score_sparse(function, names, d.question, gains)
+        if d.stops == "piecewise" and d.question in _WALKED and costs is None:
+            return sparse.score_piecewise(function, names, d.question, gains)
+        return dense.score_dense(function, names, d.question, gains, d.norm)
 
     def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
         """The user, if she walks back and forth."""
@@ -218,9 +257,9 @@ class Measure:
         if d.question in ("order2", "total"):
             weights = static.static_user(d.function, d.seen, arguments, gains.lists.costs)
             if weights is not None:
-                return static.score_static(weights, d.question, gains, self.cut, d.norm)
+                return static.score_static(weights, d.question, gains, d.norm)
         if d.tied is not None:
-            return d.tied(gains, self.cut, **arguments)
+            return d.tied(gains, **arguments)
         raise MeasureError(
             f"{self}: no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG and every user who "
             f"does not look at the grades have one)"
@@ -229,7 +268,7 @@ class Measure:
     # ---- one list
 
     def see(self, grades: ArrayLike, **context: Any) -> Gains:
-        """What the measure sees of one list; the context is that of `value`."""
+        """What the measure sees of one list, down to its rank k; the context is that of `value`."""
         known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
         unknown = set(context) - set(known)
         if unknown:
@@ -241,7 +280,7 @@ class Measure:
             if top > 1:
                 raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
-        return lists.gains(self.declaration.gain.make(self.values))
+        return self.gains_of(lists)
 
     def value(self, grades: ArrayLike, **context: Any) -> float:
         """Score one list.
@@ -292,7 +331,8 @@ class Measure:
     def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
         """What the user does on a list: C, V, L, W, expected depth, residual.
 
-        ``@k`` is about what she gains, not about where she goes: the user of ``RBP@10`` walks as that of ``RBP``.
+        With ``@k`` the list ends at rank k for her as it would end at its own end: DCG's user stops there, AP's leaves
+        with nothing. One who reads on for ever, as RBP's does, walks as without it, and gains nothing below rank k.
 
         Examples
         --------
@@ -301,6 +341,8 @@ class Measure:
         array([0., 1., 0.])
         >>> round(amble.parse("RBP(p=0.8)").user([1, 0, 1]).expected_depth, 6)
         5.0
+        >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
+        (2, 3)
         """
         try:
             if self.declaration.question == "wander":
@@ -315,7 +357,7 @@ class Measure:
             raise self._theirs(error) from error
 
     def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
-        """What a user who walks down does on list i, and the gains she meets at each rank."""
+        """What a user who walks down does on list i of `gains_of`, and the gains she meets at each rank."""
         d = self.declaration
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
@@ -371,13 +413,13 @@ class Measure:
             if walk is None:
                 laws.append(one.law_on(gains, 0))
             else:
-                stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0, self.cut)
+                stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0)
                 laws.append(simulated_law(stroll, y, users=users, seed=seed))
             weights.append(w)
         return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
 
     def law_on(self, gains: Gains, i: int) -> Law:
-        """The exact law of the score of list i; NoExactLawError where there is none."""
+        """The exact law of the score of list i of `gains_of`; NoExactLawError where there is none."""
         if self.is_population:
             members = self.members()
             return Law.mixture([one.law_on(gains, i) for _, one in members], [w for w, _ in members])
@@ -385,16 +427,14 @@ class Measure:
             return wandering.law_of(self, gains, i)
         walk = self.walking()
         if walk is not None:
-            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i, self.cut))
+            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i))
         behaviour, gain = self.behaviour(gains, i)
-        return law_of_stops(behaviour, gain, str(self.declaration.question), self.cut, self.scale(gains, i))
+        return law_of_stops(behaviour, gain, str(self.declaration.question), self.scale(gains, i))
 
     def _ideal(self, gains: Gains, i: int) -> float:
         gain, starts = gains.ideal
         topic = int(gains.lists.topic[i])
-        gain = gain[starts[topic] : starts[topic + 1]]
+        gain = gain[starts[topic] : starts[topic + 1]][: self.cut]
         arguments = {key: self.values[key] for key in self._own()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
-        if self.cut is not None:
-            visits, gain = visits[: self.cut], gain[: self.cut]
         return float(visits @ gain)

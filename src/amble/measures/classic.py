@@ -46,7 +46,7 @@ def recall(k: Rank = None) -> Forward:
     return Forward(continuation=1.0, depth=k)
 
 
-def _tied_ap(gains: Gains, cut: int | None) -> Array:
+def _tied_ap(gains: Gains) -> Array:
     """The mean of AP over all orders of tied documents (McSherry and Najork, 2008).
 
     A group holds ranks a ... a + n - 1 and r relevant documents, with R before it. The document at a + j is relevant
@@ -64,9 +64,8 @@ def _tied_ap(gains: Gains, cut: int | None) -> Array:
     before = gains.ordinal[new] - 1.0
     a, n, owner = first[new], size[new], gains.list[new]
     end = a + n - 1
-    for bound in (cut, lists.depth):
-        if bound is not None:
-            end = np.minimum(end, bound)
+    if lists.depth is not None:
+        end = np.minimum(end, lists.depth)
     m = np.maximum(end - a + 1, 0)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, int(end.max(initial=0)) + 1))))
     h = np.where(m > 0, harmonic[np.maximum(end, 0)] - harmonic[np.minimum(a - 1, harmonic.size - 1)], 0.0)
@@ -76,7 +75,7 @@ def _tied_ap(gains: Gains, cut: int | None) -> Array:
     return np.divide(total, gains.relevant, out=np.zeros(lists.n), where=gains.relevant > 0)
 
 
-def _tied_rr(gains: Gains, cut: int | None) -> Array:
+def _tied_rr(gains: Gains) -> Array:
     """The mean of RR over all orders of the first tied group that holds a relevant document.
 
     With r relevant among n, the first is the j-th (from 0) with chance r/n for j = 0, then each time
@@ -90,7 +89,6 @@ def _tied_rr(gains: Gains, cut: int | None) -> Array:
     first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
     some = np.flatnonzero(gains.found > 0)
     lead = gains.offsets[:-1][some]
-    bounds = [bound for bound in (cut, lists.depth) if bound is not None]
     for i, h in zip(some.tolist(), lead.tolist(), strict=True):
         hits = slice(h, int(gains.offsets[i + 1]))
         a, n = int(first[h]), int(size[h])
@@ -98,7 +96,7 @@ def _tied_rr(gains: Gains, cut: int | None) -> Array:
         j = np.arange(n - r + 1)
         none = np.concatenate(([1.0], np.cumprod((n - j[:-1] - r) / (n - j[:-1]))))
         chance = none * r / (n - j)
-        seen = a + j <= min(bounds) if bounds else np.ones(j.size, bool)
+        seen = a + j <= (lists.depth or np.inf)
         out[i] = (chance * seen / (a + j)).sum()
     return out
 

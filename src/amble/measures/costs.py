@@ -30,12 +30,14 @@ class Costs:
         Where each list's start.
     beyond : float
         What a document beyond the list costs.
+    graded : bool
+        Whether the costs are those of grades.
     """
 
-    def __init__(self, values: Array, offsets: NDArray[np.int64], beyond: float = 1.0) -> None:
+    def __init__(self, values: Array, offsets: NDArray[np.int64], beyond: float = 1.0, *, graded: bool = False) -> None:
         if values.size and (not np.isfinite(values).all() or (values <= 0).any()):
             raise ReadError("costs: expected finite numbers above 0")
-        self.values, self.offsets, self.beyond = values, offsets, beyond
+        self.values, self.offsets, self.beyond, self.graded = values, offsets, beyond, graded
 
     def stretch(self, block: NDArray[Any], start: int, stop: int) -> Array:
         """The costs of ranks start + 1 to stop of some lists."""
@@ -44,6 +46,13 @@ class Costs:
         at = self.offsets[block][:, None] + np.minimum(rank, np.maximum(length[:, None] - 1, 0))
         known = self.values[np.minimum(at, max(self.values.size - 1, 0))] if self.values.size else np.zeros(at.shape)
         return np.where(rank < length[:, None], known, self.beyond)
+
+    def silent_below(self, k: int) -> Costs:
+        """The same costs without what the grades below rank k would tell."""
+        if not self.graded:
+            return self
+        rank = np.arange(1, self.values.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return Costs(np.where(rank <= k, self.values, self.beyond), self.offsets, self.beyond)
 
     def upto(self, lists: NDArray[Any], rank: NDArray[Any]) -> Array:
         """What reading down to a rank costs."""
@@ -58,7 +67,7 @@ class Costs:
         at = offsets[lists.list] + lists.position - 1
         for grade, cost in table.items():
             values[at[lists.grade == grade]] = cost
-        return cls(values, offsets, default)
+        return cls(values, offsets, default, graded=True)
 
     @classmethod
     def by_document(cls, rankings: Rankings, costs: Mapping[str, float], default: float = 1.0) -> Costs:

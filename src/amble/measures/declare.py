@@ -142,7 +142,7 @@ def measure(
     aggregate : {"mean", "geometric", "sum"}
         How topics become one number.
     at : str
-        The parameter that ``@`` sets; without one, ``@k`` means that the user looks no further than rank k.
+        The parameter that ``@`` sets; without one, ``@k`` ends the list at rank k.
     cite : str
         Key of the reference.
     formula, family : str

@@ -51,12 +51,7 @@ def behaviour_on(
 
 
 def score_dense(
-    function: Callable[..., Forward],
-    names: tuple[str, ...],
-    question: str,
-    gains: Gains,
-    cut: int | None,
-    norm: str | None,
+    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, norm: str | None
 ) -> Array:
     """Score any forward user, rank by rank, in blocks of lists."""
     lists = gains.lists
@@ -64,7 +59,7 @@ def score_dense(
     order = np.argsort(lists.length, kind="stable")
     for at in range(0, lists.n, _LISTS):
         block = order[at : at + _LISTS]
-        out[..., block] = _Block(gains, block, cut).walk(function, names, question)
+        out[..., block] = _Block(gains, block).walk(function, names, question)
     if norm == "ideal":
         raise MeasureError("a user who looks at the grades has no ideal list to be compared with")
     return divided(out, gains, norm, out)
@@ -73,8 +68,8 @@ def score_dense(
 class _Block:
     """Some lists, followed side by side, a stretch of ranks at a time, until nobody is left."""
 
-    def __init__(self, gains: Gains, block: NDArray[Any], cut: int | None) -> None:
-        self.gains, self.block, self.cut = gains, block, cut
+    def __init__(self, gains: Gains, block: NDArray[Any]) -> None:
+        self.gains, self.block = gains, block
         self.length = np.asarray(gains.lists.length[block], np.int64)
         place = np.full(gains.lists.n, -1)
         place[block] = np.arange(block.size)
@@ -129,27 +124,24 @@ class _Block:
                 c, visits = self._chances(user, value, rank, reach)
             inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
             last_rank = np.full(size, user.depth) if user.depth is not None else self.length
-            if user.beyond != "endless" and user.depth is None:
+            if user.ends:
                 inside = rank <= self.length[:, None]
             visits = np.where(inside, visits, 0.0)
             if user.beyond == "stop":
                 c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
-            counted = gain if self.cut is None else np.where(rank <= self.cut, gain, 0.0)
             if question == "inside":
                 visits_inside = np.where(rank <= self.length[:, None], visits, 0.0)
                 depth += visits_inside.sum(axis=1)
             else:
                 depth += visits.sum(axis=1)
             if question in ("order2", "total", "both"):
-                answer += (visits * counted).sum(axis=1)
+                answer += (visits * gain).sum(axis=1)
             elif question == "cost":
                 answer += (visits * cost).sum(axis=1)
             elif question not in ("depth", "inside"):
                 if user.kind in ("visits", "weights"):
                     raise MeasureError("a user who looks at the grades is asked for her rate by C or L, not by V or W")
                 stops = visits * (1.0 - c)
-                if self.cut is not None:
-                    stops = np.where(rank <= self.cut, stops, 0.0)
                 answer += ((stops * total_seen if question == "order1" else stops) / rank).sum(axis=1)
             seen, spent = total_seen[:, -1], total_spent[:, -1]
             reach = visits[:, -1] * c[:, -1]

@@ -6,6 +6,7 @@ cost. One list given by hand and thousands read from files are the same thing he
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from functools import cached_property
@@ -98,10 +99,13 @@ class Lists:
         # ranks and lengths as shown, with the unjudged in their places, whatever the measures are to see
         self.shown_position, self.shown_length = shown or (position, length)
         self.ties, self.depth = ties, depth
+        self._whole: Lists | None = None  # of lists cut at a rank; their hits are still all of them, their gains not
+        self.cut: int | None = None
         self.costs: Any = None  # what each document costs to look at; None: 1
         self.most: float | None = None  # of one list: how many relevant documents the best run found
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
+        self._cuts: dict[tuple[int, bool], Lists] = {}
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
 
     @classmethod
@@ -225,11 +229,48 @@ class Lists:
     def gains(self, of: GainMap) -> Gains:
         """See these lists through a map of grades to gains."""
         if of.key not in self._views:
-            self._views[of.key] = Gains(self, of.function(self.grades, self.max_grade))
+            whole = self._whole
+            made = whole.gains(of).on(self) if whole else Gains(self, of.function(self.grades, self.max_grade))
+            self._views[of.key] = made
         return self._views[of.key]
+
+    def ending_at(self, k: int) -> Lists:
+        """These lists, each ending at rank k at the latest: for users who go no further than a list does.
+
+        Examples
+        --------
+        >>> from amble.measures.gains import GainMap, Lists
+        >>> lists, as_it_is = Lists.of_grades([0, 1, 1, 1]), GainMap(("own",), lambda grades, most: grades)
+        >>> ends, silent = lists.ending_at(3), lists.silent_below(3)
+        >>> ends.length, ends.gains(as_it_is).position, silent.length, silent.gains(as_it_is).position
+        (array([3]), array([2, 3]), array([4]), array([2, 3]))
+        """
+        return self._down_to(k, True)
+
+    def silent_below(self, k: int) -> Lists:
+        """These lists, as long as they are, with nothing to gain or to look at below rank k: for who reads on."""
+        return self._down_to(k, False)
+
+    def _down_to(self, k: int, ends: bool) -> Lists:
+        if self.cut is not None and self.cut <= k:
+            return self
+        if (k, ends) not in self._cuts:
+            cut = copy.copy(self)
+            cut.cut, cut._whole, cut._views, cut._cuts = k, self, {}, {}
+            if ends:
+                cut.length = np.minimum(self.length, k)
+            elif self.costs is not None:
+                cut.costs = self.costs.silent_below(k)
+            if self.ties is not None:  # tied hits have no one rank, so it is for the depth to say how far they count
+                cut.depth = min(k, self.depth or k)
+            self._cuts[k, ends] = cut
+        return self._cuts[k, ends]
 
     def forget(self) -> None:
         """Let go of the views, which point back here: the memory of lists that are done with is free at once."""
+        for cut in self._cuts.values():
+            cut.forget()
+        self._cuts.clear()
         self._views.clear()
         self._last = None
 
@@ -255,6 +296,19 @@ class Gains:
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
         self.made: dict[Any, Any] = {}  # what a measure has made of these hits, for others that need the same
+
+    def on(self, lists: Lists) -> Gains:
+        """What is left of these on the same lists, cut at a rank; the recall base and the ideal lists are the same."""
+        out = copy.copy(self)
+        out.lists, out.made = lists, {}
+        first = self.position if lists.ties is None else lists.ties[0][self.kept]
+        above = np.flatnonzero(first <= (lists.cut or 0))
+        if above.size < first.size:
+            out.kept, out.position, out.list = (x.take(above) for x in (self.kept, self.position, self.list))
+            out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
+            for name in ("ordinal", "seen", "found", "_keys"):
+                vars(out).pop(name, None)
+        return out
 
     @cached_property
     def ordinal(self) -> Ints:

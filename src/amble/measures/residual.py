@@ -31,7 +31,7 @@ _CHUNK = 64
 def bounds(measure: Measure) -> bool:
     """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
     d = measure.declaration
-    static = d.norm is None and not measure.is_population and measure.is_static
+    static = d.norm is None and measure.members()[0][1].is_static
     return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success")
 
 
@@ -90,7 +90,11 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: floa
 
 
 def residuals(measure: Measure, lists: Lists) -> Array:
-    """For every list, the score if all its unjudged documents gained the most, less the score as it is."""
+    """For every list, by how much the score rises if all its unjudged documents gain the most; 0 if it does not rise.
+
+    Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
+    judged: they could gain nothing.
+    """
     return residuals_of([measure], lists)[0]
 
 
@@ -100,15 +104,19 @@ def residuals_of(
     """The residuals of several measures: lists are filled once for all of them."""
     if lists.ties is not None:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
-    out = [-measure.scores(lists) for measure in measures]
+    out = [np.zeros(lists.n) for _ in measures]
+    users = [
+        (extra, w, one, one.scores(lists)) for extra, m in zip(out, measures, strict=True) for w, one in m.members()
+    ]
     largest = lists.max_grade if lists.max_grade > 0 else 1.0
     # a relevant one, if there is none yet
-    most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for m in measures]
+    most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for _, _, m, _ in users]
+    how = list(zip(most, (m.deepest for _, _, m, _ in users), strict=True))
     for start in range(0, lists.n, _CHUNK):
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
-        filled = {grade: _filled(lists, chunk, grade) for grade in set(most)}
-        for measure, grade, extra in zip(measures, most, out, strict=True):
-            extra[chunk] += _best(measure, filled[grade], grade)
+        filled = {(grade, k): _filled(lists, chunk, grade, k) for grade, k in set(how)}
+        for (extra, w, one, scored), (grade, k) in zip(users, how, strict=True):
+            extra[chunk] += w * np.maximum(_best(one, filled[grade, k], grade) - scored[chunk], 0.0)
         if progress is not None:
             progress(int(chunk[-1]) + 1, lists.n)
     return out
@@ -117,7 +125,7 @@ def residuals_of(
 def _best(measure: Measure, filled: Lists, most: float) -> Array:
     """The scores of lists whose unjudged documents gain the most, and what endless users gain beyond them."""
     best = measure.scores(filled)
-    walk = None if measure.is_population else measure.walking()
+    walk = measure.walking()
     if walk is not None:
         return best + _beyond_walks(walk, measure, filled, _gain_of(measure, most))
     if measure.declaration.question == "order2" and measure.cut is None:
@@ -135,8 +143,8 @@ def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Ar
     return np.array([x.worth_beyond(int(n), order, gain) for x, n in zip(strolls, lists.length, strict=True)])
 
 
-def _filled(lists: Lists, chunk: NDArray[np.int64], most: float) -> Lists:
-    """Some lists, each with a topic of its own in which the unjudged documents it shows have the best grade."""
+def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None) -> Lists:
+    """Some lists, each with a topic of its own in which its unjudged documents, down to rank k, have the best grade."""
     grades, rows, positions, row, offsets = [], [0], [], [], [0]
     for i in chunk.tolist():
         t = int(lists.topic[i])
@@ -145,13 +153,14 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float) -> Lists:
         n = int(lists.length[i])
         at = np.full(n + 1, -1)
         at[lists.position[hits]] = lists.row[hits] - lists.rows[t]
-        unknown = np.flatnonzero(at[1:] < 0) + 1
+        unknown = np.flatnonzero(at[1:][:k] < 0) + 1
         at[unknown] = own.size + np.arange(unknown.size)
+        judged = np.flatnonzero(at >= 0)
         grades += [own, np.full(unknown.size, most)]
-        positions.append(np.arange(1, n + 1))
-        row.append(at[1:] + rows[-1])
+        positions.append(judged)
+        row.append(at[judged] + rows[-1])
         rows.append(rows[-1] + own.size + unknown.size)
-        offsets.append(offsets[-1] + n)
+        offsets.append(offsets[-1] + judged.size)
     return Lists(
         grades=np.concatenate(grades),
         rows=np.array(rows),

@@ -34,13 +34,11 @@ def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: points[name] for name in names}
 
 
-def score_sparse(
-    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, cut: int | None
-) -> Array:
+def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
     """Score a user who stops only where she gains something."""
     user = function(**_at_hits(gains, names))
     if question in ("order2", "total", "depth", "inside", "both"):
-        return _score_surviving(user, question, gains, cut)
+        return _score_surviving(user, question, gains)
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
         last = value
@@ -50,8 +48,6 @@ def score_sparse(
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
     answer = last * gains.seen / gains.position if question == "order1" else last / gains.position
-    if cut is not None:
-        answer = np.where(gains.position <= cut, answer, 0.0)
     total = gains.sum(answer)
     if user.mass is not None:
         mass = np.ones(total.size)
@@ -66,7 +62,7 @@ def _before(chances: Array, gains: Gains) -> Array:
     return np.where(gains.ordinal == 1, 1.0, np.concatenate(([1.0], product[:-1])))
 
 
-def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None) -> Array:
+def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
     """Score a user who walks as one who does not look at the grades, but may stop at each gain as well."""
     lists = gains.lists
     if user.survival is None:
@@ -79,13 +75,11 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     area = np.concatenate(([0.0], np.cumsum(behaviour.visits)))
     before = _before(survival, gains)
     here = area[gains.position] - area[gains.position - 1]
-    total = gains.sum(
-        np.where(gains.position <= cut, before * here * gains.gain, 0.0) if cut else before * here * gains.gain
-    )
+    total = gains.sum(before * here * gains.gain)
     if question == "total":
         return total
     # ranks after a hit, up to and with the next one; the first of all from rank 1
-    if question == "inside" or (user.depth is None and user.beyond == "stop"):
+    if question == "inside" or user.ends:
         end = area[lists.length]
     else:
         end = np.full(lists.n, behaviour.expected_depth)
@@ -102,9 +96,7 @@ def _score_surviving(user: Forward, question: str, gains: Gains, cut: int | None
     return depth if question in ("depth", "inside") else total / np.where(depth > 0, depth, 1.0)
 
 
-def score_piecewise(
-    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, cut: int | None
-) -> Array:
+def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
     """Score a user who changes her mind only where she gains something.
 
     Between a gain at rank a and the next one at b she goes on with one chance c, so that V(b) = V(a) c^(b - a), or with
@@ -136,8 +128,7 @@ def score_piecewise(
     reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
     before = np.concatenate(([1.0], reach[:-1]))
     before[at] = 1.0
-    counted = hit if cut is None else hit & (rank <= cut)
-    total = np.asarray(np.bincount(owner, np.where(counted, before * gain, 0.0), n), np.float64)
+    total = np.asarray(np.bincount(owner, before * gain, n), np.float64)
     if question == "total":
         return total
     depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)

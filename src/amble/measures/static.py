@@ -30,7 +30,7 @@ class Static:
     @classmethod
     def of(cls, user: Forward) -> Static:
         """A user declared without looking at anything."""
-        return cls(user.over, ends=user.depth is None and user.beyond == "stop")
+        return cls(user.over, ends=user.ends)
 
 
 def static_user(
@@ -51,7 +51,7 @@ def static_user(
             return Static.of(user)
         if user.beyond == "endless":
             return Static(lambda n: followed(met, n)[0], ends=False)
-        return Static(lambda n: met(n)[0].over(n), ends=user.depth is None)
+        return Static(lambda n: met(n)[0].over(n), ends=user.ends)
     if "seen" in names and set(names) <= {"seen", "rank"}:  # she may have been told not to look
         with np.errstate(invalid="ignore"):
             blind = function(**{name: np.float64(np.nan) for name in names}, **arguments)
@@ -60,7 +60,7 @@ def static_user(
     return None
 
 
-def score_static(user: Static, question: str, gains: Gains, cut: int | None, norm: str | None) -> Array:
+def score_static(user: Static, question: str, gains: Gains, norm: str | None) -> Array:
     """Score all lists with one vector of weights."""
     lists = gains.lists
     n = max(int(lists.length.max(initial=0)), 1)
@@ -77,8 +77,8 @@ def score_static(user: Static, question: str, gains: Gains, cut: int | None, nor
         if question in ("depth", "inside"):
             return depth
     weights = behaviour.visits.copy()
-    if cut is not None:
-        weights[cut:] = 0.0
+    if lists.cut is not None:
+        weights[lists.cut :] = 0.0
     if lists.ties is None:
         total = gains.sum(gains.gain * weights[gains.position - 1])
     else:  # the mean weight of the ranks that tied documents share

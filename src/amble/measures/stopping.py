@@ -13,15 +13,11 @@ __all__ = ["law_of_stops"]
 Array = NDArray[np.float64]
 
 
-def law_of_stops(behaviour: Behaviour, gain: Array, question: str, cut: int | None, scale: float) -> Law:
+def law_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float) -> Law:
     """The law of what users go home with: from where each stops, what she met on her way, and what is asked of her."""
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
-    if cut is not None:
-        gain = np.where(rank <= cut, gain, 0.0)
     t = np.cumsum(gain)
     values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[question]
-    if cut is not None and question in ("order1", "satisfied"):
-        values = np.where(rank <= cut, values, 0.0)
     probs, left = behaviour.last, behaviour.beyond
     if left > 0 and behaviour.tail is not None:  # she reads on, and gains nothing more
         beyond, stops = behaviour.tail.stops(left, gain.size)

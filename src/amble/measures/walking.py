@@ -28,20 +28,20 @@ _CELLS = 1 << 21  # ranks x lists x nodes solved at once
 
 
 def grades_on(lists: Lists, i: int) -> Array:
-    """The grades of list i by rank; 0 where nobody judged."""
+    """The grades of list i by rank; 0 where nobody judged, and below a cut."""
     out = np.zeros(max(int(lists.length[i]), 1))
     hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
-    out[np.asarray(lists.position[hits], np.int64) - 1] = lists.grades[lists.row[hits]]
+    at = np.asarray(lists.position[hits], np.int64) - 1
+    seen = at < min(out.size, lists.cut or out.size)
+    out[at[seen]] = lists.grades[lists.row[hits][seen]]
     return out
 
 
-def gains_on(gains: Gains, i: int, cut: int | None = None) -> Array:
+def gains_on(gains: Gains, i: int) -> Array:
     """The gains of list i by rank."""
     out = np.zeros(max(int(gains.lists.length[i]), 1))
     hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
     out[gains.position[hits] - 1] = gains.gain[hits]
-    if cut is not None:
-        out[cut:] = 0.0
     return out
 
 
@@ -50,7 +50,7 @@ def stroll_on(walk: Walk, lists: Lists, i: int) -> Stroll:
     return walk.over(int(lists.length[i]), grades_on(lists, i) if walk.looks else None)
 
 
-def score_walk(walk: Walk, question: str, gains: Gains, cut: int | None) -> Array:
+def score_walk(walk: Walk, question: str, gains: Gains) -> Array:
     """Ask a walking user about all lists."""
     if question not in QUESTIONS_OF_WALKS:
         raise MeasureError(f"a user who walks back and forth cannot be asked for {question}")
@@ -58,9 +58,9 @@ def score_walk(walk: Walk, question: str, gains: Gains, cut: int | None) -> Arra
     if walk.looks or (not walk.utility.separable and question not in ("depth", "inside")):
         if lists.ties is not None:
             raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
-        total, rate, depth, inside = _each(walk, question, gains, cut)
+        total, rate, depth, inside = _each(walk, question, gains)
     else:
-        total, rate, depth, inside = _shared(walk, question, gains, cut)
+        total, rate, depth, inside = _shared(walk, question, gains)
     if question == "order1":
         return rate
     if question == "total":
@@ -109,7 +109,7 @@ def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
     return np.minimum(length, reachable(p, q, s, mu))
 
 
-def _shared(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[Array, Array, Array, Array]:
+def _shared(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
     """One vector of weights for all lists of a length."""
     lists = gains.lists
     length = _lengths(walk, lists)
@@ -125,8 +125,6 @@ def _shared(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[A
         if not (chain.stop > 0).all():
             solved(chain)  # refuses a walk without an end
         weights, depths, insides = _weights(walk, chain, nodes)
-        if cut is not None:
-            weights[:, cut:] = 0.0
         mine = (of >= at) & (of < at + block)
         depth[mine], inside[mine] = depths[of[mine] - at], insides[of[mine] - at]
         hits = np.flatnonzero(mine[gains.list])
@@ -175,7 +173,7 @@ def _visits(found: Passages) -> tuple[Array, Array]:
     return inside + visits[-1] * found.tail[:, 0].real, inside
 
 
-def _each(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[Array, Array, Array, Array]:
+def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
     """Follow her on every list."""
     lists = gains.lists
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
@@ -185,7 +183,7 @@ def _each(walk: Walk, question: str, gains: Gains, cut: int | None) -> tuple[Arr
         n = max(int(lists.length[block].max(initial=0)), 1)
         seen, y = np.zeros((block.size, n)), np.zeros((block.size, n))
         for row, i in enumerate(block.tolist()):
-            grades, gain = grades_on(lists, i), gains_on(gains, i, cut)
+            grades, gain = grades_on(lists, i), gains_on(gains, i)
             seen[row, : grades.size], y[row, : gain.size] = grades, gain
         chain = walk.chain(lists.length[block], seen if walk.looks else None)
         if chain.forward.shape[1] > n:

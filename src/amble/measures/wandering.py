@@ -28,7 +28,7 @@ _CELLS = 1 << 17  # numbers that are worked on at once
 
 
 class Found(NamedTuple):
-    """The relevant documents of lists that end at the cut: their ranks, their lists, and where each list's start."""
+    """The relevant documents of lists: their ranks, their lists, and where each list's start."""
 
     position: Ints
     list: Ints
@@ -42,23 +42,19 @@ class Found(NamedTuple):
         return np.diff(self.offsets)
 
 
-def _found(gains: Gains, cut: int | None) -> Found:
+def _found(gains: Gains) -> Found:
     length = np.asarray(gains.lists.length, np.int64)
-    if cut is None:
-        return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
-    keep = np.flatnonzero(gains.position <= cut)
-    offsets = np.searchsorted(keep, gains.offsets)
-    return Found(gains.position[keep], gains.list[keep], offsets, gains.ordinal[keep], np.minimum(length, cut))
+    return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
 
 
 def score_wander(measure: Any, gains: Gains) -> Array:
     """The score of every list."""
-    cut, found = measure.cut, _found(gains, measure.cut)
+    found = _found(gains)
     user = _wanderer(measure)
     if user is not None and user.model is not None and user.steps is None:
         rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
         model = user.model.plain
-        key = ("wander", model, cut, None if rates is None else rates.tobytes())
+        key = ("wander", model, None if rates is None else rates.tobytes())
         if key not in gains.made:
             gains.made[key] = _mean_precision(model, found, rates)
         return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
@@ -74,13 +70,12 @@ def score_wander(measure: Any, gains: Gains) -> Array:
 
 
 def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
-    """What the user of a measure does on list i, which ends at the cut."""
+    """What the user of a measure does on list i."""
     if measure.is_population:
         raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
-    key = ("most", measure.cut)
-    if key not in gains.made:
-        gains.made[key] = _most(gains, _found(gains, measure.cut))
-    return _wandering(measure, _wanderer(measure), gains, i, gains.made[key][i])
+    if "most" not in gains.made:
+        gains.made["most"] = _most(gains, _found(gains))
+    return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
 
 
 def law_of(measure: Any, gains: Gains, i: int) -> Law:
@@ -111,7 +106,6 @@ def _wandering(measure: Any, user: Wander | None, gains: Gains, i: int, most: fl
     gain = np.zeros(int(gains.lists.length[i]))
     hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
     gain[gains.position[hits] - 1] = gains.gain[hits]
-    gain = gain[: measure.cut]
     relevant = float(gains.relevant[i])
     if user is None:
         rank = np.arange(1, gain.size + 1, dtype=np.float64)
@@ -139,9 +133,9 @@ def _most(gains: Gains, found: Found) -> Array:
     return np.asarray(np.maximum(best, lists.most or 0.0)[lists.topic])
 
 
-def most_found(gains: Gains, cut: int | None, topic: int) -> float:
+def most_found(gains: Gains, topic: int) -> float:
     """How many relevant documents the best list of a topic holds."""
-    return float(_found(gains, cut).size[gains.lists.topic == topic].max(initial=0))
+    return float(_found(gains).size[gains.lists.topic == topic].max(initial=0))
 
 
 def _scale(rescale: str, gains: Gains, found: Found) -> Any:

@@ -100,6 +100,11 @@ class Forward:
         if beyond == "endless" and self.kind not in ("shift", "continuation"):
             raise MeasureError(f"a user declared by {self.kind} has no closed form for reading on for ever")
 
+    @property
+    def ends(self) -> bool:
+        """Whether she looks no further than a list does."""
+        return self.depth is None and self.beyond != "endless"
+
     def values(self, ranks: Array) -> Array:
         """The declared quantity at the given ranks."""
         out = self.rule(ranks) if callable(self.rule) else self.rule

@@ -175,10 +175,16 @@ class Walk:
                 stopping = max(stopping, float(stops(a, b).max()))
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
             forth = bool((p.values > 0).any())
-            if stopping < _NEVER and (bool((q.values > 0).any()) or not forth):
+            comes = self.beyond == "stop" and bool((p.values > 0).all())  # to the end of the list, which stops her
+            if stopping < _NEVER and not comes and (bool((q.values > 0).any()) or not forth):
                 raise MeasureError(_NEVER_STOPS)
             if self.beyond == "endless" and outside < _NEVER and forth:
                 raise MeasureError("p + q = 1 at every rank beyond the list: she never stops there")
+
+    @property
+    def ends(self) -> bool:
+        """Whether she walks no further than a list does."""
+        return self.beyond != "endless"
 
     def endless(self) -> Walk:
         """The same user where the list goes on for ever."""
