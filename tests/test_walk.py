@@ -362,9 +362,10 @@ def test_no_chances() -> None:
     refuses(r"p = nan at rank 1", lambda: Walk(float("nan"), 0.3))
     refuses(r"q = 1.2 at rank 3", lambda: Walk(0.1, lambda rank: np.where(rank == 3, 1.2, 0.1)).over(5))
     refuses("expected a chance, or chances by rank or grade", lambda: Walk("often", 0.3))  # type: ignore[arg-type]
-    refuses("she never stops", lambda: Walk(0.5, 0.5))
+    refuses("she never stops", lambda: Walk(0.5, 0.5, beyond="endless"))
+    refuses("she never stops", lambda: Walk(0.5, 0.5, per="endless"))
     refuses("she never stops", lambda: Walk(0.0, 1.0))
-    refuses("she never stops", lambda: Walk({0: 0.5, 1: 0.4}, {0: 0.5, 1: 0.6}))
+    refuses("she never stops", lambda: Walk({0: 0.0, 1: 0.4}, {0: 1.0, 1: 0.6}))
     refuses("beyond the list: she never stops", lambda: Walk(1.0, 0.0, beyond="endless"))
     refuses("never stops: from rank 1 there is no way", lambda: Walk([1.0, 0.0, 0.1], [0.0, 1.0, 0.1]).over(3).visits)
     refuses("start: expected chances that sum to 1", lambda: Walk(0.5, 0.2, start=[0.5, 0.2]))
@@ -456,9 +457,32 @@ def test_a_trap_is_refused_for_many_lists_too(order: int) -> None:
 
 def test_never_is_never_whatever_the_rounding() -> None:
     for p, q in [(0.7, 0.3), (0.3, 0.7), (0.1, 0.9), (0.6, 0.4)]:
-        refuses("never stops", lambda p=p, q=q: Walk(p, q))
         refuses("never stops", lambda p=p, q=q: Walk(p, q, beyond="endless"))
-    refuses("never stops", lambda: Walk(lambda rank: 0.5 + 0 * rank, 0.5).over(10))
+        refuses("never stops", lambda p=p, q=q: Walk(p, q, per="endless"))
+    refuses("never stops", lambda: Walk(lambda rank: 0.5 * (rank < 4), lambda rank: 1 - 0.5 * (rank < 4)).over(10))
+    refuses("or none in 1e300 visits", lambda: Walk(0.1, 0.9).over(1000).visits)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.7, 0.3), (0.5, 0.5), (0.3, 0.7)])
+def test_the_end_of_the_list_stops_who_never_would(p: float, q: float) -> None:
+    # m(k), the visits from the first to rank k to the first to k + 1 (or, at N, to the end): m(1) = 1, for she goes
+    # forward there, and m(k) = 1 + q (m(k - 1) + m(k)), that is (1 + q m(k - 1)) / p
+    times = [1.0]
+    for _ in range(9):
+        times.append((1 + q * times[-1]) / p)
+    by_hand = sum(times)
+    for walk in (Walk(p, q), Walk(lambda rank: p + 0 * rank, q), Walk({0: p, 1: p}, q)):
+        stroll = walk.over(10, np.zeros(10) if walk.looks else None)
+        assert stroll.expected_depth == pytest.approx(by_hand, rel=1e-12)
+        np.testing.assert_allclose(stroll.last, [0.0] * 9 + [1.0], atol=1e-11)
+    if p == 0.7:
+        assert by_hand == pytest.approx(22.38, abs=0.005)
+    # nothing is lost: where all documents are relevant, every visit gains 1
+    m = amble.parse(f"PH(p={p},q={q},loss=0)")
+    assert m.value([1] * 10) == pytest.approx(1.0, rel=1e-9)
+    law = amble.simulate(m, R10, users=20_000, seed=3)
+    assert abs(law.mean - m.value(R10)) < 5 * law.standard_error
+    assert law.visits == pytest.approx(by_hand, rel=0.05)
 
 
 @pytest.mark.parametrize("form", ["h+1000", "h+1000000", "h^10", "h^0.05"])

@@ -207,7 +207,9 @@ def solved(chain: Chain) -> Passages:
     found = passages(chain, np.zeros(1))
     stuck = np.argwhere(~(found.away[:, :, 0] > 0) & (found.hit[:, :, 0] > 0))
     if stuck.size:
-        raise MeasureError(f"she never stops: from rank {int(stuck[0][0]) + 1} there is no way to an end")
+        raise MeasureError(
+            f"she never stops: from rank {int(stuck[0][0]) + 1} there is no way to an end, or none in 1e300 visits"
+        )
     return found
 
 

@@ -27,8 +27,8 @@ __all__ = ["Chances", "Walk"]
 Array = NDArray[Any]
 _NEVER = 1e-12  # a chance of stopping that is none
 _NEVER_STOPS = (
-    "p + q = 1 at every rank: she never stops of her own accord, only the end of the list could stop her; "
-    "expected p + q < 1 somewhere"
+    "p + q = 1 at every rank: she never stops of her own accord, and does not always come to the end of the list; "
+    "expected p + q < 1 somewhere, or p > 0 everywhere and a list that ends"
 )
 Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
 
@@ -157,6 +157,8 @@ class Walk:
         if per == "endless" and self.looks:
             raise MeasureError("per='endless': a user who looks at the grades needs a list to look at")
         self._check()
+        if per == "endless":
+            self.endless()  # may refuse
 
     def _check(self) -> None:
         """What can be said before a list is seen."""
@@ -215,7 +217,7 @@ class Walk:
         if self.looks or self.forward.function is not None or self.back.function is not None:
             for a, b in zip(p, q, strict=True):
                 check(a, b)
-            if not self.looks and float(stops(p[0], q[0]).max()) < _NEVER and q.any():
+            if not self.looks and float(stops(p[0], q[0]).max()) < _NEVER and q.any() and not p.all():
                 raise MeasureError(_NEVER_STOPS)
         beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
         return settle(p, q, length, self.start, self.first, beyond)
