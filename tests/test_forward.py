@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
+from amble.errors import MeasureError
+from amble.measures import REGISTRY, measure
 from amble.users.forward import Forward
 from amble.users.tails import Geometric, InverseSquare, trigamma
 
@@ -107,3 +111,19 @@ def test_impossible_users(arguments: dict[str, object], message: str) -> None:
 def test_residual_of_no_rank() -> None:
     with pytest.raises(amble.MeasureError, match="residual"):
         Forward(continuation=0.5).over(3).residual(-1)
+
+
+def test_visits_must_not_rise_anywhere() -> None:
+    """Users who look are followed some ranks at a time; the first stretch ends at rank 64."""
+
+    @measure("Rising", question="order2")
+    def rising(gain: Any, rank: Any) -> Forward:
+        """Looks twice as often from rank 65 on."""
+        return Forward(visits=np.where(rank > 64, 2.0, 1.0) + 0.0 * gain)
+
+    try:
+        with pytest.raises(MeasureError, match="visits must be numbers that do not rise with the rank"):
+            amble.parse("Rising").value([1, 0, 1] * 30)
+        assert amble.parse("Rising").value([1, 0] * 20) == 0.5
+    finally:
+        del REGISTRY["Rising"]

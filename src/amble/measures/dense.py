@@ -94,7 +94,7 @@ class _Block:
         seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
         answer, depth = np.zeros(size), np.zeros(size)
         longest = max(int(self.length.max(initial=0)), 1)
-        start, width, first = 0, 64, None
+        start, width, first, level = 0, 64, None, None
         while True:
             rank = np.arange(start + 1, start + width + 1, dtype=np.float64)
             gain = self.stretch(start, start + width)
@@ -117,7 +117,8 @@ class _Block:
             if user.kind in ("visits", "weights"):
                 first = value[:, :1] if first is None else first
                 visits = value / first
-                if not np.isfinite(visits).all() or (visits < 0).any() or (np.diff(visits, axis=1) > 1e-9).any():
+                level = np.concatenate((visits[:, :1] if level is None else level[:, -1:], visits), axis=1)
+                if not np.isfinite(visits).all() or (visits < 0).any() or (np.diff(level, axis=1) > 1e-9).any():
                     raise MeasureError(f"{user.kind} must be numbers that do not rise with the rank")
                 c = np.ones(gain.shape)  # only V is asked of her
             else:

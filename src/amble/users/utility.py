@@ -65,7 +65,7 @@ class Utility:
                 raise MeasureError(f"utility by visits: {visits!r:.60}, expected numbers") from None
             if shares.ndim != 1 or not shares.size or not np.isfinite(shares).all():
                 raise MeasureError("utility by visits: expected one finite number or more")
-            _check_utility(shares[None, :], np.ones(1))
+            _check_utility(shares[None, :], np.ones(1), slack=0.0)
             self.visits = shares
             if (shares == shares[0]).all() and shares[0] == 1:
                 self.visits = None
@@ -149,7 +149,7 @@ def _power_series(shares: Array, back: Array, away: Array) -> Array:
     return np.asarray(out)
 
 
-def _check_utility(values: Array, gains: Array) -> None:
+def _check_utility(values: Array, gains: Array, slack: float = 1e-12) -> None:
     """Refuse what is negative, not finite, or rises with the visits."""
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
@@ -157,7 +157,7 @@ def _check_utility(values: Array, gains: Array) -> None:
         raise MeasureError(
             f"utility g({k + 1}, {gains[i]:g}) is {values[i, k]:g}, expected a finite number, at least 0"
         )
-    rise = np.diff(values, axis=1) > 1e-12 * np.maximum(values[:, :1], 1e-300)
+    rise = np.diff(values, axis=1) > slack * np.maximum(values[:, :1], 1e-300)
     if rise.any():
         i, k = (int(x[0]) for x in np.nonzero(rise))
         raise MeasureError(
