@@ -68,7 +68,7 @@ def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ("RBP(finite=True,user='fit.toml')@3", "RBP(p=0.7,finite=True)@3"),
         ("GRBP(user='fit.toml')", "GRBP(p=0.7)"),
         ("INSQ(user='fit.toml')", "INSQ(T=2.5)"),
-        ("INSQ(adaptive=True,user='fit.toml')", "INSQ(T=2.5,adaptive=True)"),
+        ("INSQ(adaptive=False,user='fit.toml')", "INSQ(T=2.5)"),
         ("INST(user='fit.toml')", "INST(T=1.5)"),
         ("CWL(user='fit.toml')", "CWL(C='0.5,0.25')"),
         ("PH(user='fit.toml')", "PH(p=0.5,q=0.25,first='stop')"),
@@ -324,5 +324,47 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
         assert "--fitted-intervals is a report of its own" in done.stderr
     done = amble_cli("eval", "q.txt", "x.run", "-m", "AP", "--fitted-intervals", "user")
     assert (done.returncode, done.stderr) == (2, "amble: AP: expected a fitted user, as in RBP(user='fit.toml')\n")
-    done = amble_cli("eval", "q.txt", "x.run", "-m", "PH(gains='exp')", "--rel", "2", "--quiet")
-    assert done.returncode == 0
+    mixed = ["PH(gains='exp')", "PH(gains=None)", "PH(model='DCG')", "PH(model='ERR')", "PH(model='AP')", "DCG"]
+    done = amble_cli("eval", "q.txt", "x.run", "-m", *mixed, "--rel", "2", "--quiet", "--format", "tsv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()[1:]] == [
+        "PH(gains='exp')", "PH(rel=2)", "PH(model='DCG')", "PH(model='ERR')", "PH(model='AP',rel=2)", "DCG"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("RBP(p=0.8,user='fit.toml')", "user and p: expected one of them"),
+        ("INSQ(T=1,user='fit.toml')", "user and T: expected one of them"),
+        (
+            "INSQ(user='fit.toml',adaptive=True)",
+            "user and adaptive: the file's T was fitted to a user who does not adapt",
+        ),
+        ("INSQ(form='figures')", "form has a part in adaptive=True only"),
+        ("INSQ(user='fit.toml',form='printed')", "form has a part in adaptive=True only"),
+        ("INST(T=1,user='fit.toml')", "user and T: expected one of them"),
+        ("CWL(C='0.8',user='fit.toml')", "user and C: expected one of them"),
+        ("PH(p=0.5,user='fit.toml')", "user and p: expected one of them"),
+        ("PH(first='forward',user='fit.toml')", "user and first: expected one of them"),
+        ("MP(model='GL_AD_ID',user='fit.toml')", "user and model: expected one of them"),
+        ("MP(start='first')", "start has a part with steps only"),
+        ("NCP(g=1,law='3,2,1')", "g and law: expected one of them"),
+        ("MsM(user='fwd_pat_down',p=0.6)", "has chances of its own: without p"),
+        ("MsM(program=False)", "program has a part in user='yandex_log' only"),
+        ("PerQuery(of='AP',gains='linear')", "expected in the measure of lists"),
+    ],
+)
+def test_what_has_no_part_is_refused_whatever_its_value(fit: str, text: str, message: str) -> None:
+    """All but a few of these values are the defaults."""
+    with pytest.raises(MeasureError, match=message):
+        amble.parse(text)
+
+
+def test_what_says_nothing_is_not_refused(fit: str) -> None:
+    for text in ("RBP(p=0.7,user=None)", "PH(model='AP',gains=None)", "MP(start=None)", "NCP(g=0.5,law=None)"):
+        assert amble.parse(str(amble.parse(text))) == amble.parse(text)
+    m = amble.parse("PH(p=0.5)").with_value("q", 0.25)
+    assert str(m) == "PH"
+    with pytest.raises(MeasureError, match="loss and visits"):
+        amble.parse("PH(visits='1,0.5')").with_value("loss", 0.25)

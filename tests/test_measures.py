@@ -220,13 +220,15 @@ def _strategy(domain: Domain) -> st.SearchStrategy[Any]:
 @st.composite
 def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
     d = REGISTRY[draw(st.sampled_from(names))]
-    arguments = []
+    given: dict[str, Any] = {}
     for p in d.parameters.values():
         if p.name == "max_grade":  # must not be less than the grades that are drawn
             continue
         if draw(st.booleans()) and p.name != d.at:
-            x = draw(_strategy(p.domain))
-            arguments.append(f"{p.name}={x!r}")
+            given[p.name] = draw(_strategy(p.domain))
+    # what would have no part, and be refused
+    idle = {"g": given.get("law"), "form": not given.get("adaptive"), "start": given.get("steps") is None}
+    arguments = [f"{name}={x!r}" for name, x in given.items() if not idle.get(name)]
     at = ""
     if draw(st.booleans()):
         if d.at == "recall":

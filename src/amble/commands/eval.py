@@ -136,7 +136,7 @@ def load_plugin(path: str) -> None:
 def wanted(args: argparse.Namespace) -> list[Any]:
     """The measures asked for."""
     from amble.measures import parse
-    from amble.measures.grammar import parse_call, split_measures
+    from amble.measures.grammar import split_measures
     from amble.measures.trec import all_trec
 
     usual = _OFFICIAL if args.trec else _RATES if args.cwl else _TIED if args.ties == "expected" else _DEFAULT
@@ -147,11 +147,11 @@ def wanted(args: argparse.Namespace) -> list[Any]:
     measures = [parse(name) for name in names]
     if args.rel is None:
         return measures
-    said = [parse_call(name).arguments for name in names]  # what a measure says itself, it keeps
-    return [
-        m.with_value("rel", args.rel) if "rel" in m.values and not {"rel", "gains"} & set(own) else m
-        for m, own in zip(measures, said, strict=True)
-    ]
+
+    def has_part(m: Any) -> bool:  # and what a measure says itself, it keeps
+        return "rel" in m.values and m.values.get("gains") is None and "rel" not in (m.plain or m).given
+
+    return [m.with_value("rel", args.rel) if has_part(m) else m for m in measures]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -54,6 +54,19 @@ def graded_rbp(
     return Forward(continuation=p, beyond="endless")
 
 
+def _hoping(
+    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
+    """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
+    if values["user"] is not None and values["adaptive"]:
+        raise MeasureError(
+            "user and adaptive: the file's T was fitted to a user who does not adapt; expected one of them"
+        )
+    if "form" in given and not values["adaptive"]:
+        raise MeasureError("form has a part in adaptive=True only")
+    return fitted_variant("insq", "T")(d, values, cut, given)  # type: ignore[no-any-return]
+
+
 @measure(
     "INSQ",
     question="order2",
@@ -61,7 +74,7 @@ def graded_rbp(
     stops="piecewise",
     cite="moffat2012",
     family="cwl",
-    variant=fitted_variant("insq", "T"),
+    variant=_hoping,
     formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
 )
 def inverse_squares(
@@ -99,10 +112,12 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
-def _spelled(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+def _spelled(
+    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
     """CWL with the chances of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
-        refuse_beside(values, d.parameters, ["C"])
+        refuse_beside(given, ["C"])
         fitted = FittedUser("continuation").read(values["user"])["C"]
         further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
         values = values | {"user": None, "C": by_rank(np.append(fitted, further))}

@@ -151,7 +151,8 @@ def measure(
         Whether scores lie between 0 and 1.
     variant : callable, optional
         For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
-        the values and the cut, and returns those of the measure that is meant.
+        the values, the cut and the names of the parameters that were given, refuses those that have no part, and
+        returns the declaration, the values and the cut of the measure that is meant.
     walker : callable, optional
         Of a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
 

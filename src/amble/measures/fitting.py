@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
 from amble.measures.asking import Measure
-from amble.measures.domains import Domain, Optional, Parameter, checked
+from amble.measures.domains import Domain, Optional, checked
 from amble.measures.naming import meant
 
 if TYPE_CHECKING:
@@ -116,20 +116,22 @@ def is_fit(value: Any) -> bool:
     return isinstance(value, str) and (value.endswith(".toml") or ".toml#" in value)
 
 
-def refuse_beside(values: dict[str, Any], parameters: dict[str, Parameter], names: Sequence[str]) -> None:
+def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
     """Refuse what a fitted user brings herself."""
     for name in names:
-        if values[name] != parameters[name].default:
+        if name in given:
             raise MeasureError(f"user and {name}: expected one of them, the file of a fitted user has {name}")
 
 
 def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
     """The variant of a measure one of whose parameters comes from a file if ``user`` is given."""
 
-    def variant(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+    def variant(
+        d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+    ) -> tuple[Any, dict[str, Any], int | None]:
         if values["user"] is None:
             return d, values, cut
-        refuse_beside(values, d.parameters, [name])
+        refuse_beside(given, [name])
         found = float(FittedUser(kind).read(values["user"])[name])
         return d, values | {"user": None, name: checked(d.name, name, d.parameters[name].domain, found)}, cut
 
@@ -228,6 +230,13 @@ def drawn(measure: Measure, draws: int) -> list[Measure]:
         raise MeasureError(f"{measure}: the file has no draws of its parameters; fit it again, with draws")
     plain = measure.plain
     return [
-        meant(Measure(plain.declaration, plain.values | {key: Draw(m, b) for key, m in sources.items()}, plain.cut))
+        meant(
+            Measure(
+                plain.declaration,
+                plain.values | {key: Draw(m, b) for key, m in sources.items()},
+                plain.cut,
+                given=plain.given,
+            )
+        )
         for b in range(min(counts))
     ]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import MeasureError
 from amble.measures.declare import measure
 from amble.measures.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
 from amble.measures.fitting import FittedUser, Moves, by_rank, is_fit, refuse_beside
@@ -17,14 +18,18 @@ from amble.users.wander import STARTS, Wander
 Array = NDArray[np.float64]
 
 
-def _fitted(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+def _fitted(
+    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
     """MP with fitted moves, or fitted times, or both."""
     user, rates = values["user"], values["rates"]
+    if "start" in given and values["steps"] is None:
+        raise MeasureError("start has a part with steps only")
     if is_fit(rates):
         values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
     if user is None:
         return d, values, cut
-    refuse_beside(values, d.parameters, ["model", "loops", "counts"])
+    refuse_beside(given, ["model", "loops", "counts"])
     moves = FittedUser("markov").read(user)["P"]
     return d, values | {"user": Moves(moves)}, min(len(moves), cut or len(moves))
 
@@ -88,11 +93,20 @@ def markov_precision(
     )
 
 
+def _satisfied(
+    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
+    if {"g", "law"} <= given:
+        raise MeasureError("g and law: expected one of them")
+    return d, values, cut
+
+
 @measure(
     "NCP",
     question="order1",
     stops="gain",
     cite="robertson2008",
+    variant=_satisfied,
     family="markov",
     formula="sum over the relevant ranks i of p(i) x precision at i; p is the chance that she is satisfied there",
 )

@@ -100,7 +100,7 @@ def parse(text: str | Measure) -> Measure:
         else:
             cut = _after_at(d.name, Whole(1), call.at)
     try:
-        return meant(kind_of(d)(d, values, cut))
+        return meant(kind_of(d)(d, values, cut, given=call.arguments))
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None
 
@@ -109,5 +109,6 @@ def meant(plain: Measure) -> Measure:
     """The measure that is meant, where its parameters make another one of it."""
     if plain.declaration.variant is None:
         return plain
-    declaration, values, cut = plain.declaration.variant(plain.declaration, plain.values, plain.cut)
+    given = frozenset(name for name in plain.given if plain.values[name] is not None)  # None says nothing
+    declaration, values, cut = plain.declaration.variant(plain.declaration, plain.values, plain.cut, given)
     return kind_of(declaration)(declaration, values, cut, plain)

@@ -40,16 +40,12 @@ AUTHORS = {
     "bck_pat_bal": (0.45, 0.1, 0.44, 0.01), "bck_pat_reform": (0.1, 0.1, 0.79, 0.01),
     "yandex_log": (0.61, 0.11, 0.27, 0.11),
 }  # fmt: skip
-_USUAL = {"p": 0.6, "q": 0.1, "r": 0.2, "s": 0.1}
 
 
 def _chances(values: dict[str, Any]) -> tuple[float, float, float, float]:
     """p, q, r and s: those given, or those of one of the authors' users as they are."""
     if values["user"] is None:
         return values["p"], values["q"], values["r"], values["s"]
-    other = [name for name, usual in _USUAL.items() if values[name] != usual]
-    if other:
-        raise MeasureError(f"user={values['user']!r} has chances of its own: without {', '.join(other)}")
     return AUTHORS[values["user"]]
 
 
@@ -67,8 +63,15 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
     return SessionWalk(*chances)
 
 
-def _checked(declaration: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
-    """Refuse chances that do not go together as soon as they are written."""
+def _checked(
+    declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
+    """Refuse what has no part, and chances that do not go together, as soon as they are written."""
+    if values["user"] is not None and given & {"p", "q", "r", "s"}:
+        other = ", ".join(name for name in "pqrs" if name in given)
+        raise MeasureError(f"user={values['user']!r} has chances of its own: without {other}")
+    if "program" in given and values["user"] != "yandex_log":
+        raise MeasureError("program has a part in user='yandex_log' only")
     if not any(isinstance(x, Population) for x in values.values()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NormalisedWarning)  # said when it is used
@@ -284,9 +287,11 @@ def list_measure(text: str | None) -> Any:
     return found
 
 
-def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+def gains_inside(
+    declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Any, dict[str, Any], int | None]:
     """Refuse gains, which the measure of lists has its own of."""
-    if values["gains"] != "linear":
+    if "gains" in given:
         raise MeasureError(
             f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
         )

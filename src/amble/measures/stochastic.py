@@ -34,23 +34,26 @@ walked = GainKind(
 )
 
 
-def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declaration, dict[str, Any], int | None]:
+def _as(
+    d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]
+) -> tuple[Declaration, dict[str, Any], int | None]:
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
     if values["user"] is not None:
-        refuse_beside(values, d.parameters, ["p", "q", "first", "start", "model"])
+        refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
     if model is None:
-        if values["base"] != d.parameters["base"].default:
+        if "base" in given:
             raise MeasureError("base has a part in model='DCG' only")
-        if values["gains"] is not None and values["rel"] != d.parameters["rel"].default:
-            raise MeasureError("rel and gains: expected one of them")
-        if values["per"] == "endless" and order != 2:
-            raise MeasureError("per='endless' is about order 2, expected order=2")
+        for one, other in (("rel", "gains"), ("loss", "visits")):
+            if {one, other} <= given:
+                raise MeasureError(f"{one} and {other}: expected one of them")
+        if "per" in given and order != 2:
+            raise MeasureError(f"per={values['per']!r} is about order 2, expected order=2")
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
-        if not any(isinstance(value, Population) for value in values.values()):
-            d.function(**{name: value for name, value in values.items() if name not in ("rel", "gains")})  # may refuse
+        first = {name: x.nodes()[0][0] if isinstance(x, Population) else x for name, x in values.items()}
+        d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may refuse
         return d._replace(question=f"order{order or 1}"), values, cut
     used = {
         "P": ("rel", "order"),
@@ -60,7 +63,7 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None) -> tuple[Declar
         "ERR": ("end",),
     }[model]
     for name, value in values.items():
-        if name not in (*used, "model") and value != d.parameters[name].default:
+        if name in given and name not in (*used, "model"):
             raise MeasureError(f"{name}={value!r} has no part in model={model!r}, expected only {', '.join(used)}")
     classic = REGISTRY[model]
     own = {name: p.default for name, p in classic.parameters.items()}
@@ -150,8 +153,6 @@ def walk(
     ] = None,
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
-    if visits is not None and loss != 0.25 and loss != 0:
-        raise MeasureError("loss and visits: expected one of them")
     utility = Utility(loss) if visits is None else Utility(visits=Numbers.read(visits))
     return Walk(
         Chance.read(p),
