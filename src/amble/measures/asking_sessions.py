@@ -225,7 +225,7 @@ class SessionMeasure(Measure):
         """Refuse lists."""
         raise MeasureError(f"{self.name} is {_LISTS}")
 
-    scores = _scores = ask = see = behaviour = law_on = _refuse
+    scores = _scores = ask = see = gains_of = behaviour = law_on = _refuse
 
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
         """Refuse: unjudged documents of sessions have no residual."""

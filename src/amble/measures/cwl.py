@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures.declare import measure
+from amble.measures.declare import Meant, measure
 from amble.measures.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
 from amble.measures.fitting import FittedUser, by_rank, fitted_variant, refuse_beside
 from amble.measures.gainmaps import scaled
@@ -54,9 +54,7 @@ def graded_rbp(
     return Forward(continuation=p, beyond="endless")
 
 
-def _hoping(
-    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
     if values["user"] is not None and values["adaptive"]:
         raise MeasureError(
@@ -112,9 +110,7 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
-def _spelled(
-    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """CWL with the chances of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])

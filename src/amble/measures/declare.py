@@ -24,9 +24,10 @@ from amble.measures.gainmaps import GainKind, binary
 from amble.measures.grammar import parse_call
 from amble.measures.questions import QUESTIONS
 
-__all__ = ["REGISTRY", "Declaration", "measure"]
+__all__ = ["REGISTRY", "Declaration", "Meant", "measure"]
 
 Array = NDArray[np.float64]
+Meant = tuple[Any, dict[str, Any], int | None]  # what a variant returns: declaration, values, cut
 SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
 from amble.measures.asking import Measure
+from amble.measures.declare import Meant
 from amble.measures.domains import Domain, Optional, checked
 from amble.measures.naming import meant
 
@@ -126,9 +127,7 @@ def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
 def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
     """The variant of a measure one of whose parameters comes from a file if ``user`` is given."""
 
-    def variant(
-        d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-    ) -> tuple[Any, dict[str, Any], int | None]:
+    def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
         if values["user"] is None:
             return d, values, cut
         refuse_beside(given, [name])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures.declare import measure
+from amble.measures.declare import Meant, measure
 from amble.measures.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
 from amble.measures.fitting import FittedUser, Moves, by_rank, is_fit, refuse_beside
 from amble.measures.rates import Rates
@@ -18,9 +18,7 @@ from amble.users.wander import STARTS, Wander
 Array = NDArray[np.float64]
 
 
-def _fitted(
-    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """MP with fitted moves, or fitted times, or both."""
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
@@ -93,9 +91,7 @@ def markov_precision(
     )
 
 
-def _satisfied(
-    d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     if {"g", "law"} <= given:
         raise MeasureError("g and law: expected one of them")
     return d, values, cut

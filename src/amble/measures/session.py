@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, NormalisedWarning
 from amble.measures.asking_sessions import SessionGains
-from amble.measures.declare import measure
+from amble.measures.declare import Meant, measure
 from amble.measures.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
 from amble.measures.gainmaps import graded, scaled
 from amble.measures.gains import Lists
@@ -63,9 +63,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
     return SessionWalk(*chances)
 
 
-def _checked(
-    declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """Refuse what has no part, and chances that do not go together, as soon as they are written."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
@@ -287,9 +285,7 @@ def list_measure(text: str | None) -> Any:
     return found
 
 
-def gains_inside(
-    declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Any, dict[str, Any], int | None]:
+def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """Refuse gains, which the measure of lists has its own of."""
     if "gains" in given:
         raise MeasureError(

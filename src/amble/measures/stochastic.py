@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures.declare import REGISTRY, Declaration, measure
+from amble.measures.declare import REGISTRY, Declaration, Meant, measure
 from amble.measures.domains import Above, AtLeast, Between, Chance, Form, GainTable, Numbers, OneOf, Optional, Parameter
 from amble.measures.fitting import FittedUser, by_rank, refuse_beside
 from amble.measures.gainmaps import GainKind, binary, graded
@@ -34,9 +34,7 @@ walked = GainKind(
 )
 
 
-def _as(
-    d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]
-) -> tuple[Declaration, dict[str, Any], int | None]:
+def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
     if values["user"] is not None:
         refuse_beside(given, ["p", "q", "first", "start", "model"])
