@@ -390,7 +390,7 @@ def test_ten_steps(start: str, mean: float, sd: float) -> None:
     st.booleans(),
     st.integers(0, 2**32),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_law_of_steps_path_by_path(
     grades: list[int], words: tuple[str, str, str], steps: int, timed: bool, seed: int
 ) -> None:
