@@ -160,6 +160,13 @@ def test_condensed_lists() -> None:
     scores = amble.evaluate(qrels, run, ["AP", "Judged@4", "NumRet"], unjudged="condense")
     # without x and y, b stands at rank 2; but Judged always knows
     assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]
+    # a, b and d of b, a, x, d are in the judgments, whatever their grades
+    qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": 1}}, {"r": {"1": {"b": 4.0, "a": 3.0, "x": 2.0, "d": 1.0}}}
+    for unjudged in ("zero", "condense"):
+        assert amble.evaluate(qrels, run, ["Judged@9", "Judged@1"], unjudged=unjudged).values.ravel().tolist() == [
+            3 / 4,
+            1,
+        ]
 
 
 @pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])

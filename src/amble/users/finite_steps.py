@@ -34,7 +34,7 @@ def exact_law(p: Array, first: Array, precision: Array, time: Array, steps: int)
 
     >>> p = np.array([[0.0, 1.0], [0.5, 0.5]])
     >>> exact_law(p, np.array([1.0, 0.0]), np.array([1.0, 0.5]), np.ones(2), 3)  # 1 2 1 or 1 2 2
-    (array([0.66666667, 0.83333333]), array([0.5, 0.5]))
+    (array([0.83333333, 0.66666667]), array([0.5, 0.5]))
     """
     if steps == 1:
         return precision, first
@@ -48,6 +48,8 @@ def exact_law(p: Array, first: Array, precision: Array, time: Array, steps: int)
         counts, at = np.unique(counts[:, None] + place[of.ravel()], return_inverse=True)
         here = np.zeros((counts.size, first.size))
         here[at.reshape(arriving.shape), column] = arriving
+        possible = here.any(axis=1)
+        counts, here = counts[possible], here[possible]
         arriving = here @ p
     often = counts[:, None] // np.maximum(place, 1) % base
     often[:, -1] = steps - often[:, :-1].sum(axis=1)
