@@ -1,7 +1,8 @@
-"""Every published figure, one line each: the paper's, ours, the difference, and whether it is within tolerance.
+"""Published figures, one line each: the paper's, ours, the difference, and whether it is within tolerance.
 
 Run with ``make reproduce`` (or ``AMBLE_DATA=FOLDER python reproductions/all.py``). Without the runs of TREC-8 the
-figures that need them are left open. What else a script checks, it prints by itself.
+figures that need them are left open. `published.py` says which figures these are, which are not among them, and which
+of them cannot fail; the last line, on standard error, counts those. What else a script checks, it prints by itself.
 """
 
 from __future__ import annotations

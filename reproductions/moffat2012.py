@@ -69,7 +69,7 @@ def table_figures(found: Agreement) -> published.Found:
 
 
 def compute(rankings: amble.Rankings | None) -> published.Found:
-    """All figures of the paper; without rankings, those that need none."""
+    """The figures of the paper that are compared; without rankings, those that need none."""
     ours = text_figures()
     if rankings is not None:
         ours |= table_figures(agreements(rankings))

@@ -75,6 +75,14 @@ def test_measures_anywhere(amble_cli: Cli, files: tuple[str, str]) -> None:
 def test_trec_names_and_level(amble_cli: Cli, files: tuple[str, str]) -> None:
     done = amble_cli("eval", *files, "-m", "AP", "nDCG@10", "--names", "trec", "--format", "tsv")
     assert [line.split("\t")[2] for line in done.stdout.splitlines()[1:]] == ["map", "ndcg_cut_10"]
+    # trec_eval's interpolated precision is by its own rule, under its names and with --trec
+    asked = ["11pt_avg", "iprec_at_recall_0.10", "IPrec@0.1", "IPrecAvg"]
+    done = amble_cli("eval", "-m", *asked, "--names", "trec", "--format", "tsv", *files)
+    named = ["11pt_avg", "iprec_at_recall_0.10", "IPrec@0.1", "IPrecAvg"]
+    assert [line.split("\t")[2] for line in done.stdout.splitlines()[1:]] == named
+    done = amble_cli("eval", "-m", "IPrec@0.1", "IPrecAvg", "IPrec(rule='trec9')@0.2", "--trec", *files)
+    named = ["runid", "iprec_at_recall_0.10", "11pt_avg", "IPrec(rule='trec9')@0.2"]
+    assert [line.split("\t")[0].strip() for line in done.stdout.splitlines()] == named
     done = amble_cli("eval", *files, "-m", "NumRel", "--rel", "2", "--format", "tsv")
     assert done.stdout.splitlines()[1].endswith("\t0")
 

@@ -85,11 +85,13 @@ def test_charts_show_what_users_do(name: str, make_pages: ModuleType) -> None:
     assert json.dumps(chart) == json.dumps(make_pages.chart(name))
     rows = chart["data"]["values"]
     assert {row["panel"] for row in rows} == {panel["title"] for panel in chart["hconcat"]}
-    assert all(0 <= row["value"] <= 1 for row in rows)
+    assert all(row["value"] is None or 0 < row["value"] <= 1 for row in rows)  # the logarithm of 0 is none
+    for panel in chart["hconcat"]:
+        assert [panel["encoding"][axis]["scale"]["type"] for axis in "xy"] == ["log", "log"]
     for line in make_pages.lines(name):
         mine = [row for row in rows if (row["measure"], row["list"]) == (line.measure, line.list)]
-        weights = [row["value"] for row in mine if row["panel"] == "weight W"]
-        residual = [row["value"] for row in mine if row["panel"] == "residual"]
+        weights = [row["value"] or 0.0 for row in mine if row["panel"] == "weight W"]
+        residual = [row["value"] or 0.0 for row in mine if row["panel"] == "residual"]
         assert len(weights) == len(residual) == make_pages.LENGTH
         assert sum(weights) + residual[-1] == pytest.approx(1, abs=1e-6)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -114,16 +115,35 @@ def test_curves() -> None:
     assert len(eleven) == 11
     expected = amble.evaluate(rankings, [f"IPrec@{k / 10}" for k in range(11)]).means()[0]
     assert eleven["precision"] == pytest.approx(expected.tolist())
+    theirs = amble.evaluate(rankings, [f"iprec_at_recall_{k / 10:.2f}" for k in range(11)]).means()[0]
+    assert amble.pr_curve(rankings, "x", rule="trec10")["precision"] == pytest.approx(theirs.tolist())
     with pytest.raises(amble.AlignError, match="levels=1"):
         amble.pr_curve(rankings, "x", levels=1)
+    with pytest.raises(amble.MeasureError, match="rule='trec8' is not allowed, expected one of 'textbook', 'trec10'"):
+        amble.pr_curve(rankings, "x", rule="trec8")
+    with pytest.raises(amble.AlignError, match="rule='trec9': goes with levels of recall"):
+        amble.pr_curve(rankings, "x", "402", rule="trec9")
+
+
+def test_levels_of_a_curve_are_fractions() -> None:
+    # seven levels: 5/6 as a double is above 5/6, but of six relevant documents five are enough, at rank 7: 5/7; the
+    # sixth is at rank 12. By trec_eval 10's rule the same; trec_eval 9 cuts 5 + .9 to 5
+    docs = [f"d{i:02}" for i in range(12)]
+    qrels = {"1": {docs[i]: 1 for i in (0, 1, 2, 3, 6, 11)}}
+    rankings = amble.align(qrels, {"x": {"1": {doc: -float(i) for i, doc in enumerate(docs)}}})
+    assert Fraction(5, 6) < 5 / 6
+    for rule in ("textbook", "trec10", "trec9"):
+        curve = amble.pr_curve(rankings, "x", levels=7, rule=rule)
+        assert curve["precision"] == [1, 1, 1, 1, 1, pytest.approx(5 / 7), 1 / 2]
 
 
 def test_negative_grades_as_trec_eval_has_them() -> None:
     # -1: in the pool, no gain, not judged non-relevant: bpref passes it over
     qrels = {"1": {"a": -1, "b": 1, "c": 0}}
     run = {"r": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}}
-    scores = amble.evaluate(qrels, run, ["bpref", "AP", "nDCG", "NumNonrelRet", "Judged@3"])
-    assert scores.values[0, 0].tolist() == pytest.approx([1.0, 0.5, 1 / math.log2(3), 1, 2 / 3])
+    scores = amble.evaluate(qrels, run, ["bpref", "AP", "nDCG", "NumNonrelRet", "Unjudged@5", "Judged@5"])
+    # Unjudged is trec_eval's: negative grades count as unjudged, divided by k; Judged is ir_measures': 3 of 3
+    assert scores.values[0, 0].tolist() == pytest.approx([1.0, 0.5, 1 / math.log2(3), 1, 1 / 5, 1.0])
 
 
 def test_real_grades_are_honoured() -> None:
@@ -140,6 +160,13 @@ def test_condensed_lists() -> None:
     scores = amble.evaluate(qrels, run, ["AP", "Judged@4", "NumRet"], unjudged="condense")
     # without x and y, b stands at rank 2; but Judged always knows
     assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]
+    # a, b and d of b, a, x, d are in the judgments, whatever their grades
+    qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": 1}}, {"r": {"1": {"b": 4.0, "a": 3.0, "x": 2.0, "d": 1.0}}}
+    for unjudged in ("zero", "condense"):
+        assert amble.evaluate(qrels, run, ["Judged@9", "Judged@1"], unjudged=unjudged).values.ravel().tolist() == [
+            3 / 4,
+            1,
+        ]
 
 
 @pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])

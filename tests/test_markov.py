@@ -222,6 +222,18 @@ def test_mean_of_the_law_is_the_score(grades: list[int], m: amble.Measure, more:
     assert float(user.weights @ user.precision) * user.scale == pytest.approx(value, abs=1e-12)
 
 
+def test_law_of_a_user_of_some_steps() -> None:
+    # as its user has it; the score is the mean
+    m = amble.parse("MP(steps=10)")
+    law = m.law([1, 0, 1, 1, 0, 0, 1])
+    assert law.users is None
+    assert (law.mean, law.sd) == pytest.approx((0.765209496490, 0.040361908627), abs=1e-12)
+    assert m.value([1, 0, 1, 1, 0, 0, 1]) == pytest.approx(law.mean, abs=1e-14)
+    assert m.law([0, 0]).values.tolist() == [0]
+    rescaled = amble.parse("MP(steps=10,rescale='R')").law([1, 0, 1, 1, 0, 0, 1], relevant=8)
+    assert rescaled.values == pytest.approx(law.values / 2)
+
+
 def test_user() -> None:
     user = amble.parse("MP").user([1, 0, 1, 0])
     assert user.weights == pytest.approx([13 / 29, 0, 16 / 29, 0])
@@ -232,7 +244,7 @@ def test_user() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(amble.MeasureError, match="MP's user never stops, so nobody comes home with a score"):
+    with pytest.raises(amble.MeasureError, match="^MP: she never stops, so nobody comes home with a score"):
         amble.simulate("MP", [1, 0, 1])
     rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
     with pytest.raises(amble.MeasureError, match="MP has no C/W/L form"):
@@ -398,7 +410,11 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
     assert amble_cli("user", "MP").returncode == 0
     mixed = amble_cli("user", "MP", "RBP")
     assert (mixed.returncode, mixed.stderr.count("\n")) == (2, 1)
-    assert mixed.stderr.startswith("amble: RBP: users who stop are shown apart")
+    assert mixed.stderr.startswith("amble: RBP: users who stop at a rank are shown apart")
+    few = amble_cli("user", "MP(steps=10)", "--gains", "1,0,1,1,0,0,1")
+    assert few.stdout.splitlines()[-1].startswith(
+        "MP(steps=10): stops after 10 looks, wherever she is, score 0.7652; over users: mean 0.7652, sd 0.0404, "
+    )
 
 
 def test_charts_are_apart() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from drawing import examples
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
@@ -34,7 +35,7 @@ nan = math.nan
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 GRADES = [3, 0, 1, 2, 0, 0, 0, 2, 0, 0]  # of a lecture's worked example, with
-IDEAL = [3, 3, 2, 2, 2, 1, 1, 1] + [0] * 6  # the judged documents of its topic
+IDEAL = [3, 3, 2, 2, 2, 1, 1, 1]  # the relevant documents of its topic
 
 
 def value(measure: str, grades: Any, **context: Any) -> float:
@@ -81,8 +82,32 @@ def value(measure: str, grades: Any, **context: Any) -> float:
         ("ERR(max_grade=3)", [1, 2], {}, 1 / 8 + 7 / 8 * 3 / 8 / 2),
         ("IPrec@0.5", [1, 0, 1, 1], {"relevant": 4}, 3 / 4),  # two of four are found by rank 3; 3/4 at rank 4
         ("IPrec@0", [0, 1, 0], {}, 1 / 2),
+        # .1 of 13 is 1.3: two must be found, at rank 5; trec_eval 10 rounds to one, at rank 1
+        ("IPrec@0.1", [1, 0, 0, 0, 1], {"relevant": 13}, 2 / 5),
+        ("IPrec(rule='trec10')@0.1", [1, 0, 0, 0, 1], {"relevant": 13}, 1.0),
+        ("IPrec(rule='trec9')@0.1", [1, 0, 0, 0, 1], {"relevant": 13}, 2 / 5),  # 1.3 + .9 = 2.2
+        # .3 of 4 is 1.2: two, which are not there; trec_eval 10 takes one
+        ("IPrec@0.3", [1, 0, 0, 0], {"relevant": 4}, 0.0),
+        ("IPrec(rule='trec10')@0.3", [1, 0, 0, 0], {"relevant": 4}, 1.0),
+        ("IPrec@0.21", [1, 0, 1, 0, 0], {"relevant": 5}, 2 / 3),  # 1.05: two
+        ("IPrec(rule='trec9')@0.21", [1, 0, 1, 0, 0], {"relevant": 5}, 1.0),  # 1.05 + .9 = 1.95: one
+        # in doubles .1 x 30 is above 3 and .7 x 10 below 7; of 30, .1 are three
+        ("IPrec@0.1", [0, 1, 1, 1], {"relevant": 30}, 3 / 4),
+        # of 2 relevant, 0 and .5 ask for one, .75 and 1 for both
+        ("IPrecAvg(points='0,.5,.75,1')", [1, 0, 1], {"relevant": 2}, (1 + 1 + 2 / 3 + 2 / 3) / 4),
+        # of 3 relevant, .4 (1.2) asks for two; trec_eval 10 rounds to one. .5 (1.5) is two for both
+        ("IPrecAvg(points='.1,.4,.5')", [1, 0, 0, 1], {"relevant": 3}, (1 + 1 / 2 + 1 / 2) / 3),
+        ("IPrecAvg(points='.1,.4,.5',rule='trec10')", [1, 0, 0, 1], {"relevant": 3}, (1 + 1 + 1 / 2) / 3),
         ("PRAUC", [1, 0, 1, 1], {"relevant": 4}, (1 + 3 / 4 + 3 / 4 + 0) / 4),
-        ("Judged@4", [1, nan, 0], {}, 2 / 4),
+        # ir_measures: of the first k, or of the list where it is shorter; whatever the grade
+        ("Judged@4", [1, nan, 0], {}, 2 / 3),
+        ("Judged@2", [1, nan, 0], {}, 1 / 2),
+        ("Judged@2", [-1, nan, 0], {}, 1 / 2),
+        ("Judged", [-2, nan, 0, nan], {}, 2 / 4),
+        ("Judged(per='k')@4", [1, nan, 0], {}, 2 / 4),
+        ("Judged(per='k')@4", [], {}, 0.0),
+        ("Judged@4", [], {}, 0.0),
+        ("Judged", [], {}, 0.0),
         ("Unjudged@2", [1, nan, 0], {}, 1 / 2),
         # one judged non-relevant above the second relevant one; R = 2, N = 1: (1 + (1 - 1/1)) / 2
         ("bpref", [1, nan, 0, 1], {}, (1 + 0) / 2),
@@ -98,6 +123,46 @@ def value(measure: str, grades: Any, **context: Any) -> float:
 def test_by_hand(measure: str, grades: list[float], context: dict[str, Any], expected: float) -> None:
     places = 4 if expected == 0.5194 else 12
     assert value(measure, grades, **context) == pytest.approx(expected, abs=0.5 * 10**-places)
+
+
+def test_judged_per_k_wants_a_rank() -> None:
+    with pytest.raises(amble.MeasureError, match="per='k' goes with a rank, as in Judged\\(per='k'\\)@10"):
+        amble.parse("Judged(per='k')")
+
+
+def trec_evals_iprec(grades: list[int], relevant: int, recall: float, version: int) -> float:
+    """m_iprec_at_recall.c, from the end of the list to its top."""
+    wanted = math.floor(recall * relevant + (0.9 if version == 9 else 0.5))
+    left = sum(grades)
+    if wanted > left:
+        return 0.0
+    best = 0.0
+    for i in range(len(grades), 0, -1):
+        if not left:
+            break
+        best = max(best, left / i)
+        if grades[i - 1]:
+            if left == wanted:
+                return best
+            left -= 1
+    return best
+
+
+@examples(300)
+@given(
+    st.lists(st.integers(0, 1), min_size=1, max_size=25),
+    st.integers(0, 60),
+    st.one_of(st.integers(0, 100).map(lambda k: Fraction(k, 100)), st.fractions(0, 1, max_denominator=60)),
+)
+def test_interpolated_precision_by_its_definitions(grades: list[int], more: int, recall: Fraction) -> None:
+    relevant, level = sum(grades) + more, float(recall)
+    found = list(itertools.accumulate(grades))
+    if relevant:
+        best = [n / (i + 1) for i, n in enumerate(found) if Fraction(n, relevant) >= recall]
+        assert value(f"IPrec(recall={level!r})", grades, relevant=relevant) == max(best, default=0.0)
+    for version in (9, 10):
+        theirs = trec_evals_iprec(grades, relevant, level, version)
+        assert value(f"IPrec(recall={level!r},rule='trec{version}')", grades, relevant=relevant) == theirs
 
 
 def test_the_lectures_dcg() -> None:
@@ -291,6 +356,7 @@ def test_measures_that_are_no_users_say_so() -> None:
 @examples(300)
 @given(measures([name for name in LISTS if name != "PH"]))
 def test_printing_and_parsing_again(m: amble.Measure) -> None:
+    assume(m.values.get("per") != "k" or m.values["k"] is not None)  # which is refused
     again = amble.parse(str(m))
     assert again == m
     assert again.values == m.values

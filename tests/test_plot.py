@@ -100,6 +100,27 @@ def test_matrix_is_the_librarys() -> None:
             assert np.isclose(drawn[one, other], tau.values[i, j])
 
 
+def test_users_are_drawn_on_logarithmic_axes() -> None:
+    # P@3: W is 1/3 down to rank 3 and 0 below, the residual 2/3, 1/3, 0; she stops at rank 3 only, where a dot must do
+    spec = amble.plot(amble.parse("P@3").user([1] * 12)).to_dict()
+    drawn = next(iter(spec["datasets"].values())) if "datasets" in spec else spec["data"]["values"]
+
+    def panel(name: str) -> list[tuple[float | None, bool]]:
+        return [(row["value"], row["dot"]) for row in drawn if row["panel"] == name][:12]
+
+    none = [(None, True)] * 9
+    assert panel("weight W") == [(pytest.approx(1 / 3), True)] * 3 + none
+    assert panel("residual") == [(pytest.approx(2 / 3), True), (pytest.approx(1 / 3), True), (None, True), *none]
+    assert panel("halting 1 − C") == [(None, True)] * 2 + [(1.0, True)] + none
+    for one in spec["hconcat"]:
+        assert [one["encoding"][axis]["scale"]["type"] for axis in "xy"] == ["log", "log"]
+    # a wanderer: relevant at ranks 1 and 12, where she is half of the time each; rank 12 has no neighbours to draw to
+    spec = amble.plot(amble.parse("MP").user([1] + [0] * 10 + [1])).to_dict()
+    drawn = next(iter(spec["datasets"].values())) if "datasets" in spec else spec["data"]["values"]
+    assert [panel("weight W")[i] for i in (0, 1, 11)] == [(0.5, True), (None, True), (0.5, True)]
+    assert panel("precision")[11] == (pytest.approx(2 / 12), False)
+
+
 def test_wrong_use() -> None:
     for call, message in (
         (lambda: amble.plot(3), "no chart of a int; there are charts of scores"),

@@ -208,6 +208,17 @@ def test_users(scores: amble.Scores, shown: dict[str, Any]) -> None:
     assert rbp["halting"][:5] == [0.2] * 5
 
 
+def test_users_who_wander_say_when_they_stop() -> None:
+    from amble.report.attention import attention
+
+    scores = amble.evaluate(
+        {"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}}, ["MP", "MP(steps=3)"]
+    )
+    told = [attention(scores, m, "x") for m in scores.parsed]
+    assert [one["ends"] for one in told] == ["never stops", "stops after 3 looks, wherever she is"]
+    assert [(one["depth"], one["halting"]) for one in told] == [(None, None)] * 2
+
+
 def test_measures_against_each_other(scores: amble.Scores, shown: dict[str, Any]) -> None:
     tau, agreed = correlations(scores), agreement(scores)
     assert close(shown["meta"]["tau"], tau.values)

@@ -230,6 +230,20 @@ def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any
     assert opened.count("#audit table tbody tr") > 8
 
 
+def test_axes_of_users_are_logarithmic(opened: Opened) -> None:
+    at = opened.page.evaluate(
+        "[...document.querySelectorAll('#users-chart figure:first-child line.grid')].map((l) => +l.getAttribute('y1'))"
+    )  # of 0.0001, 0.001, 0.01, 0.1 and 1
+    assert np.diff(at) == pytest.approx([(10 - 180) / 4] * 4)
+    # W of RBP falls by the same factor, 0.8, from rank to rank: by as many pixels, 4.12. Paths have one digit, so that
+    # differences are off by 0.1; W has six, so that those of 0.0001 are off by 1 % and 170 / 4 x log10(1.01) = 0.18
+    opened.page.select_option("#measure", label="RBP")
+    path = opened.page.get_attribute("#users-chart path.chosen", "d")
+    y = [float(point.split()[1].removesuffix("h0")) for point in path[1:].split("L")]
+    assert np.diff(y) == pytest.approx(np.full(len(y) - 1, -np.log10(0.8) * 170 / 4), abs=0.3)
+    assert len(y) == 35  # 0.2 x 0.8^34 is 0.0001014, and the next is below 0.0001
+
+
 def test_intervals_of_tau_are_read(opened: Opened, report: tuple[Path, Any, Any]) -> None:
     """Not only by those who point at a number."""
     meta = report[2]["meta"]

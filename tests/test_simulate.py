@@ -159,6 +159,43 @@ def test_a_law_that_has_no_closed_form_is_simulated_with_a_warning() -> None:
         assert amble.parse("PH(loss=0)").law(R10).users is None
 
 
+@pytest.mark.parametrize("text", ["MP(steps=7)", "MP(steps=4,start='uniform',rates='1,3,2',rescale='R')"])
+def test_users_of_some_steps(text: str) -> None:
+    m, grades, context = amble.parse(text), [0, 1, 0, 1, 1, 0, 1], {"relevant": 5}
+    exact = m.law(grades, **context)
+    law = amble.simulate(m, grades, users=30_000, seed=3, **context)
+    rounded = [amble.Law(np.round(x.values, 9), x.probs) for x in (exact, law)]
+    assert rounded[0].distance(rounded[1]) < law.band_at(1e-6)
+    assert abs(law.order2 - m.value(grades, **context)) < 5 * law.order2_error
+    assert law.visits == m.values["steps"]
+    # the seed alone decides, whatever the threads, and one user more does not change the others
+    again = amble.simulate(m, grades, users=30_000, seed=3, threads=3, **context)
+    np.testing.assert_array_equal(again.values, law.values)
+    np.testing.assert_array_equal(again.probs, law.probs)
+    assert amble.simulate(m, grades, users=30_000, seed=4, **context).mean != law.mean
+    user = m.user(grades, **context)
+    few, many = (np.concatenate([x for x, _ in user.followed(n, 5)]) for n in (500, 70_000))  # type: ignore[union-attr]
+    np.testing.assert_array_equal(few, many[:500])
+    assert amble.simulate(m, [0, 0, 0], users=10).values.tolist() == [0]
+
+
+def test_steps_too_many_for_an_exact_law() -> None:
+    m = amble.parse("MP(steps=40)")
+    grades = [1, 0] * 10
+    with pytest.warns(amble.SimulationWarning, match=r"MP\(steps=40\): 40 looks at 10 .* 5,000 users simulated"):
+        law = m.law(grades, users=5_000, seed=2)
+    assert law.users == 5_000
+    np.testing.assert_array_equal(law.values, amble.simulate(m, grades, users=5_000, seed=2).values)
+    assert abs(law.mean - m.value(grades)) < 5 * law.standard_error
+    # the variance is exact all the same; that of a sample of 5,000 is within a tenth of it
+    assert law.var == pytest.approx(m.user(grades).variance, rel=0.1)  # type: ignore[union-attr]
+    with pytest.raises(amble.MeasureError, match="users would look 1.0e[+]12 times, expected at most 1e[+]10"):
+        amble.simulate("MP(steps=10000000)", grades)
+    rankings = amble.align({"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
+    assert amble.laws(rankings, "MP(steps=3)")["x"].users is None
+    assert amble.laws(rankings, "MP(steps=3)", users=100)["x"].users == 100
+
+
 def test_a_tally_counts_and_rounds() -> None:
     tally = Tally()
     ones = np.ones(4)

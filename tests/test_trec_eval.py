@@ -129,12 +129,12 @@ def test_measure_parameters(data: Path) -> None:
     # trec_eval -m iprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35
     #   -m utility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -m ndcg.1=3,2=9,4=4.5 -m ndcg_cut.10,20,23.4 -m success.2,5,20
     ours = {
-        **{f"iprec_at_recall_{r:.2f}": f"IPrec@{r}" for r in (0.1, 0.2, 0.25, 0.5, 0.75)},
+        **{f"iprec_at_recall_{r:.2f}": f"iprec_at_recall_{r:.2f}" for r in (0.1, 0.2, 0.25, 0.5, 0.75)},
         **{f"P_{k}": f"P@{k}" for k in (3, 5, 7)},
         **{f"recall_{k}": f"R@{k}" for k in (20, 2000)},
         **{f"Rprec_mult_{m:.2f}": f"Rprec(mult={m})" for m in (0.2, 0.35, 5.0)},
         "utility_2,-1,0,0": "Utility(weights='2,-1,0,0')",
-        "11pt_avg_.25,.5,.75": "IPrecAvg(points='.25,.5,.75')",
+        "11pt_avg_.25,.5,.75": "IPrecAvg(points='.25,.5,.75',rule='trec10')",
         "ndcg_1=3,2=9,4=4.5": "nDCG(gains='1=3,2=9,4=4.5')",
         **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in (10, 20, 23)},
         **{f"success_{k}": f"Success@{k}" for k in (2, 5, 20)},

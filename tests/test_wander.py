@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import markov_reference as reference
 import numpy as np
@@ -308,6 +308,144 @@ def test_doubling_sums_as_steps_do() -> None:
         np.testing.assert_allclose(invariant.occupied(p, start, steps), total / steps, atol=1e-14)
 
 
+# ---- where she starts
+
+
+@pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
+def test_the_first_relevant_document_met(model: str, loops: str, counts: str) -> None:
+    # an own state from which she starts and to which she never returns, and all is watched at it and the relevant ranks
+    connected, states, distance = model.split("_")
+    for seed, n, share in ((1, 6, 0.6), (2, 31, 0.2), (3, 40, 0.05), (4, 7, 1.0)):
+        grades = some_list(seed, n, share)
+        grades[n // 2] = 1
+        start = np.random.default_rng(seed).random(n)
+        user = Wander(model, loops=loops, counts=counts, steps=3, start=start).over(grades)
+        ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
+        mine = start[np.array(ranks) - 1]
+        whole = np.zeros((len(p) + 1, len(p) + 1))
+        whole[1:, 1:], whole[0, 1:] = p, mine / mine.sum()
+        keep = [0] + [ranks.index(rank) + 1 for rank in user.relevant]
+        np.testing.assert_allclose(user.first, reference.reduced(whole, keep)[0, 1:], atol=1e-12)
+        if connected == "GL":  # elsewhere the drift is too much for a solve
+            np.testing.assert_allclose(user.first, reference.watched(whole, keep)[0, 1:], atol=1e-12)
+        plain = {"first": np.eye(1, len(p))[0], "uniform": np.full(len(p), 1 / len(p))}
+        for word, law in plain.items():
+            by_word = Wander(model, loops=loops, counts=counts, steps=3, start=word).over(grades)
+            whole[0, 1:] = law
+            np.testing.assert_allclose(by_word.first, reference.reduced(whole, keep)[0, 1:], atol=1e-12)
+
+
+def test_a_start_off_the_relevant_documents_by_hand() -> None:
+    # 0 1 0 0 1, neighbours: from rank 1 she meets rank 2; from rank 3 rank 2 with 2/3, rank 5 with 1/3; from rank 4 the
+    # other way round. Uniform: 1/5 + 1/5 + (2/3 + 1/3) / 5 and 1/5 + (1/3 + 2/3) / 5
+    assert Wander("LO_AD_ID", steps=1).over([0, 1, 0, 0, 1]).weights.tolist() == [0, 1, 0, 0, 0]
+    assert Wander("LO_AD_ID", steps=1, start="uniform").over([0, 1, 0, 0, 1]).weights == pytest.approx(
+        [0, 3 / 5, 0, 0, 2 / 5]
+    )
+    own = Wander(weights=lambda i, j: (abs(i - j) == 1) * 1.0, steps=1, start=[0, 0, 1, 0, 0])
+    assert own.over([0, 1, 0, 0, 1]).weights == pytest.approx([0, 2 / 3, 0, 0, 1 / 3])
+    # everywhere with the same probability, 0 0 1 1: from rank 1 to 2, 3, 4 alike, and from 2 back or on: by symmetry
+    assert Wander("GL_AD_NA", steps=1).over([0, 0, 1, 1]).weights == pytest.approx([0, 0, 1 / 2, 1 / 2])
+    # by distance, precision 1/3, 2/5, 1/2 at ranks 3, 5, 6: she may meet any of them first, not only rank 3
+    assert Wander("GL_AD_ID", steps=1).over([0, 0, 1, 0, 1, 1]).score == pytest.approx(0.392171819298, abs=1e-12)
+
+
+# ---- her score after some steps
+
+
+def test_steps_make_one_score() -> None:
+    # relevant ranks 1, 2, 4 as above: 1 2 1 with .6 has precision 1, 1, 1; 1 2 4 with .4 has 1, 1, 3/4
+    user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
+    assert user.law.values == pytest.approx([2.75 / 3, 1])
+    assert user.law.probs == pytest.approx([0.4, 0.6])
+    assert user.variance == pytest.approx(0.4 * 0.6 * (0.25 / 3) ** 2)
+    # times 1, 1/2, 1/4: (1 + 1/2 + 1) / 2.5 and (1 + 1/2 + 3/16) / 1.75
+    timed = Wander("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
+    assert timed.law.values == pytest.approx([1.6875 / 1.75, 1])
+    assert timed.law.probs == pytest.approx([0.4, 0.6])
+    assert timed.variance == timed.law.var
+    # half of the relevant documents found: the score is halved, for everybody
+    half = Wander("LO_OR_ID", steps=3, rescale="R").over([1, 1, 0, 1], relevant=6)
+    assert half.law.values == pytest.approx([2.75 / 6, 1 / 2])
+    assert half.variance == pytest.approx(user.variance / 4)
+
+
+@pytest.mark.parametrize(
+    ("start", "mean", "sd"),
+    [("first", 0.765209496490, 0.040361908627), ("uniform", 0.741596773963, 0.043294139361)],
+)
+def test_ten_steps(start: str, mean: float, sd: float) -> None:
+    # found apart, by dense algebra and by simulation; precision where she is has an sd of .1596
+    user = Wander("GL_AD_ID", steps=10, start=start).over([1, 0, 1, 1, 0, 0, 1])
+    assert user.score == pytest.approx(mean, abs=1e-12)
+    assert user.law.mean == pytest.approx(mean, abs=1e-12)
+    assert user.law.sd == pytest.approx(sd, abs=1e-12)
+    assert user.variance**0.5 == pytest.approx(sd, abs=1e-12)
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=1, max_size=8).filter(lambda grades: 0 < sum(grades) < 5),
+    st.sampled_from(EVERY),
+    st.integers(1, 5),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+@examples(100)
+def test_law_of_steps_path_by_path(
+    grades: list[int], words: tuple[str, str, str], steps: int, timed: bool, seed: int
+) -> None:
+    model, loops, counts = words
+    rng = np.random.default_rng(seed)
+    rates = rng.uniform(0.1, 10, len(grades)) if timed else None
+    start = rng.uniform(0.1, 1, len(grades))
+    user = Wander(model, loops=loops, counts=counts, steps=steps, rates=rates, start=start).over(grades)
+    time = np.ones(len(grades)) if rates is None else 1 / rates
+    mean = square = total = spent = 0.0
+    for path in product(range(user.relevant.size), repeat=steps):
+        probability = user.first[path[0]] * np.prod([user.moves[a, b] for a, b in pairwise(path)])
+        at = user.relevant[list(path)] - 1
+        score = (time[at] * user.precision[at]).sum() / time[at].sum()
+        mean, square = mean + probability * score, square + probability * score**2
+        total += probability * (time[at] * user.precision[at]).sum()
+        spent += probability * time[at].sum()
+        assert user.law.cdf(score + 1e-12) >= probability - 1e-12
+    assert user.law.mean == pytest.approx(mean, abs=1e-12)
+    assert user.variance == pytest.approx(square - mean**2, abs=1e-12)
+    assert user.score == pytest.approx(total / spent, abs=1e-12)  # without rates the same as the mean
+
+
+def test_variance_of_many_steps() -> None:
+    # by powers of a matrix as step by step; in the long run it falls as 1 / n
+    user = Wander("GL_AD_ID", steps=200).over(GRADES)
+    p, first, f, steps = user.moves, user.first, user.precision[user.relevant - 1], 200
+    square = mean = np.zeros(4)
+    for _ in range(steps):
+        square, mean = f * f + 2 * f * (p @ mean) + p @ square, f + p @ mean
+    assert user.variance == pytest.approx((first @ square - (first @ mean) ** 2) / steps**2, rel=1e-9)
+    long = Wander("GL_AD_ID", steps=10**8).over(GRADES).variance
+    longer = Wander("GL_AD_ID", steps=10**9).over(GRADES).variance
+    assert long / longer == pytest.approx(10, rel=1e-5)
+
+
+def test_steps_simulated_on_the_whole_chain() -> None:
+    # every move over all ranks, relevant or not, by the chain of the definition
+    grades, steps, users = [0, 1, 0, 1, 1, 0, 0, 1], 6, 20_000
+    rng = np.random.default_rng(5)
+    ranks, p = reference.transitions(grades, "GL", "AD", "NL", "FRBN", "ID")
+    precision = np.cumsum(grades) / np.arange(1, 9)
+    to, relevant = np.cumsum(p, axis=1), np.array(grades) > 0
+    at, looks, total = np.zeros(users, int), np.zeros(users, int), np.zeros(users)
+    while (looks < steps).any():
+        seen = relevant[at] & (looks < steps)
+        total[seen] += precision[at[seen]]
+        looks += seen
+        at = np.minimum((to[at] <= rng.random(users)[:, None]).sum(axis=1), len(ranks) - 1)
+    user = Wander("GL_AD_ID", counts="FRBN", steps=steps).over(grades)
+    simulated = amble.Law(np.round(total / steps, 9), np.full(users, 1 / users), users=users)
+    exact = amble.Law(np.round(user.law.values, 9), user.law.probs)
+    assert exact.distance(simulated) < simulated.band_at(1e-6)
+
+
 def test_simulated() -> None:
     # one long walk on the chain of the definition: how often she is at each relevant rank
     rng = np.random.default_rng(11)
@@ -468,7 +606,8 @@ def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
         ({"model": "GL_AD_ID", "rates": [1, 0]}, "the rate at rank 3 is 0, expected a finite number above 0"),
         ({"model": "GL_AD_ID", "rates": [[1, 2]]}, r"rates: expected a number for each rank, found an array of shape"),
         ({"model": "GL_AD_ID", "rates": "fast"}, "rates: expected a number for each rank, or a function"),
-        ({"model": "GL_AD_ID", "steps": 2, "start": [0, 1, 0]}, "start: expected a chance"),
+        ({"model": "GL_AD_ID", "steps": 2, "start": [0, 0, 0]}, "start: expected a probability"),
+        ({"model": "GL_OR_ID", "steps": 2, "start": [0, 1, 0]}, "start: expected a probability"),  # none of her ranks
         (
             {"model": "GL_AD_ID", "steps": 2, "start": [1]},
             "start: found 1 numbers, expected one for each rank, down to 3",
@@ -497,6 +636,15 @@ def test_she_never_stops() -> None:
     with pytest.raises(MeasureError, match="one list of gains"):
         Wander("GL_AD_ID").over([[1, 0]])
     assert copy.copy(user).score == user.score
+
+
+def test_she_stops_after_her_steps() -> None:
+    user = Wander("GL_AD_ID", steps=10).over(GRADES)
+    for name in ("last", "expected_depth", "visits", "continuation"):
+        with pytest.raises(MeasureError, match="^she stops after 10 looks, wherever she is: there is no last rank"):
+            getattr(user, name)
+    assert Wander("GL_AD_ID", steps=1).over(GRADES).ends == "stops after 1 look, wherever she is"
+    assert Wander("GL_AD_ID").over(GRADES).ends == "never stops"
 
 
 def test_residual() -> None:

@@ -12,7 +12,15 @@ from amble.table import Table
 __all__ = ["pr_curve"]
 
 
-def pr_curve(rankings: Rankings, run: str, topic: str | None = None, *, levels: int = 11, rel: float = 1) -> Table:
+def pr_curve(
+    rankings: Rankings,
+    run: str,
+    topic: str | None = None,
+    *,
+    levels: int = 11,
+    rel: float = 1,
+    rule: str = "textbook",
+) -> Table:
     """The precision-recall curve of a run.
 
     Parameters
@@ -26,6 +34,9 @@ def pr_curve(rankings: Rankings, run: str, topic: str | None = None, *, levels: 
         How many levels, from recall 0 to recall 1 (eleven: the classic curve).
     rel : float
         The least grade that is relevant.
+    rule : {"textbook", "trec10", "trec9"}
+        Without a topic: how a level becomes a number of relevant documents, as for ``IPrec``: so many that recall is at
+        least the level, or as trec_eval 10 or 9 rounds.
 
     Returns
     -------
@@ -45,6 +56,8 @@ def pr_curve(rankings: Rankings, run: str, topic: str | None = None, *, levels: 
     """
     lists = Lists.of_rankings(rankings)
     if topic is not None:
+        if rule != "textbook":
+            raise AlignError(f"rule={rule!r:.60}: goes with levels of recall, not with the full curve of a topic")
         measure = parse(f"PRAUC(rel={rel!r})")
         gains = lists.gains(measure.declaration.gain.make(measure.values))
         i = rankings.list_of(run, topic)
@@ -59,5 +72,6 @@ def pr_curve(rankings: Rankings, run: str, topic: str | None = None, *, levels: 
         raise AlignError(f"levels={levels!r}: expected a whole number of at least 2")
     mine = rankings.run == rankings.index(run)
     points = [k / (levels - 1) for k in range(levels)]
-    curve = [float(parse(f"IPrec(recall={r!r},rel={rel!r})").scores(lists)[mine].mean()) for r in points]
+    point = parse(f"IPrec(rel={rel!r})").with_value("rule", rule)
+    curve = [float(point.with_value("recall", r).scores(lists)[mine].mean()) for r in points]
     return Table(["recall", "precision"], zip(points, curve, strict=True))

@@ -18,9 +18,10 @@ from amble.errors import MeasureError
 from amble.measures import Behaviour, Lists, Measure, SessionMeasure, parse
 from amble.measures.gains import Gains
 from amble.measures.walking import gains_on, stroll_on
+from amble.measures.wandering import wandering_of
 from amble.progress import Progress
 from amble.users.chain import Chain, stops
-from amble.users.crowd import Simulation, Tally, check_users, efforts, strolls
+from amble.users.crowd import Simulation, Tally, check_users, efforts, simulated_steps, strolls
 from amble.users.stroll import Stroll
 from amble.users.tails import Geometric, Tail
 
@@ -47,8 +48,8 @@ def simulate(
     Parameters
     ----------
     measure : str or Measure
-        A measure that is a user: one who walks down, or back and forth, or through a session (whose law is of her
-        total gain).
+        A measure that is a user: one who walks down, or back and forth, or wanders for some steps (MP with ``steps``;
+        from relevant document to relevant document), or goes through a session (whose law is of her total gain).
     grades : array_like
         Grades by rank; NaN where nobody judged. Of a session, a matrix: rows are documents, columns are queries.
     users : int
@@ -120,6 +121,13 @@ def simulate_lists(
         for members in together.values():
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
+                if measure.declaration.question == "wander":
+                    for i in some:
+                        user = wandering_of(measure, gains, i)
+                        simulated_steps(user, tallies[group_of[i]], users=users, seed=seed, of=i)
+                        done += users
+                        tell(done, all_users)
+                    continue
                 stroll, judge = _stage(measure, gains, some[0], seed)
                 ys = [gains_on(gains, i) for i in some]
                 scales = [measure.scale(gains, i) or np.inf for i in some]
@@ -133,6 +141,8 @@ def simulate_lists(
                     first += steps.size
                     done += steps.size * len(some)
                     tell(done, all_users)
+    except MeasureError as error:
+        raise measure._named(error) from None
     finally:
         line.close()
     return [tally.law(users, seed) for tally in tallies]

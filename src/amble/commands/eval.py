@@ -78,7 +78,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-q", "--by-topic", action="store_true", help="a score for each topic, too")
     add("--format", choices=_FORMATS, help="how to write it (default: table)")
     add("--names", choices=("amble", "trec"), help="whose names for the measures (default: amble)")
-    add("--trec", action="store_true", help="trec_eval's habits: missing topics left out, its names, its layout")
+    add(
+        "--trec",
+        action="store_true",
+        help="trec_eval's habits: missing topics left out, its names, its layout, its IPrec",
+    )
     add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
     alignment(add)
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
@@ -114,7 +118,8 @@ def prepare(argv: list[str]) -> list[str]:
 
 
 def _looks_like_measure(word: str) -> bool:
-    return bool(re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)) and not os.path.exists(word)
+    theirs = r"11pt_avg|iprec_at_recall[._][\d.]+"
+    return bool(re.fullmatch(rf"({theirs}|[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?),?", word)) and not os.path.exists(word)
 
 
 def check_outputs(args: argparse.Namespace) -> None:
@@ -151,10 +156,14 @@ def wanted(args: argparse.Namespace) -> list[Any]:
     for word in (part for text in words for part in split_measures(text)):
         names += [ours for _, ours in all_trec()] if word == "all_trec" else [word]
     measures = [parse(name) for name in names]
+    # what a measure says itself, it keeps
+    if args.trec:
+        theirs = [m.name in ("IPrec", "IPrecAvg") and "rule" not in m.given for m in measures]
+        measures = [m.with_value("rule", "trec10") if t else m for m, t in zip(measures, theirs, strict=True)]
     if args.rel is None:
         return measures
 
-    def has_part(m: Any) -> bool:  # and what a measure says itself, it keeps
+    def has_part(m: Any) -> bool:
         return "rel" in m.values and m.values.get("gains") is None and "rel" not in (m.plain or m).given
 
     return [m.with_value("rel", args.rel) if has_part(m) else m for m in measures]

@@ -5,7 +5,7 @@
   amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
   amble user "MP(model='GL_AD_ID')" --gains 1,0,1,1
 
-A user who never stops (MP) is shown by where she is, beside precision there.
+A user who wanders (MP) is shown by where she is, beside precision there.
 Without --gains nothing on the list is relevant. Grades may be given with - or nan for an unjudged document.
 """
 
@@ -104,13 +104,13 @@ def _plot(args: argparse.Namespace, users: dict[str, Any], depth: int) -> None:
 def _wanderers(
     args: argparse.Namespace, measures: list[Any], given: list[float] | None, depth: int, context: dict[str, Any]
 ) -> int:
-    """Show users who never stop: where they are, and precision there."""
+    """Show users who wander: where they are, and precision there."""
     from amble.table import Table
 
     others = [str(m) for m in measures if m.declaration.question != "wander"]
     if others:
         raise AmbleError(
-            f"{', '.join(others)}: users who stop are shown apart from those who never do; ask for them alone"
+            f"{', '.join(others)}: users who stop at a rank are shown apart from those who wander; ask for them alone"
         )
     # the list ends where its grades do: more ranks would be more places to wander to
     grades = [0.0] * depth if given is None else given
@@ -125,7 +125,7 @@ def _wanderers(
     columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
     print(Table(columns, rows, digits=args.digits).render(args.format))
     if args.format == "table":
-        told = [f"{m}: never stops{_about(m, given, context, args.digits)}" for m in measures]
+        told = [f"{m}: {users[str(m)].ends}{_about(m, given, context, args.digits)}" for m in measures]
         print("\n" + "\n".join(told))
     if args.plot:
         _plot(args, users, min(depth, len(grades)))

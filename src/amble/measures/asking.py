@@ -292,7 +292,7 @@ class Measure:
         relevant : int, optional
             How many relevant documents the topic has; without it, as many as the list.
         ideal : array_like, optional
-            The grades of all the topic's judged documents.
+            The grades of all the topic's judged documents; zeros of the list may be left out.
         max_grade : float, optional
             The largest grade there is.
         most : int, optional
@@ -364,7 +364,7 @@ class Measure:
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
         if d.question == "wander":
-            raise MeasureError(f"{self.name}'s user never stops, so nobody comes home with a score; ask for her law")
+            raise MeasureError(f"{self.name}'s user stops at no rank: there is no chance of going on to ask for")
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)
@@ -390,8 +390,8 @@ class Measure:
         of 1 / h, with an atom at 0 for those who find nothing.
 
         It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
-        visits, and for walks so long that it would take too much work: these are simulated, with ``users`` users and a
-        `SimulationWarning`.
+        visits, and for walks or steps so many that it would take too much work: these are simulated, with ``users``
+        users and a `SimulationWarning`.
 
         Examples
         --------
@@ -399,7 +399,7 @@ class Measure:
         >>> amble.parse("AP").law([1, 0, 1], relevant=3)
         Law(3 atoms, mean 0.555556, exact)
         """
-        from amble.users.crowd import check_users, simulated_law  # with its engine, which scores do without
+        from amble.users.crowd import Tally, check_users, simulated_law, simulated_steps  # scores do without its engine
 
         check_users(users, seed, 1)
         gains = self.see(grades, **context)
@@ -407,10 +407,14 @@ class Measure:
             return self.law_on(gains, 0)
         except NoExactLawError as why:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
-        laws, weights = [], []
+        laws: list[Law] = []
+        weights = []
         for w, one in self.members():
             walk = one.walking()
-            if walk is None:
+            if one.declaration.question == "wander":
+                user = wandering.wandering_of(one, gains, 0)
+                laws.append(simulated_steps(user, Tally(), users=users, seed=seed).law(users, seed))
+            elif walk is None:
                 laws.append(one.law_on(gains, 0))
             else:
                 stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0)
@@ -424,7 +428,7 @@ class Measure:
             members = self.members()
             return Law.mixture([one.law_on(gains, i) for _, one in members], [w for w, _ in members])
         if self.declaration.question == "wander":
-            return wandering.law_of(self, gains, i)
+            return wandering.wandering_of(self, gains, i).law
         walk = self.walking()
         if walk is not None:
             return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i))

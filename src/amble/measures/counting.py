@@ -1,13 +1,14 @@
 """The classic measures that are no users: numbers computed from the whole list at once."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import MeasureError
 from amble.measures.declare import measure
-from amble.measures.domains import Above, Between, Numbers, Optional, Whole
+from amble.measures.domains import Above, Between, Numbers, OneOf, Optional, Whole
 from amble.measures.gains import Gains, scan
 
 Array = NDArray[np.float64]
@@ -67,11 +68,28 @@ def num_nonrelevant_retrieved(gains: Gains) -> Array:
     return gains.lists.per_list(gains.lists.grade >= 0) - gains.found
 
 
-@measure("Judged", cite="ir_measures", family="counts", formula="judged documents among the first k, divided by k")
-def judged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
-    """How much of the top the assessors have seen (a list that ends before k counts as unjudged there)."""
+def _no_rank(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+    if values["k"] is None and values["per"] == "k":
+        raise MeasureError("per='k' goes with a rank, as in Judged(per='k')@10")
+    return d, values, cut
+
+
+@measure(
+    "Judged",
+    cite="ir_measures",
+    family="counts",
+    variant=_no_rank,
+    formula="judged documents among the first k, divided by min(k, length)",
+)
+def judged(
+    gains: Gains,
+    k: Rank = None,
+    per: Annotated[str, OneOf("list", "k"), "divided by min(k, length), or by k even if the list ends before"] = "list",
+) -> Array:
+    """How much of the top the assessors have seen, whatever the grade (without @k: of the whole list)."""
     lists = gains.lists
-    return lists.per_list((lists.grade >= 0) & (lists.shown_position <= k)) / k
+    among = lists.shown_length if k is None else np.minimum(lists.shown_length, k)
+    return ratio(lists.per_list(lists.shown_position <= (k or np.inf)), among if per == "list" else np.array(k))
 
 
 @measure("Unjudged", cite="trec_eval", family="counts", formula="unjudged documents among the first k, divided by k")
@@ -154,9 +172,31 @@ def _interpolated(gains: Gains) -> Array:
     return scan(np.maximum.accumulate, gains.ordinal / gains.position, gains.offsets, reverse=True)
 
 
-def _at_recall(gains: Gains, best: Array, recall: float) -> Array:
-    x = recall * gains.relevant
-    wanted = (np.floor(x) + (x - np.floor(x) >= 0.5)).astype(np.int64)  # halves away from zero, as C's lround
+Rule = Annotated[
+    str,
+    OneOf("textbook", "trec10", "trec9"),
+    "how many of R relevant documents a recall of r asks for: at least r R, or as trec_eval 10 has it r R rounded, or "
+    "as trec_eval 9 has it r R + 0.9 cut to a whole number",
+]
+
+
+def _wanted(recall: float, relevant: Array, rule: str) -> NDArray[np.int64]:
+    """How many relevant documents must be found."""
+    x = recall * relevant
+    if rule == "trec10":
+        return np.asarray(np.floor(x) + (x - np.floor(x) >= 0.5), np.int64)  # halves away from zero, as C's lround
+    if rule == "trec9":
+        return np.asarray(x + 0.9, np.int64)
+    # The least k with k / R >= r. In doubles 0.1 x 30 is above 3, but quotients are rounded alike: k / R and r = a / b
+    # compare as fractions do, as two of them that differ do so by 1 / (R b) at least.
+    k = np.maximum(np.ceil(x) - 1.0, 0.0)
+    for _ in range(2):
+        k += ratio(k, relevant) < recall
+    return k.astype(np.int64)
+
+
+def _at_recall(gains: Gains, best: Array, recall: float, rule: str) -> Array:
+    wanted = _wanted(recall, gains.relevant, rule)
     have = (wanted <= gains.found) & (gains.found > 0)
     at = gains.offsets[:-1] + np.maximum(wanted, 1) - 1
     out = np.zeros(gains.lists.n)
@@ -172,10 +212,12 @@ def _at_recall(gains: Gains, best: Array, recall: float) -> Array:
     formula="greatest precision at any rank from which recall is at least r on",
 )
 def interpolated_precision(
-    gains: Gains, recall: Annotated[float, Between(0, 1, closed=True), "the recall wanted"] = 0.0
+    gains: Gains,
+    recall: Annotated[float, Between(0, 1, closed=True), "the recall wanted"] = 0.0,
+    rule: Rule = "textbook",
 ) -> Array:
     """How precise a list can be at a recall, if one may read on (IPrec@0.1)."""
-    return _at_recall(gains, _interpolated(gains), recall)
+    return _at_recall(gains, _interpolated(gains), recall, rule)
 
 
 @measure("IPrecAvg", cite="trec_eval", family="curve", formula="mean of IPrec at the given points")
@@ -184,13 +226,14 @@ def mean_interpolated_precision(
     points: Annotated[
         str, Numbers(None, Between(0, 1, closed=True)), "of recall, increasing"
     ] = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+    rule: Rule = "textbook",
 ) -> Array:
     """The mean of interpolated precision over eleven points of recall, or others."""
     levels = Numbers.read(points)
     best = _interpolated(gains)
     total = np.zeros(gains.lists.n)
     for recall in reversed(levels):
-        total = total + _at_recall(gains, best, recall)
+        total = total + _at_recall(gains, best, recall, rule)
     return total / len(levels)
 
 

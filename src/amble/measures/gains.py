@@ -141,8 +141,9 @@ class Lists:
     ) -> Lists:
         """Take one list, given by its grades (NaN: nobody judged that document) and what is known of its topic.
 
-        ``ideal`` holds the grades of all the topic's judged documents, in any order; without it they are the list's
-        own and, where ``relevant`` says that there are more relevant ones, as many of grade ``extra_grade``.
+        ``ideal`` holds the grades of all the topic's judged documents, in any order (zeros of the list may be left
+        out); without it they are the list's own and, where ``relevant`` says that there are more relevant ones, as many
+        of grade ``extra_grade``.
         """
         try:
             if grades is None or isinstance(grades, str | bytes):
@@ -364,6 +365,8 @@ def _without(all_of: Array, some: Array) -> Array:
     left = dict(zip(values.tolist(), counts.tolist(), strict=True))
     for grade in some.tolist():
         if not left.get(grade):
+            if grade == 0:  # of no gain: nobody lists them in an ideal
+                continue
             raise MeasureError(
                 f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it"
             )

@@ -33,6 +33,7 @@ _TOKEN = re.compile(
 )
 _WORDS: dict[str, Value] = {"True": True, "False": False, "None": None}
 _LONGEST = 1000
+_TREC_CURVE = re.compile(r"\s*(?:iprec_at_recall[_.](?P<recall>\d*\.?\d+)|11pt_avg)\s*", re.ASCII)
 
 
 class Call(NamedTuple):
@@ -68,9 +69,15 @@ def parse_call(text: str) -> Call:
 
     >>> parse_call("RBP(p=0.8)@10")
     Call(name='RBP', arguments={'p': 0.8}, at=10)
+    >>> parse_call("iprec_at_recall_0.10")
+    Call(name='IPrec', arguments={'rule': 'trec10'}, at=0.1)
     """
     if len(text) > _LONGEST:
         raise MeasureError(f"{text[:40]!r}...: a measure of {len(text)} characters, expected at most {_LONGEST}")
+    theirs = _TREC_CURVE.fullmatch(text)  # as trec_eval writes it, and then by its rule
+    if theirs is not None:
+        level = theirs["recall"]
+        return Call("IPrec" if level else "IPrecAvg", {"rule": "trec10"}, _number(level) if level else None)
     tokens = _tokens(text)
     i = 0
 

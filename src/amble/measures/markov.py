@@ -1,4 +1,4 @@
-"""Markov Precision, whose users never stop, and the measure it grew out of, Normalised Cumulative Precision."""
+"""Markov Precision, whose users wander, and the measure it grew out of, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from typing import Annotated, Any
@@ -66,12 +66,14 @@ def markov_precision(
         "by rank, 1 / the mean time she spends there, or a file of fitted ones; None: all visits count alike",
     ] = None,
     steps: Annotated[
-        int | None, Optional(Whole(1)), "how many relevant documents she looks at, counting repeats; None: no end"
+        int | None,
+        Optional(Whole(1)),
+        "how many relevant documents she looks at, counting repeats, before she stops; None: she never stops",
     ] = None,
     start: Annotated[
         str | None,
         Optional(OneOf(*STARTS)),
-        "with steps: the relevant document she looks at first, the first one of the list or any; None: the first",
+        "with steps: where she starts, among the ranks she wanders over, at the first or at any; None: the first",
     ] = None,
     user: Annotated[
         str | None,
@@ -79,9 +81,10 @@ def markov_precision(
         "instead of model: chances from rank to rank fitted to what people did; she never goes below the last of them",
     ] = None,
 ) -> Wander:
-    """She wanders over the list, back and forth, and never stops. At each relevant document she asks for precision.
+    """She wanders over the list, back and forth, and at each relevant document she asks for precision.
 
-    The score is the mean over all her visits to relevant documents, in the long run. With none it is 0.
+    The score is the mean over her visits to relevant documents, in the long run, as she never stops; or over as many as
+    steps says, and then she stops. With no relevant document it is 0.
     """
     numbers = None if rates is None else Rates().read(rates)
     if user is not None:

@@ -66,11 +66,11 @@ def all_trec() -> list[tuple[str, str]]:
         return [(f"{trec}_{k}", f"{ours}@{k}") for k in cuts]
 
     def plain(*ours: str) -> list[tuple[str, str]]:
-        return [(_PLAIN[name], name) for name in ours]
+        return [(_PLAIN[name], f"{name}(rule='trec10')" if name == "IPrecAvg" else name) for name in ours]
 
     return [
         *plain("NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "bpref", "RR"),
-        *((f"iprec_at_recall_{r:.2f}", f"IPrec(recall={r})") for r in _TENTHS),
+        *((f"iprec_at_recall_{r:.2f}", f"IPrec(rule='trec10')@{r}") for r in _TENTHS),
         *at("P", "P"),
         *at("recall", "R"),
         *plain("infAP", "GMbpref"),
@@ -88,16 +88,21 @@ def all_trec() -> list[tuple[str, str]]:
 def trec_name(measure: Measure, level: float | None = None) -> str:
     """Return trec_eval's name for a measure, or amble's where trec_eval has none.
 
-    In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``.
+    In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``. Its
+    interpolated precision is that of ``rule='trec10'``.
 
     >>> import amble
-    >>> [trec_name(amble.parse(m)) for m in ("nDCG@10", "AP", "IPrec@0.1", "ERR@20")]
-    ['ndcg_cut_10', 'map', 'iprec_at_recall_0.10', 'ERR@20']
+    >>> [trec_name(amble.parse(m)) for m in ("nDCG@10", "AP", "IPrec(rule='trec10')@0.1", "IPrec@0.1")]
+    ['ndcg_cut_10', 'map', 'iprec_at_recall_0.10', 'IPrec@0.1']
     """
     d, text = measure.declaration, str(measure)
     changed = {key for key, value in measure.values.items() if value != d.parameters[key].default}
     if level is not None and measure.values.get("rel") == level:
         changed -= {"rel"}
+    if measure.values.get("rule") == "trec10":
+        changed -= {"rule"}
+    elif d.name in ("IPrec", "IPrecAvg"):
+        return text
     cut = measure.values["k"] if d.at == "k" else measure.cut
     if d.name == "IPrec" and changed <= {"recall"}:
         return f"iprec_at_recall_{measure.values['recall']:.2f}"

@@ -1,4 +1,4 @@
-"""Scores of users who never stop: of thousands of lists at once where the model is known, one by one otherwise.
+"""Scores of users who wander: of thousands of lists at once where the model is known, one by one otherwise.
 
 What costs time is the invariant law. It depends on the model, not on rescaling, so it is kept for measures that differ
 in nothing else. Lists are taken together that have as many ranks for her to wander over.
@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.law import Law
 from amble.measures.gains import Gains
 from amble.users.balance import drawn, pair_sums, row_sums
 from amble.users.models import Model
 from amble.users.wander import Wander, Wandering
 
-__all__ = ["law_of", "most_found", "score_wander", "wandering_of"]
+__all__ = ["most_found", "score_wander", "wandering_of"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,20 +74,10 @@ def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
         raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
     if "most" not in gains.made:
         gains.made["most"] = _most(gains, _found(gains))
-    return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
-
-
-def law_of(measure: Any, gains: Gains, i: int) -> Law:
-    """The law of precision where she is, on list i; with rescaling, the rest of the law is at 0, as it is for AP."""
     try:
-        user = wandering_of(measure, gains, i)
+        return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
     except MeasureError as error:
         raise measure._named(error) from None
-    rank = user.relevant
-    if not rank.size:
-        return Law([0.0], [1.0])
-    values, probs = user.precision[rank - 1], user.weights[rank - 1] * user.scale
-    return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - user.scale)))
 
 
 def _wanderer(measure: Any, **seen: Any) -> Wander | None:

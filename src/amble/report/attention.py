@@ -24,7 +24,7 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
     """The weights W, the chance 1 - C of stopping once there, and the residual of a measure's user, by rank.
 
     A user comes with one of the run's topics, each as likely as another: W and the residual are means over topics; the
-    chance of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who never stops has none.
+    chance of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who wanders has none.
     """
     name = str(measure)
     if not measure.declaration.is_user:
@@ -33,7 +33,7 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
     topics = [scores.topics[t] for t in scores.rankings.topic[scores.rankings.run == i].tolist()]
     weights, visits, stops = np.zeros((3, depth))
     deep: list[float] = []
-    wanders, n = False, 0
+    wanders, n, ends = False, 0, ""
     try:
         for topic in topics:
             user = scores.user(run, topic, measure)
@@ -42,7 +42,9 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
             n += 1
             weights += _first(user.weights, depth)
             wanders = isinstance(user, Wandering)
-            if not wanders:
+            if isinstance(user, Wandering):
+                ends = user.ends
+            else:
                 visits += _first(user.visits, depth)
                 stops += _first(user.visits * user.halting, depth)
                 deep.append(float(user.expected_depth))
@@ -59,6 +61,7 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
         "residual": [round(max(1.0 - x, 0.0), 6) for x in np.cumsum(mean).tolist()],
         "halting": None if wanders else [round(x, 6) if x == x else None for x in halting.tolist()],
         "depth": None if not deep else round(float(np.mean(deep)), 4),
+        **({"ends": ends} if wanders else {}),
     }
 
 

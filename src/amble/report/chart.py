@@ -24,6 +24,7 @@ from amble.users.wander import Wandering
 __all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
 ENDINGS = (".svg", ".png", ".pdf", ".html")
+_LEAST = 0.0001  # shown on a logarithmic axis
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
 
 
@@ -74,7 +75,8 @@ class Line(NamedTuple):
 def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
     """Weight, halting and residual of users against the rank, as a Vega-Lite specification.
 
-    Ranks are on a logarithmic axis; so are the values down to 0.001, and linear from there to 0, so that 0 is seen.
+    Both axes are logarithmic, so that powers of the rank are straight lines. A value of 0 is not drawn, and lines leave
+    the panel at 0.0001.
     """
     drawn = list(lines)
     names, lists = (list(dict.fromkeys(one[i] for one in drawn)) for i in (0, 1))
@@ -90,8 +92,8 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
             "field": "value",
             "type": "quantitative",
             "title": None,
-            "scale": {"type": "symlog", "constant": 0.001, "domain": [0, 1]},
-            "axis": {"values": [0, 0.001, 0.01, 0.1, 1], "format": "~g"},
+            "scale": {"type": "log", "domain": [_LEAST, 1], "nice": False},
+            "axis": {"values": [_LEAST, 0.001, 0.01, 0.1, 1], "format": "~g"},
         },
         "color": {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend},
     }
@@ -104,9 +106,9 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
         },
         "legend": {**legend, "values": lists, "symbolStrokeColor": "#555"} if len(lists) > 1 else None,
     }
-    line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"strokeDash": dash}}
+    line = {"mark": {"type": "line", "strokeWidth": 1.5, "clip": True}, "encoding": {"strokeDash": dash}}
     dots = {
-        "transform": [{"filter": "datum.rank <= 10"}],
+        "transform": [{"filter": f"datum.dot && datum.value >= {_LEAST}"}],
         "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
     }
     between = ("everywhere", "precision") if _wander(drawn) else ("halting 1 − C",)
@@ -126,34 +128,36 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
 
 
 def _wander(lines: list[Line]) -> bool:
-    """Whether these are users who never stop; they have other panels than users who do."""
+    """Whether these are users who wander; they have other panels than users who stop at a rank."""
     kinds = {isinstance(line.user, Wandering) for line in lines}
     if len(kinds) > 1:
-        raise AmbleError("users who stop and users who never do have different charts; draw them apart")
+        raise AmbleError("users who stop at a rank and users who wander have different charts; draw them apart")
     return kinds == {True}
 
 
 def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
+    """A row for every rank and panel: null where there is nothing or 0, which breaks the line.
+
+    There are dots at the first ten ranks, and where a line has no neighbours to go to.
+    """
     user = line.user
+    panels: dict[str, Any] = {"residual": [user.residual(i) for i in range(1, depth + 1)]}
     if isinstance(user, Wandering):
-        panels = {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
+        panels |= {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
+    else:  # where nobody comes, nobody stops
+        halting = [h if v > 1e-12 else 0.0 for h, v in zip(user.halting, user.visits, strict=True)]
+        panels |= {"weight W": user.weights, "halting 1 − C": halting}
+    for panel, given in panels.items():
+        y = [round(float(value), 9) or None for value in given[:depth]]
+        around = [None, *y, *[None] * (depth + 1 - len(y))]
         for i in range(1, depth + 1):
-            facts = {panel: float(y[i - 1]) if i <= user.n else 0.0 for panel, y in panels.items()}
-            for panel, value in {**facts, "residual": user.residual(i)}.items():
-                yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": round(value, 9)}
-        return
-    for i in range(1, depth + 1):
-        here = i <= user.visits.size
-        facts = {"weight W": user.weights[i - 1] if here else 0.0, "residual": user.residual(i)}
-        if here and user.visits[i - 1] > 1e-12:  # where nobody comes, nobody stops
-            facts["halting 1 − C"] = user.halting[i - 1]
-        for panel, y in facts.items():
-            value = round(float(y), 9)
-            yield {"measure": line.measure, "list": line.list, "rank": i, "panel": panel, "value": value}
+            alone = around[i - 1] is None and around[i + 1] is None
+            row = {"measure": line.measure, "list": line.list, "rank": i, "panel": panel}
+            yield row | {"value": around[i], "dot": i <= 10 or alone}
 
 
 def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any:
-    """Weight, halting and residual of users against the rank; of users who never stop, where they are and precision.
+    """Weight, halting and residual of users against the rank; of users who wander, where they are and precision.
 
     Parameters
     ----------
@@ -166,7 +170,7 @@ def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any
     -------
     altair.HConcatChart
         Three panels: the share of attention W, the chance 1 - C of stopping once there, and the share of attention that
-        goes beyond the rank. Four for users who never stop: the share of attention among relevant documents, that among
+        goes beyond the rank. Four for users who wander: the share of attention among relevant documents, that among
         all she visits, precision, and the share of attention beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)

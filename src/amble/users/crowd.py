@@ -23,8 +23,9 @@ from amble.errors import MeasureError
 from amble.law import Law
 from amble.users.effort import Effort
 from amble.users.stroll import Stroll
+from amble.users.wander import Wandering
 
-__all__ = ["Simulation", "Tally", "check_users", "compiled", "efforts", "simulated_law", "strolls"]
+__all__ = ["Simulation", "Tally", "check_users", "compiled", "efforts", "simulated_law", "simulated_steps", "strolls"]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -233,6 +234,13 @@ def simulated_law(
         effort = efforts(stroll.effort, steps)
         tally.add(total[:, 0] / effort, total[:, 0], effort, steps)
     return tally.law(users, seed)
+
+
+def simulated_steps(user: Wandering, tally: Tally, *, users: int, seed: int, of: int = 0) -> Tally:
+    """Count what users go home with who wander for some steps over a list; returns the tally."""
+    for total, time in user.followed(users, seed):
+        tally.add(total / time, total, time, np.full(total.size, user.wander.steps), of)
+    return tally
 
 
 def efforts(effort: Effort, steps: Array) -> Array:

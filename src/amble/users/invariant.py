@@ -166,43 +166,54 @@ def _taken_out(p: Array, keep: int) -> Array:
 # ---- watched
 
 
-def watched(p: Array, keep: Ints) -> Array:
-    """The chances between some states of a chain, if the others are not seen: those kept, by their places."""
-    rest = np.setdiff1d(np.arange(p.shape[0]), keep)
+def watched(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
+    """The chances between some states of a chain, if the others are not seen: those kept, by their places.
+
+    And the chances that each is the first to be seen, if she starts by a law over all states: as if she came from a
+    state of its own, to which she never returns.
+    """
+    n, m = p.shape[0], keep.size
+    rest = np.setdiff1d(np.arange(n), keep)
     if not rest.size:
-        return p
-    order = np.concatenate((keep, rest))
-    found = _taken_out(p[np.ix_(order, order)], keep.size)[: keep.size, : keep.size]
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+        return p, start[keep]
+    whole = np.zeros((n + 1, n + 1))
+    whole[:n, :n], whole[n, :n] = p, start
+    order = np.concatenate((keep, [n], rest))
+    found = _taken_out(whole[np.ix_(order, order)], m + 1)[: m + 1, :m]
+    found /= found.sum(axis=1, keepdims=True)
+    return found[:m], found[m]
 
 
-def watched_model(model: Model, rank: Ints, n: int) -> Array:
-    """The chances between the relevant ranks of a list of n documents.
+def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
+    """The chances between the relevant ranks of a list of n documents, and those of being seen first.
 
     Over all ranks, without counts, chances are as in a network of conductances, and unseen ranks are taken out of it:
     what is left has the pseudo-inverse of the whole network's Laplacian, on the ranks kept and centred there. It is the
     same for all lists of a length. Between neighbours, conductances in a row add by their inverses.
+
+    She starts by a law over the ranks that she wanders over.
     """
     m = rank.size
     if m == 1:
-        return np.ones((1, 1))
+        return np.ones((1, 1)), np.ones(1)
     found = np.arange(1, m + 1)
     if model.states == "OR":
         check_size(m)
-        return chances(model.weights(rank, *model.ways(rank, found)), rank)
+        return chances(model.weights(rank, *model.ways(rank, found)), rank), start
     every = np.arange(1, n + 1)
     if model.connected == "LO":
-        return _watched_neighbours(model, rank, n)
+        return _watched_neighbours(model, rank, n, start)
     check_size(n)
     if model.counts != "NA":
         seen = np.searchsorted(rank, every, side="right")
-        return watched(chances(model.weights(every, *model.ways(every, seen)), every), rank - 1)
+        return watched(chances(model.weights(every, *model.ways(every, seen)), every), rank - 1, start)
     inverse, leaving = _network(model.distance, n)
     some = inverse[np.ix_(rank - 1, rank - 1)]
     border = np.ones((m + 1, m + 1))
     border[:m, :m], border[m, m] = some, 0.0
-    laplacian = np.linalg.solve(border, np.eye(m + 1, m))[:m]
-    return _of_laplacian(np.asarray(laplacian, np.float64), leaving[rank - 1] + model.loop)
+    solved = np.linalg.solve(border, np.eye(m + 1, m))  # currents, and a constant: potentials of 1 at one rank kept
+    met = np.maximum(np.append(start @ inverse[:, rank - 1], start.sum()) @ solved, 0.0)
+    return _of_laplacian(np.asarray(solved[:m], np.float64), leaving[rank - 1] + model.loop), met / met.sum()
 
 
 @lru_cache(maxsize=_KEPT)
@@ -226,7 +237,7 @@ def _of_laplacian(laplacian: Array, leaving: Array) -> Array:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def _watched_neighbours(model: Model, rank: Ints, n: int) -> Array:
+def _watched_neighbours(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
     every = np.arange(1, n + 1)
     forward, back = model.ways(every, np.searchsorted(rank, every, side="right"))
     near = distance_weights(model.distance, 2)[1]
@@ -234,15 +245,21 @@ def _watched_neighbours(model: Model, rank: Ints, n: int) -> Array:
     inverse = -(x[:-1] + np.log(forward[:-1] * near))  # the logarithms of the resistances between neighbours
     leaving = np.where(every < n, forward, 0.0) * near + np.where(every > 1, back, 0.0) * near
     own = (x + np.log(leaving + model.staying(forward, back)))[rank - 1]
-    p = np.zeros((rank.size, rank.size))
+    p, met = np.zeros((rank.size, rank.size)), start[rank - 1]
+    met[0] += start[: rank[0] - 1].sum()
+    met[-1] += start[rank[-1] :].sum()
     for i in range(rank.size - 1):
         between = inverse[rank[i] - 1 : rank[i + 1] - 1]
         top = between.max()
-        resistance = top + np.log(np.exp(between - top).sum())
+        parts = np.exp(between - top)
+        resistance = top + np.log(parts.sum())
+        inside = start[rank[i] : rank[i + 1] - 1] / parts.sum()
+        met[i] += inside @ np.cumsum(parts[::-1])[-2::-1]
+        met[i + 1] += inside @ np.cumsum(parts)[:-1]
         p[i, i + 1] = np.exp(-resistance - own[i])
         p[i + 1, i] = np.exp(-resistance - own[i + 1])
     np.fill_diagonal(p, np.maximum(1.0 - p.sum(axis=1), 0.0))
-    return p
+    return p, met
 
 
 # ---- finite steps

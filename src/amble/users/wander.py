@@ -1,17 +1,18 @@
-"""Users who never stop: they wander over a list, back and forth, and are asked for precision where they are.
+"""Users who wander over a list, back and forth, and are asked for precision where they are.
 
 Ferrante, Ferro and Maistro (2014) let a Markov chain choose the next rank. Only her visits to relevant documents are
 watched, and precision there is averaged over all of them. In the long run that is sum over the relevant ranks i of
 pi(i) Prec(i), pi being the invariant law of the chain that is watched: Markov Precision. There is no last rank and no
-depth to ask for.
+depth to ask for: she never stops.
 
 If she spends 1 / mu(i) at rank i in the mean, what counts is time: pi(i) / mu(i), made to sum to 1. If she looks at n
-relevant documents only, pi is where she is in the mean over these visits, given where she starts.
+relevant documents only, pi is where she is in the mean over these visits, given where she starts; her score is the mean
+of n precisions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
+from amble.law import Law
 from amble.users.balance import drawn, pair_sums, row_sums, share
+from amble.users.finite_steps import exact_law, followed, variance
 from amble.users.forward import Behaviour
 from amble.users.invariant import (
     chances,
@@ -47,7 +50,7 @@ STARTS = ("first", "uniform")
 
 
 class Wander:
-    """A user who never stops, declared by a model, or by weights, a matrix or a law of your own.
+    """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a law.
 
     Parameters
     ----------
@@ -70,8 +73,8 @@ class Wander:
     steps : int, optional
         How many relevant documents she looks at, counting repeats; None: she never stops.
     start : {"first", "uniform"}, function of the ranks, or array
-        With ``steps``: the law of the relevant document that she looks at first: the first one of the list, any of them
-        with the same chance, or by rank.
+        With ``steps``: where she starts, among the ranks that she wanders over (``"OR"``: the relevant ones): at the
+        first, at any with the same probability, or by rank. She looks first at the first relevant document she meets.
     rescale : {"NA", "R", "RR"}
         What the score is multiplied by: nothing, the share found of the topic's relevant documents, or of as many as
         the best run found.
@@ -227,25 +230,32 @@ class Wander:
             check_irreducible(w, rank)
         return w
 
-    def moves(self, rank: Ints, n: int) -> Array:
-        """Her chances between the relevant ranks, the others being passed unseen."""
+    def moves(self, rank: Ints, n: int) -> tuple[Array, Array]:
+        """Her chances between the relevant ranks, the others being passed unseen, and of which one she looks at first.
+
+        With P her chain, R the relevant ranks, N the others and a start by the law l over both, these are
+        P_RR + P_RN (I - P_NN)^-1 P_NR and l_R + l_N (I - P_NN)^-1 P_NR.
+        """
         if self.kind == "law":
             raise MeasureError("she is declared by a law, not by a chain: she makes no moves")
-        if self.model is not None:
-            return watched_model(self.model, rank, n)
-        if self.states == "OR":
-            return chances(self._weights(rank), rank)
         every = np.arange(1, n + 1)
-        return watched(chances(self._weights(every), every), rank - 1)
+        start = self.starting(every if self.states == "AD" else rank)
+        if self.model is not None:
+            return watched_model(self.model, rank, n, start)
+        if self.states == "OR":
+            return chances(self._weights(rank), rank), start
+        return watched(chances(self._weights(every), every), rank - 1, start)
 
-    def starting(self, rank: Ints) -> Array:
-        """The law of the relevant document that she looks at first."""
+    def starting(self, over: Ints) -> Array:
+        """The law of where she starts, among the ranks that she wanders over."""
         if isinstance(self.start, str):
-            first = np.arange(rank.size) == 0
-            return np.full(rank.size, 1.0 / rank.size) if self.start == "uniform" else first.astype(np.float64)
-        law = by_rank(self.start, rank, "start", last=False)
+            first = np.arange(over.size) == 0
+            return np.full(over.size, 1.0 / over.size) if self.start == "uniform" else first.astype(np.float64)
+        law = by_rank(self.start, over, "start", last=False)
         if not ((law >= 0) & np.isfinite(law)).all() or not law.sum() > 0:
-            raise MeasureError("start: expected a chance, 0 or more, for each rank, and more than 0 at a relevant one")
+            raise MeasureError(
+                "start: expected a probability, 0 or more, for each rank, and more than 0 at some of hers"
+            )
         return np.asarray(law / law.sum())
 
     def times(self, rank: Ints) -> Array:
@@ -282,7 +292,7 @@ def by_rank(rule: Any, rank: Ints, what: str, *, last: bool) -> Array:
 
 
 class Wandering(Behaviour):
-    """What a wanderer does on a list: where she is, and precision there. She never stops.
+    """What a wanderer does on a list: where she is, and precision there. Without steps she never stops.
 
     Attributes
     ----------
@@ -306,7 +316,7 @@ class Wandering(Behaviour):
     def _watched(self) -> Array:
         rank = self.relevant
         if self.wander.steps is not None and rank.size > 1:
-            law = occupied(self.moves, self.wander.starting(rank), self.wander.steps)
+            law = occupied(self.moves, self.first, self.wander.steps)
         else:
             logs = self._logs[rank - 1] if self._logs.size == self.n else self._logs
             if not np.isfinite(logs).any():
@@ -333,11 +343,20 @@ class Wandering(Behaviour):
         return out
 
     @cached_property
+    def _moves(self) -> tuple[Array, Array]:
+        if not self.relevant.size:
+            return np.zeros((0, 0)), np.zeros(0)
+        return self.wander.moves(self.relevant, self.n)
+
+    @property
     def moves(self) -> Array:
         """The chances of going from one relevant document to another: a row and a column for each."""
-        if not self.relevant.size:
-            return np.zeros((0, 0))
-        return self.wander.moves(self.relevant, self.n)
+        return self._moves[0]
+
+    @property
+    def first(self) -> Array:
+        """The law of the relevant document that she looks at first."""
+        return self._moves[1]
 
     def after(self, moves: int) -> Array:
         """By rank: where she is after so many moves between relevant documents.
@@ -350,9 +369,58 @@ class Wandering(Behaviour):
             raise MeasureError(f"after({moves!r}): expected a whole number of at least 0")
         out = np.zeros(self.n)
         if self.relevant.size:
-            start = self.wander.starting(self.relevant)
-            out[self.relevant - 1] = moved(self.moves, start, moves)
+            out[self.relevant - 1] = moved(self.moves, self.first, moves)
         return out
+
+    # ---- her score
+
+    @property
+    def ends(self) -> str:
+        """When she stops, in words."""
+        steps = self.wander.steps
+        return "never stops" if steps is None else f"stops after {steps:,} look{'s' * (steps > 1)}, wherever she is"
+
+    @property
+    def _looks(self) -> tuple[Array, Array, Array, Array, int]:
+        """Of a user of some steps: her chain, precision and times at the relevant documents, and the steps."""
+        at = self.relevant
+        assert self.wander.steps is not None
+        return self.moves, self.first, self.precision[at - 1], self.wander.times(at), self.wander.steps
+
+    @cached_property
+    def law(self) -> Law:
+        """The law of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
+
+        Without steps, what rescaling takes away is at 0, as it is for AP. NoExactLawError if steps are too many.
+        """
+        if not self.relevant.size:
+            return Law([0.0], [1.0])
+        if self.wander.steps is not None:
+            values, probs = exact_law(*self._looks)
+            return Law(values * self.scale, probs)
+        values, probs = self.precision[self.relevant - 1], self._weights[self.relevant - 1] * self.scale
+        return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - self.scale)))
+
+    @property
+    def variance(self) -> float:
+        """The variance of her score over users: exact, for any number of steps if all visits count alike."""
+        if not self.relevant.size or self.wander.steps is None or self.wander.rates is not None:
+            return self.law.var
+        p, first, precision, _, steps = self._looks
+        return variance(p, first, precision, steps) * self.scale**2
+
+    def followed(self, users: int, seed: int) -> Iterator[tuple[Array, Array]]:
+        """Users of some steps, simulated, some at a time: what each gains, rescaled, and the time over which she does.
+
+        Her score is the one divided by the other; without rates, the time is the number of steps.
+        """
+        if self.wander.steps is None:
+            raise MeasureError("she never stops, so nobody comes home with a score; ask for her law")
+        if not self.relevant.size:
+            yield np.zeros(users), np.full(users, float(self.wander.steps))
+            return
+        for total, time in followed(*self._looks, users, seed):
+            yield total * self.scale, time
 
     @property
     def score(self) -> float:
@@ -369,6 +437,6 @@ class Wandering(Behaviour):
         # what a user who walks down and stops has, and all that follows from it
         if name in ("continuation", "visits", "tail", "beyond", "tail_visits"):
             raise MeasureError(
-                "she never stops: there is no last rank, no depth and no chance of going on; weights says where she is"
+                f"she {self.ends}: there is no last rank, no depth and no chance of going on; weights says where she is"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

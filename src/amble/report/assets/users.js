@@ -6,6 +6,8 @@ const PANELS = [
   ["residual", "residual", "the share of attention beyond the rank"],
 ];
 
+const LEAST = 0.0001;
+
 function drawUsers() {
   const box = find("users-chart");
   const of = data.users.of;
@@ -21,7 +23,7 @@ function drawUsers() {
   if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
   const told = chosen.why
     ? `${chosen.why}.`
-    : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? "She never stops." : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
+    : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? `She ${chosen.ends}.` : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
   find("user-story").textContent = told;
 }
 
@@ -29,11 +31,9 @@ function panel(of, chosen, key, title, about, width) {
   const [height, left, bottom] = [220, 40, 40];
   const depth = data.users.depth;
   const x = logarithmic(1, depth, left, width - 8);
-  // logarithmic down to 0.001, and linear from there to 0, so that 0 is seen
-  const bend = (v) => Math.log1p(v / 0.001);
-  const y = (v) => linear(0, bend(1), height - bottom, 10)(bend(v));
+  const y = logarithmic(LEAST, 1, height - bottom, 10);
   const svg = drawing(width, height, `${title}: ${about}, by rank, for each measure; ${chosen.measure} stands out.`);
-  leftAxis(svg, left, width - 8, y, [0, 0.001, 0.01, 0.1, 1], String);
+  leftAxis(svg, left, width - 8, y, [LEAST, 0.001, 0.01, 0.1, 1], String);
   bottomAxis(svg, height - bottom, x, [1, 2, 5, 10, 20, 50, 100].filter((k) => k <= depth), 0, "rank", (left + width) / 2);
   const order = [...of.filter((one) => one !== chosen), chosen];
   for (const one of order) {
@@ -41,8 +41,8 @@ function panel(of, chosen, key, title, about, width) {
     let path = "";
     let pen = "M";
     one[key].forEach((v, k) => {
-      if (v === null) { pen = "M"; return; }
-      path += `${pen}${x(k + 1).toFixed(1)} ${y(v).toFixed(1)}`;
+      if (!(v >= LEAST)) { pen = "M"; return; } // none, or less than the panel shows
+      path += `${pen}${x(k + 1).toFixed(1)} ${y(v).toFixed(1)}${pen === "M" ? "h0" : ""}`; // seen if it stays alone
       pen = "L";
     });
     const place = of.indexOf(one);

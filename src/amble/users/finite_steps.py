@@ -1,0 +1,99 @@
+"""A user who looks at n relevant documents, counting repeats, and goes home with the mean of precision there.
+
+She is a chain over the relevant documents, p from each to each, and a law of the first one that she looks at. Her score
+depends on how often she looked at each of them, so the exact law follows (where she is, how often she was where):
+documents that are alike to her are counted together. The work has a budget. The variance needs no law.
+
+With rates the mean is over her time: each look counts as long as it takes in the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble._walker_py import draws, keys
+from amble.errors import MeasureError
+from amble.users.invariant import occupied
+from amble.users.joint import OverBudgetError
+
+__all__ = ["exact_law", "followed", "variance"]
+
+Array = NDArray[np.float64]
+
+BUDGET = 4_000_000  # counts x documents of all steps together, about a second
+_CHUNK = 1 << 16  # users who step together
+_MOST_STEPS = 1e10  # of all users together, some minutes
+
+
+def exact_law(p: Array, first: Array, precision: Array, time: Array, steps: int) -> tuple[Array, Array]:
+    """Her scores after so many looks, and their probabilities.
+
+    >>> p = np.array([[0.0, 1.0], [0.5, 0.5]])
+    >>> exact_law(p, np.array([1.0, 0.0]), np.array([1.0, 0.5]), np.ones(2), 3)  # 1 2 1 or 1 2 2
+    (array([0.83333333, 0.66666667]), array([0.5, 0.5]))
+    """
+    if steps == 1:
+        return precision, first
+    kinds, of = np.unique(np.stack((precision, time)), axis=1, return_inverse=True)
+    base, count = steps + 1, kinds.shape[1]
+    if math.comb(steps + count, count) * first.size > BUDGET or base ** (count - 1) >= 1 << 63:
+        raise OverBudgetError(f"{steps:,} looks at {first.size:,} relevant documents are too many ways to be followed")
+    place = np.array([base**j for j in range(count - 1)] + [0], np.int64)  # counts as digits; the last one follows
+    column, counts, arriving = np.arange(first.size), np.zeros(1, np.int64), first[None, :]
+    for _ in range(steps):
+        counts, at = np.unique(counts[:, None] + place[of.ravel()], return_inverse=True)
+        here = np.zeros((counts.size, first.size))
+        here[at.reshape(arriving.shape), column] = arriving
+        possible = here.any(axis=1)
+        counts, here = counts[possible], here[possible]
+        arriving = here @ p
+    often = counts[:, None] // np.maximum(place, 1) % base
+    often[:, -1] = steps - often[:, :-1].sum(axis=1)
+    return often @ (kinds[0] * kinds[1]) / (often @ kinds[1]), here.sum(axis=1)
+
+
+def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
+    """The variance of her score, if all looks count alike, by the moments of what is still to come from each document.
+
+    >>> variance(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([1.0, 0.0]), np.array([1.0, 0.5]), 3)  # (1/12)^2
+    0.006944444444444...
+    """
+    f = precision - occupied(p, first, steps) @ precision  # so that little is subtracted below
+    m = first.size
+    if steps <= 4 * m + 64:
+        mean = square = np.zeros(m)
+        for _ in range(steps):
+            square, mean = f * f + 2.0 * f * (p @ mean) + p @ square, f + p @ mean
+    else:  # the same, as powers of one matrix
+        one = np.zeros((2 * m + 1, 2 * m + 1))
+        one[:m, :m], one[:m, m:-1], one[:m, -1] = p, 2.0 * f[:, None] * p, f * f
+        one[m:-1, m:-1], one[m:-1, -1], one[-1, -1] = p, f, 1.0
+        square, mean = np.split(np.linalg.matrix_power(one, steps)[:-1, -1], 2)
+    return max(float(first @ square - (first @ mean) ** 2), 0.0) / steps**2
+
+
+def followed(
+    p: Array, first: Array, precision: Array, time: Array, steps: int, users: int, seed: int
+) -> Iterator[tuple[Array, Array]]:
+    """Users, simulated, some at a time and in order: the precision that each adds up over her time, and her time.
+
+    Every draw is a function of the seed, the user's number and her step, as for those who walk.
+    """
+    if users * steps > _MOST_STEPS:
+        raise MeasureError(f"{users:,} users would look {users * steps:.1e} times, expected at most {_MOST_STEPS:.0e}")
+    rows = np.vstack((p, first))
+    last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # where rounding must not lead beyond
+    upto = (np.cumsum(rows, axis=1) + np.arange(rows.shape[0])[:, None]).ravel()
+    for begin in range(0, users, _CHUNK):
+        key = keys(seed, begin, min(_CHUNK, users - begin))
+        at = np.full(key.size, rows.shape[0] - 1)
+        total, spent = np.zeros(key.size), np.zeros(key.size)
+        for step in range(steps):
+            found = np.searchsorted(upto, at + draws(key, step), side="right") - at * rows.shape[1]
+            at = np.clip(found, 0, last[at])
+            total, spent = total + (precision * time)[at], spent + time[at]
+        yield total, spent
