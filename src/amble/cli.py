@@ -14,6 +14,7 @@ import sys
 from typing import Any, NoReturn
 
 from amble import __version__
+from amble.commands.inputs import keep_inputs
 
 COMMANDS = {
     "eval": "score runs against judgments",
@@ -76,13 +77,15 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _keep_odd_bytes()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # ids come out as the bytes they came in as, whatever the locale
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.commands.{argv[0]}")
         rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
         args = _parser(argv[0], module).parse_args(rest)
+        keep_inputs(args)
         code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -116,13 +119,6 @@ def entry() -> NoReturn:
     os._exit(code)
 
 
-def _keep_odd_bytes() -> None:
-    """Ids that are not UTF-8 come out as the bytes they came in as."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-        sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
-
-
 def _is_ours(error: ValueError) -> bool:
     from amble.errors import AmbleError
 
@@ -131,7 +127,7 @@ def _is_ours(error: ValueError) -> bool:
 
 def _one_line(error: Exception) -> str:
     text = " ".join(str(error).splitlines())
-    return text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 if __name__ == "__main__":
