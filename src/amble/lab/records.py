@@ -17,6 +17,7 @@ from typing import NamedTuple
 from amble.errors import ReadError
 from amble.lab.lines import numbered_lines
 from amble.lab.markup import entries, parts, plain
+from amble.lab.written import unfit
 
 __all__ = ["Field", "Kind", "Record", "records"]
 
@@ -81,10 +82,8 @@ def _id(text: str, where: str, kind: Kind) -> str:
     name = text.strip()
     if not name:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
-    if len(name.split()) > 1:
-        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a blank in it, which runs cannot hold")
-    if "\0" in name:
-        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a NUL in it, which runs cannot hold")
+    if wrong := unfit(name):
+        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} {wrong}, which runs cannot hold")
     return name
 
 
