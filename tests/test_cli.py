@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
+import importlib
 import json
 import os
 import signal
@@ -14,7 +16,8 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import main
+from amble.cli import COMMANDS, main
+from amble.commands.inputs import READ, WRITTEN
 
 pytestmark = pytest.mark.twin
 
@@ -419,3 +422,214 @@ def test_any_number_of_threads(files: tuple[str, str]) -> None:
     qrels, run = files
     assert main(["eval", qrels, run, "--threads", "1" + 17 * "0", "--quiet"]) == 0
     assert amble.align(qrels, [run], threads=2**62, depth=2**63 - 1).lengths.tolist() == [2, 2]
+
+
+def arguments_of(command: str) -> list[argparse.Action]:
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"amble.commands.{command}").arguments(parser)
+    return parser._actions
+
+
+# words that the help has for files: read, written
+FILES = {
+    *("QRELS", "RUN", "FILE", "COLLECTION", "INDEX", "TOPICS", "LOG", "SESSIONS", "POOL", "N|FILE", "Q", "DOC"),
+    *("FOLDER",),
+}
+# of these, no files: a run by its name, a document by its id; folders, of which the first is looked at file by file
+NO_FILES = {
+    ("compare", "baseline"),
+    ("report", "baseline"),
+    ("explain", "doc"),
+    ("report", "charts"),
+    ("fit", "temporary"),
+}
+
+
+def test_every_argument_that_names_a_file_is_known() -> None:
+    named = {
+        (command, action.dest)
+        for command in COMMANDS
+        for action in arguments_of(command)
+        if action.metavar in FILES and (command, action.dest) not in NO_FILES
+    }
+    assert {dest for _, dest in named} - {*READ, *WRITTEN} == set()
+    assert {*READ, *WRITTEN} - {dest for _, dest in named} == set()  # and no other is
+
+
+@pytest.fixture
+def here(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """A folder with something to read for every command, which runs in this process."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # as `main` does, and for no other test
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "qrels.txt": QRELS,
+        "a.run": RUN,
+        "b.run": RUN.replace("tag", "other"),
+        "z.txt": "401 AP 0.5 0.1\n",
+        "costs.txt": "a 1\n",
+        "plugin.py": "",
+        "sessions.tsv": "s 1 401 401\n",
+        "report.toml": 'qrels = "qrels.txt"\nruns = ["a.run", "b.run"]\n',
+        "fit.toml": "",
+        "means.svg": "401 Q0 a 1 1 drawn\n",
+        "log[1].tsv": "1\t0\tQ\t1\t0\ta\tb\n",
+        "logs.tsv": "1\t0\tQ\t1\t0\ta\tb\n",
+        "docs.tsv": "a\tone\n",
+        "chart.html": RUN,
+    }.items():
+        write(name, text)
+    (tmp_path / "soft").symlink_to("qrels.txt")
+    (tmp_path / "hard").hardlink_to("a.run")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "one.tsv").write_text("a\tone\n")
+    return {str(path): path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "eval qrels.txt a.run -o qrels.txt",
+        "eval qrels.txt a.run -o ./soft",
+        "eval qrels.txt a.run -o hard",
+        "eval qrels.txt a.run --zscores z.txt -o z.txt",
+        "eval qrels.txt a.run --cwl --costs costs.txt -o costs.txt",
+        "eval qrels.txt a.run --plugin plugin.py -o plugin.py",
+        "eval qrels.txt a.run -m PH(user='fit.toml') -o fit.toml",
+        'eval qrels.txt a.run -m AP,RBP(user="fit.toml#rbp") -o fit.toml',
+        "compare qrels.txt a.run b.run -o b.run",
+        "compare qrels.txt a.run b.run --sessions sessions.tsv -o sessions.tsv",
+        "meta tau qrels.txt a.run b.run -o hard",
+        "meta pool qrels.txt a.run chart.html --plot chart.html",
+        "law qrels.txt a.run -o qrels.txt",
+        "law qrels.txt chart.html --plot chart.html",
+        "law qrels.txt a.run chart.html --hasse chart.html",
+        "session qrels.txt sessions.tsv a.run -o sessions.tsv",
+        "user PH(user='fit.toml') --plot fit.toml",
+        "report qrels.txt a.run b.run -o qrels.txt",
+        "report qrels.txt a.run b.run --latex soft",
+        "report --config report.toml -o report.toml",
+        "report --config report.toml -o b.run",
+        "report --config report.toml --latex report.toml",
+        "report qrels.txt a.run means.svg -m AP --charts . -o means.svg",
+        "fit logs.tsv -o logs.tsv",
+        "fit log[1].tsv -o log[1].tsv",
+        "fit *.tsv -o logs.tsv",
+        "fit logs.tsv --qrels qrels.txt -o soft",
+        "fit logs.tsv --qrels chart.html --plot chart.html",
+        "index docs -o docs/one.tsv",
+        "index docs.tsv --stopwords z.txt -o z.txt",
+        "pool a.run --qrels qrels.txt -o soft",
+        "explain docs.tsv a --topic one -o docs.tsv",
+    ],
+)
+def test_nothing_is_written_over_what_is_read(
+    here: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    argv = words.split()
+    assert main(argv) == 2
+    assert capsys.readouterr() == ("", f"amble: {argv[-1]}: is read, expected another file to write to\n")
+    assert {str(path): path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()} == here
+
+
+def test_charts_of_a_report_are_not_drawn_over_runs(here: dict[str, bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    words = "report qrels.txt a.run means.svg -m AP --charts . -o page.html --quiet"
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == "amble: ./means.svg: is read, expected another file to write to\n"
+    assert Path("means.svg").read_bytes() == here[str(Path("means.svg").absolute())]
+
+
+def test_two_outputs_are_two_files(here: dict[str, bytes], capsys: pytest.CaptureFixture[str]) -> None:
+    words = "law qrels.txt a.run b.run -m AP --plot x.html --hasse ./x.html"
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == "amble: ./x.html: is written to twice, expected another file\n"
+
+
+def test_standard_input_is_read_too(amble_cli: Cli, files: tuple[str, str]) -> None:
+    code = f"{sys.executable} -m amble eval - {files[1]} -o {files[0]} < {files[0]}"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, env=os.environ)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"amble: {files[0]}: is read, expected another file to write to\n",
+    )
+    assert Path(files[0]).read_text() == QRELS
+
+
+def test_demo_leaves_alone_what_it_did_not_make(amble_cli: Cli, tmp_path: Path) -> None:
+    for name in ("qrels.txt", "dense.run", "report.html"):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        done = amble_cli("demo", str(folder), "--topics", "2")
+        assert (done.returncode, done.stdout) == (2, "")
+        told = f"amble: {folder / name}: is there already and holds something else, expected a new folder\n"
+        assert done.stderr == told
+        assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
+    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "2").returncode == 0
+    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "2").returncode == 0  # the same once more
+    before = (tmp_path / "d" / "qrels.txt").read_bytes()
+    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "3").returncode == 2
+    assert (tmp_path / "d" / "qrels.txt").read_bytes() == before
+
+
+LOCALES = [
+    {"PYTHONIOENCODING": "latin-1"},
+    {"PYTHONIOENCODING": "ascii:replace"},
+    {"PYTHONIOENCODING": "utf-16"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+]
+
+
+@pytest.mark.parametrize("env", LOCALES)
+def test_ids_come_out_as_they_went_in(amble_cli: Cli, write, tmp_path: Path, env: dict[str, str]) -> None:
+    ids = "é", "中", "ÿ"
+    qrels = write("q", "".join(f"t{x} 0 d{x} 1\n" for x in ids).encode() + b"t\xff 0 d\xff 1\n")
+    lines = b"".join(f"t{x} Q0 d{x} 1 1 é\n".encode() for x in ids) + b"t\xff Q0 d\xff 1 1 \xc3\xa9\n"
+    one, two = write("1.run", lines), write("2.run", lines)
+    fused = amble_cli("fuse", one, two, "--quiet", **env)
+    assert fused.returncode == 0, fused.stderr
+    assert [line.split()[0] for line in fused.stdout.splitlines()] == ["té", "t中", "tÿ", "t\udcff"]
+    run = write("fused.run", fused.stdout.encode("utf-8", "surrogateescape"))
+    done = amble_cli("eval", qrels, run, "-m", "AP", "--trec", "-q", "--quiet", **env)
+    assert done.returncode == 0, done.stderr
+    # in the order of their bytes: é is c3 a9, ÿ c3 bf, 中 e4 …
+    assert [line.split("\t")[1:] for line in done.stdout.splitlines()[:4]] == [
+        [topic, "1.0000"] for topic in ("té", "tÿ", "t中", "t\udcff")
+    ]
+
+
+@pytest.mark.parametrize("env", LOCALES)
+def test_json_of_the_measures_whatever_the_locale(amble_cli: Cli, env: dict[str, str]) -> None:
+    found = json.loads(amble_cli("list", "--format", "json", **env).stdout)
+    assert found == json.loads(amble_cli("list", "--format", "json").stdout)
+    assert not json.dumps(found, ensure_ascii=False).isascii()  # there is something to get wrong
+
+
+def test_errors_hold_no_escapes_of_a_terminal(amble_cli: Cli) -> None:
+    done = amble_cli("eval", "q\x1b[31m.txt", "r")
+    assert (done.returncode, done.stderr) == (2, "amble: q\\x1b[31m.txt: no such file\n")
+
+
+ALL = "a topic is called all: the mean's topic is - (JSON null, CSV empty); in trec_eval's layout it comes last"
+
+
+def test_a_topic_called_all(amble_cli: Cli, write) -> None:
+    # AP of all is 1, of 402 1/2: the mean is 3/4
+    qrels = write("q", QRELS.replace("401", "all"))
+    words = ["eval", qrels, write("r", RUN.replace("401", "all")), "-m", "AP", "-q"]
+    rows = json.loads(amble_cli(*words, "--format", "json").stdout)["rows"]
+    assert [(row["topic"], row["value"]) for row in rows] == [("all", 1.0), ("402", 0.5), (None, 0.75)]
+    done = amble_cli(*words, "--format", "csv")
+    assert done.stdout == "run,topic,measure,value\ntag,all,AP,1.0\ntag,402,AP,0.5\ntag,,AP,0.75\n"
+    told = f"amble: {ALL}"
+    assert done.stderr.splitlines()[1:] == [told]
+    for more in ([], ["--residual"], ["--cwl"], ["--format", "tsv"]):
+        lines = amble_cli(*words, *more).stdout.splitlines()
+        assert [line.split()[1] for line in lines[1:]] == ["all", "402", "-"]
+    done = amble_cli(*words, "--trec")
+    assert [line.split("\t")[1:] for line in done.stdout.splitlines()] == [
+        ["402", "0.5000"], ["all", "1.0000"], ["all", "tag"], ["all", "0.7500"],
+    ]  # fmt: skip
+    assert ALL in done.stderr
+    alone = amble_cli(*words[:-1], "--format", "csv")  # without the topics there is nothing to mistake
+    assert alone.stdout == "run,topic,measure,value\ntag,all,AP,0.75\n"
+    assert "called all" not in alone.stderr

@@ -8,17 +8,23 @@ import gzip
 import importlib.util
 import lzma
 import os
+import resource
+import signal
+import stat
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import zstandard
 
 import amble
-from amble.files import stem, topic_changes, whole_file, write_whole
+from amble.collection import make_collection
+from amble.files import keep, stem, topic_changes, whole_file, write_whole
 from amble.lab.documents import read_documents
 from amble.rows import read_rows
 
@@ -368,3 +374,171 @@ def test_a_pipe_is_written_to() -> None:
     code = "from amble.files import write_whole; write_whole('/dev/stdout', 'here')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("here", "")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "out"
+    path.write_text("before")
+    path.chmod(mode)
+    (tmp_path / "link").symlink_to(path)
+    before = os.umask(0o022)
+    try:
+        write_whole(tmp_path / "link", "after")
+        write_whole(tmp_path / "new", "")
+    finally:
+        os.umask(before)
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("after", mode)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o644  # what the umask leaves
+
+
+def test_what_is_private_is_never_open_to_others(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("before")
+    path.chmod(0o600)
+    with whole_file(path) as file:
+        file.write(b"secret")
+        assert {stat.S_IMODE(found.stat().st_mode) for found in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("before")
+    path.chmod(0o444)
+    for refused in (lambda: write_whole(path, "after"), lambda: keep([], str(path))):
+        with pytest.raises(amble.AmbleError, match="out: is read-only, expected a file that may be written"):
+            refused()
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode), os.listdir(tmp_path)) == ("before", 0o444, ["out"])
+
+
+def test_many_threads_write_one_file(tmp_path: Path) -> None:
+    path, wrong = tmp_path / "out", []
+
+    def save(text: str) -> None:
+        for _ in range(30):
+            try:
+                write_whole(path, text)
+                found = path.read_text()
+                if len(found) != 20_000 or len(set(found)) != 1:
+                    wrong.append(found[:20])
+            except amble.AmbleError as error:
+                wrong.append(str(error))
+
+    threads = [threading.Thread(target=save, args=(letter * 20_000,)) for letter in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (wrong, os.listdir(tmp_path)) == ([], ["out"])
+
+
+def test_long_names(tmp_path: Path) -> None:
+    for name in ("x" * 250, "x" * 255, "ü" * 127):
+        write_whole(tmp_path / name, name)
+        assert (tmp_path / name).read_text() == name
+    assert len(os.listdir(tmp_path)) == 3
+
+
+@contextmanager
+def full_after(size: int) -> Iterator[None]:
+    """No file may grow beyond some bytes, as on a disk that is full then."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    from amble.report.chart import save, user_chart
+
+    index = amble.index({f"d{i}": f"word{i} march" for i in range(500)}, language="none")
+    chart = user_chart({"AP": amble.parse("AP").user([1.0, 0.0])})
+    (tmp_path / "out.svg").write_text("before")
+    for write in (
+        lambda: write_whole(tmp_path / "out.txt", "x" * 5000),
+        lambda: index.save(tmp_path / "out.index"),
+        lambda: make_collection(tmp_path),
+        lambda: save(chart, tmp_path / "out.svg"),
+    ):
+        with full_after(1000), pytest.raises(amble.AmbleError, match="File too large"):
+            write()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.svg": "before"}
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("old", [True, False])
+def test_a_polite_kill_leaves_nothing(tmp_path: Path, how: signal.Signals, old: bool) -> None:
+    path = tmp_path / "out"
+    if old:
+        path.write_text("before")
+    code = (
+        "import sys, time; from amble.files import whole_file\n"
+        "with whole_file(sys.argv[1]) as file:\n"
+        "    file.write(b'half'); file.flush(); print('now', flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout:
+        assert process.stdout.readline() == b"now\n"
+        assert len(os.listdir(tmp_path)) == 1 + old
+        process.send_signal(how)
+        assert process.wait(20) == -how  # and it is killed, as ever
+    assert {found.name: found.read_text() for found in tmp_path.iterdir()} == ({"out": "before"} if old else {})
+
+
+def test_handlers_of_others_are_left_alone(tmp_path: Path) -> None:
+    def mine(*_: object) -> None: ...
+
+    before = signal.signal(signal.SIGTERM, mine)
+    try:
+        with whole_file(tmp_path / "out"):
+            assert signal.getsignal(signal.SIGTERM) is mine
+        assert signal.getsignal(signal.SIGTERM) is mine
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with whole_file(tmp_path / "out"), whole_file(tmp_path / "other"):
+            assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_what_is_read_is_not_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt", "below.txt"):
+        Path(name).write_text(name)
+    Path("folder/inner").mkdir(parents=True)
+    os.link("below.txt", "folder/inner/below.txt")
+    os.symlink("a.txt", "soft")
+    os.link("a.txt", "hard")
+    for output in ("a.txt", "./a.txt", str(tmp_path / "a.txt"), "soft", "hard"):
+        with pytest.raises(amble.AmbleError, match=f"{output}: is read, expected another file to write to"):
+            keep(["b.txt", "a.txt"], output)
+    for given in ("folder", "*.txt", "./below.txt"):
+        with pytest.raises(amble.AmbleError, match="below.txt: is read"):
+            keep([given], "below.txt")
+    Path("log[1].txt").write_text("")
+    with pytest.raises(amble.AmbleError, match="is read"):
+        keep(["log[1].txt"], "log[1].txt")  # a name, not a pattern
+    keep(["none", "irds:none", "-", "a.txt"], "b.txt", "new.txt", "/dev/null")
+    with pytest.raises(amble.AmbleError, match="soft: is written to twice, expected another file"):
+        keep([], "a.txt", "soft")
+    for output, why in (("folder", "Is a directory"), ("no/x", "No such file"), ("x\0y", "a NUL in the name")):
+        with pytest.raises(amble.AmbleError, match=why):
+            keep([], output)
+
+
+def test_a_collection_is_not_made_over_another(tmp_path: Path) -> None:
+    made = make_collection(tmp_path / "d", topics=2)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "d").iterdir()}
+    made.runs[1].unlink()
+    make_collection(tmp_path / "d", topics=2)  # what is missing is made again
+    assert {path.name: path.read_bytes() for path in (tmp_path / "d").iterdir()} == before
+    for name in ("qrels.txt", "bm25.run"):
+        folder = tmp_path / f"with-{name}"
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        with pytest.raises(amble.AmbleError, match=f"{name}: is there already and holds something else"):
+            make_collection(folder, topics=2)
+        assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}

@@ -120,7 +120,7 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--level", "2"], "level 2: expected a number between 0 and 1"),
         (["--depth", "0"], "depth 0: expected 2 to 100"),
         (["--longest", "-1"], "longest -1: expected a number of seconds above 0"),
-        (["-o", "/nowhere/fit.toml"], "/nowhere/fit.toml: no such folder"),
+        (["-o", "/nowhere/fit.toml"], "/nowhere/fit.toml: No such file or directory"),
         (["--plot", "fit.txt"], "fit.txt: a chart's name ends in"),
         (["--qrels", "nothing.txt"], "nothing.txt: no such file"),
     ],

@@ -119,7 +119,7 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["search", "small.index", "empty"], "empty: empty, expected topics"),
         (["search", "small.index", "topics", "-k", "0"], "k 0: expected a whole number of at least 1"),
         (["search", "small.index", "topics", "--scorer", "bm26"], "scorer 'bm26' is unknown, did you mean bm25?"),
-        (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b': expected a word without blanks"),
+        (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b' has a blank in it, expected one word"),
         (["search", "small.index", "topics", "-o", "no/where"], "no/where: No such file or directory"),
         (["explain", "small.index", "d9", "--topic", "march"], "document 'd9' is not in the index of 3 documents"),
         (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "--digits 99: expected 0 to 17"),

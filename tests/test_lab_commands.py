@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import amble
 from amble.cli import main
 from amble.collection import make_collection
+from amble.commands.asking import _Kept
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -136,6 +138,45 @@ def test_agreement_uniques_and_effort(demo: list[str], capsys: pytest.CaptureFix
     ]
 
 
+def test_texts_to_judge_hold_no_escapes_of_a_terminal(demo: list[str], amble_cli: Cli) -> None:
+    doc = Path("bm25.run").read_text().split()[2]
+    text = "red \x1b[31mred\x1b[0m, \x1b]0;a title\x07 \x1b]8;;http://a\x1b\\link, \x9b2J \x1bc \b\r\x7f\u202e bell \a."
+    Path("texts.jsonl").write_text(json.dumps({"id": doc, "text": f"{text}\nnext line\t中"}))
+    Path("topics.jsonl").write_text(json.dumps({"id": "301", "title": "what\x1b[2J"}))
+    words = ["--depth", "1", "--order", "docno", "--topic", "301", "-o", "mine.txt"]
+    done = amble_cli("judge", "ask", "bm25.run", *words, "--texts", "texts.jsonl", "--questions", "topics.jsonl")
+    assert done.returncode == 0
+    assert [c for c in done.stderr if not c.isprintable() and c not in "\n\t"] == []
+    assert "topic 301: what\n" in done.stderr
+    assert "red red,  link,    bell .\nnext line\t中\n" in done.stderr
+
+
+def test_a_judgment_is_kept_whole_or_not_at_all(demo: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path("mine.txt")
+    path.write_text("301 0 a 1\n")
+    kept = _Kept("mine.txt")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (15, before[1]))  # as on a disk that is full then
+    try:
+        with pytest.raises(OSError, match="No space|too large"):
+            kept.add("301", "another", 1.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.read_text() == "301 0 a 1\n"
+    kept.add("301", "another", 1.0)
+    assert path.read_text() == "301 0 a 1\n301 0 another 1\n"
+
+
+ALL = "a topic is called all: the mean's topic is - (JSON null, CSV empty); in trec_eval's layout it comes last"
+
+
+def test_a_topic_called_all(demo: list[str], amble_cli: Cli) -> None:
+    Path("one.txt").write_text("all 0 a 1\nall 0 b 0\n2 0 c 1\n")
+    done = amble_cli("judge", "agreement", "one.txt", "one.txt", "-q", "--format", "json")
+    assert [row["topic"] for row in json.loads(done.stdout)["rows"]] == ["all", "2", None]
+    assert done.stderr == f"amble: {ALL}\n"
+
+
 def test_asking(demo: list[str], amble_cli: Cli) -> None:
     Path("texts.tsv").write_text("D00-0001\tnever shown\n")
     words = ["judge", "ask", *demo[:2], "--depth", "4", "--seed", "1", "-o", "mine.txt", "--budget", "3"]
@@ -172,12 +213,13 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["pool", "bm25.run", "--threads", "0"], "threads=0"),
         (["pool", "bm25.run", "--seed", "-1", "--order", "random"], "seed=-1"),
         (["fuse", "bm25.run"], "1 run, expected at least two to fuse"),
+        (["fuse", "bm25.run", "dense.run", "--tag", "a\x1fb"], "tag 'a\\x1fb' has control byte 0x1f in it"),
         (["fuse", "bm25.run", "dense.run", "--norm", "z"], "--norm goes with combsum"),
         (["fuse", "bm25.run", "dense.run", "--method", "borda", "--k", "6"], "--k goes with rrf"),
         (["fuse", "bm25.run", "dense.run", "--weights", "1,x"], "--weights: found 'x'"),
         (["fuse", "bm25.run", "dense.run", "--weights", "1,-1"], "weights 1, -1: expected numbers above 0"),
         (["fuse", "bm25.run", "dense.run", "--weights", "bm26=1"], "weight of 'bm26'"),
-        (["fuse", "bm25.run", "dense.run", "--tag", "two words"], "tag 'two words' has blanks"),
+        (["fuse", "bm25.run", "dense.run", "--tag", "two words"], "tag 'two words' has a blank"),
         (["fuse", "bm25.run", "dense.run", "--k", "nan"], "k=nan: expected a number"),
         (["fuse", "bm25.run", "empty.run"], "empty.run: empty, expected lines of a run"),
         (["judge", "sheet", "qrels.txt"], "no document waits to be judged"),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import amble
 from amble.lab.documents import Document, read_documents
 from amble.lab.markup import parts, plain
+from amble.lab.written import qrels_text, run_text
 
 Write = Callable[[str, str | bytes], str]
 
@@ -100,9 +105,16 @@ def test_encodings(write: Write) -> None:
     assert read(write("bom.tsv", b"\xef\xbb\xbfd1\tone")) == {"d1": "one"}
     with pytest.raises(amble.ReadError, match="UTF-16, expected UTF-8"):
         read(write("wide.tsv", "d1\tone".encode("utf-16")))
-    for encoding in ("klingon", "utf-16", "rot13"):
+    for encoding in ("klingon", "utf-16", "rot13", "undefined", "punycode", "idna", "utf-7", "raw_unicode_escape"):
         with pytest.raises(amble.AmbleError, match=f"encoding '{encoding}'"):
             read(path, encoding=encoding)
+        with pytest.raises(amble.AmbleError, match=f"d.xml:1: encoding '{encoding}'"):
+            read(write("d.xml", f"<?xml version='1.0' encoding='{encoding}'?>\n<DOC><DOCNO>1</DOCNO>\\ud800</DOC>"))
+    for encoding in ("\udcff", "a\0b"):
+        with pytest.raises(amble.AmbleError, match="is unknown"):
+            read(path, encoding=encoding)
+    japanese = write("j.tsv", "d1\t日本 a~b\\n".encode("shift_jis"))
+    assert read(japanese, encoding="shift_jis") == {"d1": "日本 a~b\\n"}
 
 
 @pytest.mark.parametrize(
@@ -405,7 +417,7 @@ def test_open_tags_and_comments_without_end() -> None:
 
 
 def test_ids_that_runs_cannot_hold(write: Write) -> None:
-    with pytest.raises(amble.ReadError, match=r":1: id 'a\\x00b' of a document has a NUL in it"):
+    with pytest.raises(amble.ReadError, match=r":1: id 'a\\x00b' of a document has control byte 0x00 in it"):
         list(read_documents(write("d", "a\0b\ttext\n")))
     path = write("t", "1\tone\n#2\ttwo\n")
     with pytest.raises(amble.ReadError, match=r"t:2: id '#2' of a topic begins with #"):
@@ -413,6 +425,38 @@ def test_ids_that_runs_cannot_hold(write: Write) -> None:
     with pytest.raises(amble.ReadError, match=r"topics: id '#2' of a topic begins with #"):
         amble.read_topics({"#2": "two"})
     assert amble.read_topics(path, renumber=True) == {"1": "one", "2": "two"}
+
+
+@pytest.mark.parametrize("code", [*range(1, 9), *range(14, 32)])
+def test_control_bytes_that_the_reader_refuses(write: Write, code: int) -> None:
+    name = f"a{chr(code)}b"
+    told = f"has control byte 0x{code:02x} in it"
+    index = amble.index({"d": "march"}, language="none")
+    for refused in (
+        lambda: list(read_documents(write("d", json.dumps({"id": name, "text": ""})))),
+        lambda: list(read_documents({name: "text"})),
+        lambda: amble.read_topics(write("t", json.dumps({"id": name, "title": ""}))),
+        lambda: amble.read_topics({name: "text"}),
+        lambda: amble.search(index, {"1": "march"}, tag=name),
+        lambda: run_text(amble.fuse({"x": {"1": {"d": 1.0}}, "y": {"1": {"d": 1.0}}}, name=name).documents(), name),
+        lambda: qrels_text(["1"], [name], [1.0]),
+    ):
+        with pytest.raises(amble.AmbleError, match=told):
+            refused()
+    with pytest.raises(amble.ReadError, match=f"control byte 0x{code:02x} in the line"):
+        amble.read_qrels(write("q", f"1 0 {name} 1\n"))
+
+
+@given(st.text(min_size=1, max_size=4), st.text(min_size=1, max_size=4))
+def test_what_is_written_is_read(topic: str, doc: str) -> None:
+    try:
+        line = qrels_text([topic], [doc], [2.0])
+    except amble.AmbleError:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "q")
+        path.write_bytes(line.encode("utf-8", "surrogateescape") + b"\n")
+        assert amble.read_qrels(path).to_dict() == {topic: {doc: 2.0}}
 
 
 def test_a_number_that_is_too_long(write: Write) -> None:

@@ -422,7 +422,7 @@ def test_wrong_asks(three: amble.Index) -> None:
     for k in (0, -1, 1.5, True, "7"):
         with pytest.raises(amble.AmbleError, match="expected a whole number of at least 1"):
             amble.search(three, {"q": "a"}, k=k)  # type: ignore[arg-type]
-    with pytest.raises(amble.AmbleError, match="tag 'a b': expected a word without blanks"):
+    with pytest.raises(amble.AmbleError, match="tag 'a b' has a blank in it, expected one word"):
         amble.search(three, {"q": "a"}, tag="a b")
     with pytest.raises(amble.AmbleError, match="document 'd9' is not in the index of 3 documents"):
         three.count("a", "d9")

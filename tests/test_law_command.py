@@ -223,7 +223,7 @@ def test_output_and_plugin(amble_cli: Cli, write, files: list[str], tmp_path: Pa
         (["--plot", "/no/where/a.svg"], "/no/where/a.svg: No such file or directory"),
         (["--hasse", "/no/where/a.dot"], "/no/where/a.dot: No such file or directory"),
         (["--plot", "{q}/a.svg"], "Not a directory"),
-        (["--hasse", "{dir}/sub.svg"], "sub.svg: a directory, expected a file"),
+        (["--hasse", "{dir}/sub.svg"], "sub.svg: Is a directory"),
         (["-o", "/no/where/a.txt"], "No such file or directory"),
         (["--plugin", "nothing.py"], "nothing.py: No such file"),
     ],

@@ -18,6 +18,7 @@ ORDER = [
     "_walker_py",
     "_walker",
     "files",
+    "pages",
     "rows",
     "frames",
     "ranked",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
+import re
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -45,7 +50,7 @@ def test_differences_by_topic() -> None:
     drawn = [(row["topic"], float(row["difference"])) for row in rows(chart)]
     assert [topic for topic, _ in drawn] == ["1", "2", "3", "4"]
     assert [d for _, d in drawn] == pytest.approx([5 / 6, 5 / 6, 5 / 6, 1 / 6])
-    assert chart.to_dict()["encoding"]["x"]["sort"] == ["1", "2", "3", "4"]
+    assert chart.to_dict()["encoding"]["x"]["scale"]["domain"] == ["1", "2", "3", "4"]
 
 
 def test_means_with_intervals_and_letters() -> None:
@@ -150,3 +155,62 @@ def test_names_that_xml_cannot_hold(tmp_path: Path) -> None:
     for name, chart in page.charts().items():
         save(chart, tmp_path / f"{name}.svg")
     assert "a\\x00" in (tmp_path / "means.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "constructor",
+        "__proto__",
+        "a\u2028b",
+        "a\nb",
+        "back\\",
+        'x\\" + datum.topic + \\"',
+        '"',
+    ],
+)
+def test_names_that_expressions_cannot_hold(tmp_path: Path, name: str) -> None:
+    """Vega-Lite makes expressions of titles and orders, and looks some names up among those of every object."""
+    topics = {name: QRELS["1"], "2": QRELS["2"]}
+    runs = {name: {name: GOOD, "2": FAIR}, "poor": {name: POOR, "2": POOR}}
+    scores = amble.evaluate(topics, runs, "AP")
+    page = amble.report(scores, baseline="poor")
+    charts = {name: page.charts()[name] for name in ("means", "topics", "differences", "laws", "dominance")}
+    for one, chart in (charts | {"pairs": amble.plot(amble.compare(scores, "AP"))}).items():
+        save(chart, tmp_path / f"{one}.svg")
+        texts = "".join(ElementTree.parse(tmp_path / f"{one}.svg").getroot().itertext())
+        assert " ".join(name.split()) in " ".join(texts.split())
+
+
+NASTY = '</script><script>document.title = "broken"</script><img src=x onerror=alert(1)>'
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+def test_a_page_holds_a_chart_and_nothing_that_runs(tmp_path: Path) -> None:
+    scores = amble.evaluate(QRELS, {NASTY: RUNS["good"], "poor": RUNS["poor"]}, "AP")
+    page = amble.report(scores, baseline="poor")
+    for name, chart in page.charts().items():
+        save(chart, tmp_path / f"{name}.html")
+        text = (tmp_path / f"{name}.html").read_text()
+        found = Tags()
+        found.feed(text)
+        assert not {"script", "img", "a", "link", "iframe", "object", "use", "image"} & set(found.tags)
+        assert [name for name in found.attributes if name.startswith("on") or "href" in name or name == "style"] == []
+        style = re.findall("<style>(.*?)</style>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(style[0].encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        assert re.findall('http-equiv="Content-Security-Policy" content="(.*?)"', text) == [policy]
+        assert text.count("<svg") == text.count("</svg>") == 1
+        assert f"<title>{name}</title>" in text

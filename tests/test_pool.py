@@ -113,9 +113,9 @@ def test_text_is_a_qrels_file(write: Callable[[str, str], str]) -> None:
 
 
 def test_ids_that_are_no_word() -> None:
-    with pytest.raises(amble.AmbleError, match="document 'two words' has blanks"):
+    with pytest.raises(amble.AmbleError, match="document 'two words' has a blank"):
         amble.pool({"x": {"1": {"two words": 1.0}}}).text()
-    with pytest.raises(amble.AmbleError, match="topic '' has blanks or nothing"):
+    with pytest.raises(amble.AmbleError, match="topic '' is empty"):
         amble.pool({"x": {"": {"a": 1.0}}}).text()
 
 

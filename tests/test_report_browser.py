@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import amble
+from amble.cli import main
 from amble.collection import make_collection
 
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
@@ -447,4 +448,71 @@ def test_long_names(browser: Any, tmp_path: Path) -> None:
     for spill in one.page.evaluate(spills):
         assert -170 < spill <= 0
     assert one.said == []
+    one.context.close()
+
+
+def test_names_that_every_object_has(browser: Any, tmp_path: Path) -> None:
+    runs = {
+        name: {"1": {"a": 1.0}, "__proto__": {"b": 1.0, "a": 0.5}} for name in ("constructor", "__proto__", "a\u2028")
+    }
+    scores = amble.evaluate({"1": {"a": 1}, "__proto__": {"a": 1}}, runs, "AP")
+    amble.report(scores).save(tmp_path / "page.html")
+    one = Opened(browser, tmp_path / "page.html")
+    one.page.wait_for_selector("html.drawn")
+    assert set(one.runs()) == set(runs)
+    assert one.said == []
+    one.context.close()
+
+
+NASTY = '</script><script>alert("ran")</script><img src=x onerror=alert("ran")>'
+
+
+@pytest.mark.parametrize("name", [NASTY, "</title></style></svg><svg onload=alert(1)>", "]]><!-- &lt;"])
+def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run is called is text in every page with a chart, and would not run if it were not."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # as `main` does, and for no other test
+    lists = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}}
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
+    runs = {name.replace(" ", ""): lists, "other": {topic: {"c": 1.0} for topic in lists}}
+    for i, (tag, of) in enumerate(runs.items()):
+        lines = [f"{topic} Q0 {doc} 1 {score} {tag}\n" for topic, docs in of.items() for doc, score in docs.items()]
+        (tmp_path / f"{i}.run").write_text("".join(lines))
+    files = [str(tmp_path / each) for each in ("qrels.txt", "0.run", "1.run")]
+    plot, hasse = str(tmp_path / "plot.html"), str(tmp_path / "hasse.html")
+    assert main(["law", *files, "-m", "AP", "--plot", plot, "--hasse", hasse, "--quiet", "-o", "/dev/null"]) == 0
+    for path in (plot, hasse):
+        one = Opened(browser, Path(path))
+        assert one.page.locator("svg text", has_text=next(iter(runs))).count() >= 1
+        assert one.page.locator("svg").bounding_box()["width"] > 200
+        assert (one.said, one.asked) == ([], [Path(path).as_uri()])
+        for code in ("var s = document.createElement('script'); s.textContent = 'window.ran = 1'",
+                     "var s = document.createElement('style'); s.textContent = 'svg { display: none }'"):  # fmt: skip
+            one.page.evaluate(f"() => {{ {code}; document.head.appendChild(s); }}")
+        assert one.page.evaluate("window.ran") is None
+        assert one.page.locator("svg").is_visible()
+        assert sum("Content Security Policy" in text for text in one.said) == 2
+        one.context.close()
+
+
+def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
+    nasty = NASTY.replace(" ", "/")
+    pool = {"=1+1": {nasty: -2, "constructor": -2, "'-x": -2}}
+    path = tmp_path / "sheet.html"
+    path.write_text(amble.lab.sheet(pool, "html", texts={"'-x": NASTY}, questions={"=1+1": NASTY}))
+    one = Opened(browser, path, accept_downloads=True)
+    assert one.page.locator("article strong").all_text_contents() == [nasty, "constructor", "'-x"]
+    assert one.page.locator(".text").all_text_contents() == [NASTY, NASTY]
+    for key in "101":
+        one.page.keyboard.press(key)
+    assert one.text("#done") == "3 of 3 judged"
+    with one.page.expect_download() as caught:
+        one.page.click("#save")
+    caught.value.save_as(tmp_path / "judgments.csv")
+    assert (tmp_path / "judgments.csv").read_text().splitlines()[2:] == ["'=1+1,constructor,0", "'=1+1,''-x,1"]
+    back = amble.lab.read_sheets(tmp_path / "judgments.csv", pool)
+    assert dict(zip(back.docs, back.grades, strict=True)) == {nasty: 1, "constructor": 0, "'-x": 1}
+    assert (one.said, [url for url in one.asked if not url.startswith("blob:")]) == ([], [path.as_uri()])
+    refused = "() => fetch('https://example.org/').then(() => 'asked', () => 'refused')"
+    assert one.page.evaluate(refused) == "refused"
+    assert any("Content Security Policy" in text for text in one.said)
     one.context.close()

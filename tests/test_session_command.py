@@ -251,3 +251,17 @@ def test_the_list_of_measures(here: CLI) -> None:
         assert f"  {name} " in done.stdout
     assert "@k: the list ends at rank k of each list" in here("list", "MsM").stdout
     assert "@ sets k" in here("list", "esP").stdout
+
+
+ALL = "a session is called all: the mean's session is - (JSON null, CSV empty); in trec_eval's layout it comes last"
+
+
+def test_a_session_called_all(here: CLI, write: Write) -> None:
+    # P@1 of the two is 1 and 0, their mean 1/2
+    log = write("log.json", json.dumps([{"session": "all", "queries": [[1]]}, {"session": "b", "queries": [[0]]}]))
+    done = here("session", log, "-m", "P@1", "-q", "--format", "json")
+    rows = json.loads(done.stdout)["rows"]
+    assert [(row["session"], row["value"]) for row in rows] == [("all", 1.0), ("b", 0.0), (None, 0.5)]
+    assert done.stderr.splitlines()[-1] == f"amble: {ALL}"
+    rows = json.loads(here("session", log, "-m", "sRBP", "-q", "--effort", "--format", "json").stdout)["rows"]
+    assert [row["session"] for row in rows] == ["all", "b", None]

@@ -15,6 +15,7 @@ import sys
 from typing import Any, NoReturn
 
 from amble import __version__
+from amble.commands.inputs import keep_inputs
 
 COMMANDS = {
     "eval": "score runs against judgments",
@@ -80,12 +81,14 @@ def main(argv: list[str] | None = None) -> int:
         if getattr(_signal.getsignal(_signal.SIGINT), "__module__", "") == "amble":  # that of `amble/__init__`
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         argv = sys.argv[1:] if argv is None else argv
-        _keep_odd_bytes()
+        if isinstance(sys.stdout, io.TextIOWrapper):  # ids come out as the bytes they came in as, whatever the locale
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.commands.{argv[0]}")
         rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
         args = _parser(argv[0], module).parse_args(rest)
+        keep_inputs(args)
         code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -119,13 +122,6 @@ def entry() -> NoReturn:
     os._exit(code)
 
 
-def _keep_odd_bytes() -> None:
-    """Ids that are not UTF-8 come out as the bytes they came in as."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-        sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
-
-
 def _is_ours(error: ValueError) -> bool:
     from amble.errors import AmbleError
 
@@ -134,7 +130,7 @@ def _is_ours(error: ValueError) -> bool:
 
 def _one_line(error: Exception) -> str:
     text = " ".join(str(error).splitlines())
-    return text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from amble.errors import AmbleError
+from amble.files import write_whole
+
 __all__ = ["Collection", "make_collection"]
 
 
@@ -41,20 +44,13 @@ class Collection(NamedTuple):
     runs: tuple[Path, ...]
 
 
-def _write(path: Path, lines: list[str]) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text("".join(lines), encoding="utf-8")
-    partial.replace(path)
-
-
 def make_collection(folder: str | os.PathLike[str], topics: int = 25, seed: int = 7) -> Collection:
     """Write ``qrels.txt`` and a run per system into a folder.
 
     Parameters
     ----------
     folder : path
-        Made where it does not exist.
+        Made where it does not exist. Files of these names that hold something else are left alone, with an error.
     topics : int
     seed : int
         Same seed, same bytes.
@@ -94,7 +90,12 @@ def make_collection(folder: str | os.PathLike[str], topics: int = 25, seed: int 
             ]
         judgments += [f"{topic} 0 {docs[d]} {grade[d]}\n" for d in sorted(pool)]
     runs["dense"].append("999 Q0 D99-0001 1 1.000000 dense\n")  # a topic that nobody judged
-    _write(place / "qrels.txt", judgments)
-    for name, lines in runs.items():
-        _write(place / f"{name}.run", lines)
+    files = {place / "qrels.txt": judgments} | {place / f"{name}.run": lines for name, lines in runs.items()}
+    texts = {path: "".join(lines) for path, lines in files.items()}
+    new = [path for path in texts if not path.exists()]
+    for path in texts.keys() - set(new):
+        if not path.is_file() or path.read_bytes() != texts[path].encode():
+            raise AmbleError(f"{path}: is there already and holds something else, expected a new folder")
+    for path in new:
+        write_whole(path, texts[path])
     return Collection(place / "qrels.txt", tuple(place / f"{system.name}.run" for system in _SYSTEMS))

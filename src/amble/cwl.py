@@ -27,7 +27,7 @@ from amble.errors import AlignError, MeasureError
 from amble.evaluate import parse_measures
 from amble.measures import Lists, Measure
 from amble.measures.costs import Costs, read_costs
-from amble.table import Table
+from amble.table import Table, mean_topic
 
 __all__ = ["COLUMNS", "cwl", "expectations"]
 
@@ -127,11 +127,12 @@ def cwl(
     rows: list[list[Any]] = []
     names = [str(m) for m in parsed]
     means = np.nanmean(values, axis=1)
+    over = mean_topic(rankings.topics if topics else ())
     for i, run in enumerate(rankings.runs):
         if topics:
             for topic, here in zip(rankings.topics, values[i].tolist(), strict=True):
                 rows += [[run, topic, name, *x] for name, x in zip(names, here, strict=True) if x[0] == x[0]]
-        rows += [[run, "all", name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
+        rows += [[run, over, name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
     return Table(["run", "topic", "measure", *COLUMNS], rows, digits=digits)
 
 

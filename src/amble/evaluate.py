@@ -16,7 +16,7 @@ from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, pa
 from amble.measures.grammar import split_measures
 from amble.measures.wandering import most_found
 from amble.sessions.held import Sessions
-from amble.table import Table
+from amble.table import Table, mean_topic
 
 __all__ = ["Scores", "evaluate"]
 
@@ -180,17 +180,20 @@ class Scores:
             rows.append(row)
         return Table(columns, rows, digits=digits, best=best)
 
-    def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str, list[float]]]:
-        """Yield (run's place, topic, scores): topic by topic where wanted, then the means, whose topic is ``all``."""
-        means = self.means().tolist()
+    def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str | None, list[float]]]:
+        """Yield (run's place, topic, scores): topic by topic where wanted, then the means.
+
+        The topic of means is ``all``; it is None where that is the name of a topic that is there, too.
+        """
+        means, over = self.means().tolist(), mean_topic(self.topics if topics else ())
         for i in range(len(self.runs)):
             if topics:
                 for topic, values in zip(self.topics, self.values[i].tolist(), strict=True):
                     yield i, topic, values
-            yield i, "all", means[i]
+            yield i, over, means[i]
 
     def table(self, *, topics: bool = False, digits: int = 4, wide: bool = False) -> Table:
-        """Scores by topic and their means, whose topic is ``all``.
+        """Scores by topic and their means, whose topic is ``all`` (None, if a topic that is there is called so).
 
         Long: rows of run, topic, measure, value. Wide: rows of run and topic, a column a measure.
         """
@@ -217,7 +220,8 @@ class Scores:
         ]
         out = ["run\ttopic\tmeasure\tvalue"]
         lines, of = "", -1
-        for i, topic, values in self.rows(topics=topics):
+        for i, named, values in self.rows(topics=topics):
+            topic = "-" if named is None else named
             if any(x != x for x in values):  # left out
                 out.extend(
                     f"{self.runs[i]}\t{topic}\t{form % x}" for form, x in zip(forms, values, strict=True) if x == x

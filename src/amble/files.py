@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import glob
 import importlib
 import io
 import os
+import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
@@ -16,6 +19,7 @@ from amble.errors import AmbleError, ReadError
 __all__ = [
     "LONGEST_DOCUMENT",
     "LONGEST_LINE",
+    "keep",
     "longest",
     "open_bytes",
     "open_source",
@@ -278,26 +282,121 @@ def topic_changes(path: str, parts: int, most: int = LONGEST_LINE) -> list[int]:
     return cuts
 
 
+def keep(inputs: Iterable[str], *outputs: str) -> None:
+    """Refuse, before there is any work, to write over what is read, twice to one file, or where nothing can be written.
+
+    Links of either kind are seen through. An input may be a folder, which is read with all that is below it, a pattern
+    as ``logs/*.tsv``, or ``-`` for standard input; one that is not there is left to whoever reads it.
+    """
+    taken: set[str] = set()
+    read = list(inputs)
+    for output in outputs:
+        if "\0" in output:
+            raise AmbleError(f"{output!r}: a NUL in the name, expected the name of a file")
+        target = os.path.realpath(output)
+        folder = os.path.dirname(target)
+        beside = os.path.isfile(target) or not os.path.exists(target)  # no device, no pipe
+        for wrong, number in (
+            (os.path.isdir(target), errno.EISDIR),
+            (not os.path.exists(folder), errno.ENOENT),
+            (not os.path.isdir(folder), errno.ENOTDIR),
+            (beside and not os.access(folder, os.W_OK), errno.EACCES),
+        ):
+            if wrong:
+                raise AmbleError(f"{output}: {os.strerror(number)}")
+        if beside and target in taken:
+            raise AmbleError(f"{output}: is written to twice, expected another file")
+        taken.add(target)
+        if os.path.isfile(target):
+            there = os.stat(target)
+            if any(os.path.samestat(there, other) for path in read for other in _stats(path)):
+                raise AmbleError(f"{output}: is read, expected another file to write to")
+            _replaceable(output, target)
+
+
+def _stats(path: str) -> Iterator[os.stat_result]:
+    """What the system knows of all files that are read under a name."""
+    names = glob.glob(path, recursive=True) if glob.has_magic(path) and not os.path.exists(path) else [path]
+    for name in names:
+        below = [os.path.join(folder, file) for folder, _, files in os.walk(name) for file in files]
+        for each in [0 if name == "-" else name, *below]:
+            with contextlib.suppress(OSError, ValueError):
+                yield os.stat(each)
+
+
+def _replaceable(name: str, target: str) -> os.stat_result | None:
+    """What the system knows of a file that is to be replaced, None where there is none; a read-only one is refused."""
+    if not os.path.exists(target):
+        return None
+    there = os.stat(target)
+    if not there.st_mode & 0o222 or not os.access(target, os.W_OK):  # even to those who may write everything
+        raise AmbleError(f"{name}: is read-only, expected a file that may be written")
+    return there
+
+
+_unfinished: set[str] = set()  # files that are being written
+
+
+def _tidy(number: int, _: object) -> None:
+    """Leave nothing unfinished behind, then be killed as usual."""
+    for partial in list(_unfinished):
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+@contextlib.contextmanager
+def _tidied(partial: str) -> Iterator[None]:
+    """Take a file away that was not finished, also when killed politely (which only the main thread can see to)."""
+    _unfinished.add(partial)
+    caught = []
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            with contextlib.suppress(ValueError):
+                signal.signal(number, _tidy)
+                caught.append(number)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        _unfinished.discard(partial)
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _replaced(name: str) -> Iterator[IO[bytes]]:
+    """Write beside a file, under a name of its own however many write at once, and put it in its place at the end."""
+    target = os.path.realpath(name)
+    there = _replaceable(name, target)
+    partial = os.path.join(os.path.dirname(target), f".amble-{os.urandom(8).hex()}.partial")
+    allowed = 0o666 if there is None else 0o600  # nobody may look into what was private
+    with _tidied(partial):
+        with open(partial, "xb", opener=lambda path, flags: os.open(path, flags, allowed)) as file:
+            yield file
+        if there is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                os.chown(partial, there.st_uid, there.st_gid)
+            os.chmod(partial, stat.S_IMODE(there.st_mode))
+        os.replace(partial, target)
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file to be written that appears whole or not at all; a device or a pipe is written to as it is.
 
-    What was there before stays until then.
+    What was there before stays until then; its mode stays for good. A read-only file is refused.
     """
     name = os.fspath(path)
     direct = os.path.exists(name) and not os.path.isfile(name)
-    target = name if direct else os.path.realpath(name)
-    partial = target if direct else f"{target}.{os.getpid()}.partial"
     try:
-        with open(partial, "wb") as file:
+        with open(name, "wb") if direct else _replaced(name) as file:
             yield file
-        if not direct:
-            os.replace(partial, target)
     except OSError as error:
         raise AmbleError(f"{name}: {error.strerror or error}") from None
-    finally:
-        if not direct and os.path.exists(partial):
-            os.unlink(partial)
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

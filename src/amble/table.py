@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from amble.errors import AmbleError
 
-__all__ = ["FORMATS", "Table"]
+__all__ = ["FORMATS", "Table", "mean_topic"]
 
 Cell = str | int | float | None
 
@@ -33,6 +33,15 @@ def _raised(mark: str) -> str:
 
 def _html(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def mean_topic(topics: Collection[str]) -> str | None:
+    """The topic of rows over all of these topics: ``all``, or None where one of them is called so.
+
+    >>> mean_topic(["1", "2"]), mean_topic(["1", "all"])
+    ('all', None)
+    """
+    return None if "all" in topics else "all"
 
 
 class Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from typing import Any
 
@@ -16,6 +18,14 @@ from amble.lab.written import qrels_text
 from amble.read import Runs, read_qrels
 
 __all__ = ["ask"]
+
+# what a terminal obeys: sequences of control, strings up to their end, other escapes
+_ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
+
+
+def _plain(text: str) -> str:
+    """Text as a terminal may show it: without its escapes, and what else does not print, but for ends of lines."""
+    return "".join(c for c in _ESCAPES.sub("", text) if c.isprintable() or c in "\n\t")
 
 
 class _Kept:
@@ -35,8 +45,15 @@ class _Kept:
 
     def add(self, topic: str, doc: str, grade: float) -> None:
         line = qrels_text([topic], [doc], [grade]) + "\n"
-        with open(self.path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(line if self._ends else "\n" + line)
+        whole = (line if self._ends else "\n" + line).encode("utf-8", "surrogateescape")
+        with open(self.path, "ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                if file.write(whole) < len(whole):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
+            except OSError:
+                file.truncate(before)  # no half of a line
+                raise
         self._ends = True
 
 
@@ -95,11 +112,13 @@ def ask(
             grade = known.get(doc)
             if grade is None:
                 if not told:
-                    sys.stderr.write(f"\ntopic {topic}{': ' + asked[topic] if topic in asked else ''}\n")
+                    sys.stderr.write(
+                        f"\ntopic {_plain(topic)}{': ' + _plain(asked[topic]) if topic in asked else ''}\n"
+                    )
                     told = True
                 if doc in shown:
-                    sys.stderr.write(f"{shown[doc]}\n")
-                where = f"{judging.made + 1}. {doc} ({judging.found} relevant so far): "
+                    sys.stderr.write(f"{_plain(shown[doc])}\n")
+                where = f"{judging.made + 1}. {_plain(doc)} ({judging.found} relevant so far): "
                 grade = _answer(where, allowed)
                 if grade is None:
                     return new, relevant

@@ -31,6 +31,9 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(f"--topics {args.topics}: expected 1 to 600")
     if args.seed < 0:
         raise AmbleError(f"--seed {args.seed}: expected a whole number of at least 0")
+    page = Path(args.folder, "report.html")
+    if page.exists() and not Path(args.folder, "qrels.txt").exists():  # not from here
+        raise AmbleError(f"{page}: is there already and holds something else, expected a new folder")
     made = make_collection(args.folder, args.topics, args.seed)
     scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
     qrels, audit = scores.rankings.qrels, scores.rankings.audit

@@ -14,7 +14,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
@@ -216,7 +216,16 @@ def run(args: argparse.Namespace) -> int:
     write(text, args.output)
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+        if args.by_topic:
+            tell_of_all(scores.topics, "topic")
     return 0
+
+
+def tell_of_all(names: Collection[str], what: str) -> None:
+    """Say that a topic or a session has the name that the mean has otherwise."""
+    if "all" in names:
+        form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"
+        print(f"amble: a {what} is called all: the mean's {what} is {form}", file=sys.stderr)
 
 
 def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -> int:
@@ -251,9 +260,10 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     from amble.evaluate import aggregate
     from amble.measures import Lists
     from amble.measures.residual import bounds, residuals
-    from amble.table import Table
+    from amble.table import Table, mean_topic
 
     rankings = scores.rankings
+    over = mean_topic(scores.topics if args.by_topic else ())
     lists = Lists.of_rankings(rankings)
     rows: list[list[Any]] = []
     extra = np.full(scores.values.shape, np.nan)
@@ -267,7 +277,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
                     if scores.values[i, t, j] == scores.values[i, t, j]:
                         rows.append([run, topic, str(m), *_pair(scores.values[i, t, j], extra[i, t, j], bounds(m))])
         for j, m in enumerate(scores.parsed):
-            rows.append([run, "all", str(m), *_pair(means[i, j], more[i, j], bounds(m))])
+            rows.append([run, over, str(m), *_pair(means[i, j], more[i, j], bounds(m))])
     return Table(["run", "topic", "measure", "value", "residual", "bound"], rows, digits=args.digits)
 
 
@@ -319,7 +329,7 @@ def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> s
     names = [trec for trec, _ in all_trec()] if asked_all else [trec_name(m, args.rel) for m in measures]
     places = [scores.measures.index(str(m)) for m in measures]
     z = "Z" if args.zscores else ""
-    order = sorted(range(len(scores.topics)), key=lambda t: os.fsencode(scores.topics[t]))
+    order = sorted(range(len(scores.topics)), key=lambda t: scores.topics[t].encode("utf-8", "surrogateescape"))
     means, lines = scores.means(), []
 
     def line(name: str, topic: str, measure: Any, value: float) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 
 from amble.commands.eval import write
-from amble.commands.index import keep
 from amble.commands.search import reading, reading_of
 from amble.errors import AmbleError
 
@@ -39,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
 
     if not 0 <= args.digits <= 17:
         raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
-    keep([args.index, *([] if args.topics is None else [args.topics])], args.output)
     text = args.topic
     if args.topics is not None:
         from amble.lab.topics import read_topics

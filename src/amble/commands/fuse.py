@@ -15,7 +15,6 @@ import sys
 from typing import Any
 
 from amble.commands.eval import write
-from amble.commands.index import keep
 from amble.commands.pool import lists, lists_of
 from amble.errors import AmbleError
 from amble.lab.fusion import BY_SCORE, METHODS, NORMS
@@ -63,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--k goes with rrf")
     if len(args.runs) < 2:
         raise AmbleError(f"{len(args.runs)} run, expected at least two to fuse")
-    keep(args.runs, args.output)
     weights = _weights(args.weights)
     from amble.lab.fusion import fuse
     from amble.lab.written import run_text

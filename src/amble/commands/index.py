@@ -12,10 +12,7 @@ folder is read with all that is below it. The index is one file.
 from __future__ import annotations
 
 import argparse
-import errno
-import os
 import sys
-from collections.abc import Sequence
 
 from amble.errors import AmbleError
 from amble.files import LONGEST_DOCUMENT
@@ -45,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
     from amble.lab.index import index
     from amble.progress import Progress
 
-    keep(args.collection, args.output)
     progress = Progress("indexing")
     try:
         made = index(
@@ -66,19 +62,6 @@ def run(args: argparse.Namespace) -> int:
         more = f"; {empty:,} of the documents without a term" if empty else ""
         print(f"amble: {args.output}: {made}{more}", file=sys.stderr)
     return 0
-
-
-def keep(inputs: Sequence[str], output: str | None) -> None:
-    """Refuse, before there is any work, to write over what is read, or where nothing can be written."""
-    if output is None:
-        return
-    if os.path.isdir(output):
-        raise AmbleError(f"{output}: {os.strerror(errno.EISDIR)}")
-    if not os.path.isdir(os.path.dirname(os.path.realpath(output))):
-        raise AmbleError(f"{output}: {os.strerror(errno.ENOENT)}")
-    for path in inputs:
-        if os.path.isfile(output) and os.path.exists(path) and os.path.samefile(path, output):
-            raise AmbleError(f"{output}: is read, expected another file to write to")
 
 
 def _words(path: str | None) -> bool | list[str]:

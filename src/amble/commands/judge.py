@@ -15,8 +15,7 @@ import argparse
 import sys
 from typing import Any
 
-from amble.commands.eval import write
-from amble.commands.index import keep
+from amble.commands.eval import tell_of_all, write
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
 from amble.errors import AmbleError
@@ -125,7 +124,10 @@ def _agreement(args: argparse.Namespace) -> None:
 
     if len(args.files) < 2:
         raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
-    _table(agreement(list(args.files), rel=_rel(args), topics=bool(args.by_topic), digits=_digits(args)), args)
+    table = agreement(list(args.files), rel=_rel(args), topics=bool(args.by_topic), digits=_digits(args))
+    _table(table, args)
+    if args.by_topic and not args.quiet and sys.stderr is not None:
+        tell_of_all([str(topic) for topic in table["topic"][:-1]], "topic")
 
 
 def _uniques(args: argparse.Namespace) -> None:
@@ -228,7 +230,5 @@ def run(args: argparse.Namespace) -> int:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:
             raise AmbleError(f"--orders: found {unknown[0]!r}, expected some of {', '.join(ORDERS)}")
-    others = (args.pool, args.texts, args.questions, args.groups)
-    keep([*args.files, *(path for path in others if path is not None)], args.output)
     _QUESTIONS[args.question](args)
     return 0

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 from amble.commands.eval import longest_line, write
-from amble.commands.index import keep
 from amble.errors import AmbleError
 from amble.lab.orders import ORDERS
 
@@ -77,7 +76,6 @@ def _strata(text: str) -> list[tuple[int, float]]:
 
 def run(args: argparse.Namespace) -> int:
     """Pool and write."""
-    keep([*args.runs, *([] if args.qrels is None else [args.qrels])], args.output)
     if args.sample is not None and args.strata is not None:
         raise AmbleError("--sample and --strata are two ways to draw; expected one of them")
     if args.format == "strata" and args.sample is None and args.strata is None:

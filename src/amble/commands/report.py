@@ -12,7 +12,6 @@ worse than the baseline are named, a line each, and the exit code is 3.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import shlex
 import sys
@@ -20,6 +19,7 @@ from typing import Any
 
 from amble.commands.compare import CORRECTIONS, TESTS, baseline_of
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, prepare, wanted
+from amble.commands.inputs import keep_inputs
 from amble.errors import AmbleError
 from amble.files import write_whole
 
@@ -181,16 +181,10 @@ def _check(args: argparse.Namespace) -> None:
     from amble.report.page import jinja
 
     jinja()
+    keep_inputs(args)  # once more: the file of options may name some
     for path in filter(None, (args.output, args.latex)):
         if path == "-":
             raise AmbleError("-: standard output, expected a file")
-        if os.path.isdir(path):
-            raise AmbleError(f"{path}: a directory, expected a file")
-        folder = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(folder):
-            raise AmbleError(f"{path}: no such folder: {folder}")
-        if not os.access(folder, os.W_OK) and (os.path.isfile(path) or not os.path.exists(path)):
-            raise AmbleError(f"{path}: {os.strerror(errno.EACCES)}: {folder}")
     if args.charts is not None:
         try:
             os.makedirs(args.charts, exist_ok=True)
@@ -224,7 +218,9 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
         for name, chart in made.charts().items():
             for ending in dict.fromkeys(args.chart_format):
-                save(chart, os.path.join(args.charts, f"{name}.{ending}"))
+                path = os.path.join(args.charts, f"{name}.{ending}")
+                keep_inputs(args, path)
+                save(chart, path)
     made.save(args.output)
 
 

@@ -15,8 +15,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from amble.commands.index import keep
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -52,7 +50,6 @@ def run(args: argparse.Namespace) -> int:
     from amble.lab.search import search
     from amble.progress import Progress
 
-    keep([args.index, args.topics], args.output)
     progress = Progress("searching")
     try:
         hits = search(args.index, args.topics, args.scorer, args.k, tag=args.tag, progress=progress, **reading_of(args))

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from amble.commands.eval import Add, alignment, check_outputs, facts, outputs, prepare, write
+from amble.commands.eval import Add, alignment, check_outputs, facts, outputs, prepare, tell_of_all, write
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
@@ -100,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
     write(text, args.output)
     if not args.quiet and sys.stderr is not None:
         tell(sessions.audit, heard)
+        if args.by_session:
+            tell_of_all(sessions.topics, "session")
     return 0
 
 
@@ -113,8 +115,9 @@ def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str
     """What users do: session by session where wanted, and means over sessions."""
     import numpy as np
 
-    from amble.table import Table
+    from amble.table import Table, mean_topic
 
+    over = mean_topic(sessions.topics if args.by_session else ())
     rows: list[list[Any]] = []
     for m in measures:
         found = m.effort(sessions)
@@ -123,7 +126,7 @@ def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str
             if args.by_session:
                 names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
                 rows += [[name, of, str(m), *row] for of, row in zip(names, found[mine].tolist(), strict=True)]
-            rows.append([name, "all", str(m), *np.mean(found[mine], axis=0).tolist()])
+            rows.append([name, over, str(m), *np.mean(found[mine], axis=0).tolist()])
     table = Table(["run", "session", "measure", "queries", "documents", "gain"], rows, digits=args.digits)
     if args.format == "json":
         table.facts = facts(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.read import Qrels, read_qrels
-from amble.table import Table
+from amble.table import Table, mean_topic
 
 __all__ = ["Agreed", "agreement", "cohen_kappa", "krippendorff_alpha", "overlap"]
 
@@ -224,5 +224,5 @@ def agreement(
     together = _agreed(np.concatenate(grades, axis=1), rel)
     if not together.common and np.isnan(together.alpha):
         raise AmbleError("agreement: the assessors judged no document in common")
-    rows.append(["all", *together])
+    rows.append([mean_topic(names if topics else ()), *together])
     return Table(["topic", *(name.replace("_", " ") for name in Agreed._fields)], rows, digits=digits)

@@ -10,6 +10,7 @@ from amble.errors import ReadError
 from amble.lab.irds import PREFIX, named_records
 from amble.lab.lines import files_below
 from amble.lab.records import Kind, Record, records
+from amble.lab.written import unfit
 
 __all__ = ["Document", "read_documents"]
 
@@ -110,8 +111,10 @@ def _in_memory(source: Any) -> Iterator[Document]:
         where = f"collection: entry {place}"
         if not isinstance(name, str) or not isinstance(text, str):
             raise ReadError(f"{where}: found {pair!r:.60}, expected two strings")
-        if len(name.split()) != 1 or name.strip() != name or not _is_text(name + text):
-            raise ReadError(f"{where}: id {name!r:.60}, expected one without blanks, and text without lone surrogates")
+        if wrong := unfit(name):
+            raise ReadError(f"{where}: id {name!r:.60} {wrong}, which runs cannot hold")
+        if not _is_text(name + text):
+            raise ReadError(f"{where}: half of a character (a lone surrogate) in {name!r:.60}, expected text")
         yield Document(name, text, where)
 
 

@@ -13,6 +13,7 @@ from amble.files import LONGEST_DOCUMENT, read_lines
 __all__ = ["files_below", "numbered_lines"]
 
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']""")
+_ASCII = b'<DOC id="a-1">, + 0.xn--mnchen-3ya'
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -68,9 +69,16 @@ def numbered_lines(path: str, encoding: str | None = None, most: int = LONGEST_D
 def _known(encoding: str, where: str = "") -> str:
     try:
         info = codecs.lookup(encoding)
-    except LookupError:
+    except (LookupError, ValueError):  # unknown, or no name at all
         raise AmbleError(f"{where}encoding {encoding!r} is unknown, expected one such as utf-8, latin-1") from None
-    name = info.name
-    if not getattr(info, "_is_text_encoding", True) or name.startswith(("utf-16", "utf-32")):
+    if not getattr(info, "_is_text_encoding", True) or not _is_plain(info.name):
         raise AmbleError(f"{where}encoding {encoding!r}: expected utf-8 or a code of single bytes, such as latin-1")
-    return name
+    return info.name
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a code has ASCII as it is: neither two bytes a character, nor escapes for (halves of) characters."""
+    try:
+        return _ASCII.decode(name) == _ASCII.decode() and "A" not in rb"\u0041".decode(name)
+    except UnicodeError:
+        return False

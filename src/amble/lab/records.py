@@ -18,6 +18,7 @@ from amble.errors import ReadError
 from amble.files import LONGEST_DOCUMENT, longest
 from amble.lab.lines import numbered_lines
 from amble.lab.markup import entries, parts, plain, too_long
+from amble.lab.written import unfit
 
 __all__ = ["Field", "Kind", "Record", "records"]
 
@@ -83,10 +84,8 @@ def _id(text: str, where: str, kind: Kind) -> str:
     name = text.strip()
     if not name:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
-    if len(name.split()) > 1:
-        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a blank in it, which runs cannot hold")
-    if "\0" in name:
-        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} has a NUL in it, which runs cannot hold")
+    if wrong := unfit(name):
+        raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} {wrong}, which runs cannot hold")
     return name
 
 

@@ -13,7 +13,7 @@ from amble.files import whole_file
 from amble.lab.index import Index, open_index
 from amble.lab.scorers import Floats, Ints, Postings, Query, Scorer, parse_scorer
 from amble.lab.topics import read_topics
-from amble.lab.written import run_line
+from amble.lab.written import run_line, unfit
 
 __all__ = ["Hits", "ask", "score", "search"]
 
@@ -126,8 +126,8 @@ def search(
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise AmbleError(f"k {k!r}: expected a whole number of at least 1")
     name = str(scorer) if tag is None else tag
-    if not isinstance(name, str) or len(name.split()) != 1:
-        raise AmbleError(f"tag {name!r}: expected a word without blanks")
+    if wrong := unfit(name) if isinstance(name, str) else "is no text":
+        raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")
     try:
         name.encode()
     except UnicodeEncodeError:

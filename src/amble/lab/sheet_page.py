@@ -6,17 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from amble import pages
 from amble.lab.written import grade_text
 
 __all__ = ["page"]
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Judging sheet</title>
-<style>
+_STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 56rem; padding: 0 1rem 4rem; color: #1b2b2b; }
 header { position: sticky; top: 0; background: #fff; padding: .6rem 0; border-bottom: 1px solid #9bb; }
 h2 { margin: 1.6rem 0 .3rem; }
@@ -25,17 +20,17 @@ article.now { background: #eef7f6; }
 .text { white-space: pre-wrap; margin: .3rem 0; }
 label { margin-right: 1rem; cursor: pointer; }
 button { font: inherit; padding: .2rem .8rem; }
-</style>
-</head>
-<body>
-<header>
+"""
+
+_BODY = """<header>
 <button id="save">Save as CSV</button> <span id="done"></span>
 <div>Digits give a grade, the arrow keys go up and down, Delete takes a grade back. What you say is kept in this
 browser; save the CSV file when you are done, or before you stop.</div>
 </header>
 <main></main>
-<script id="data" type="application/json">@DATA@</script>
-<script>
+<script id="data" type="application/json">@DATA@</script>"""
+
+_SCRIPT = """
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const key = "amble-sheet-" + data.id;
@@ -77,12 +72,12 @@ data.rows.forEach(function (row, i) {
   if (row[0] !== topic) {
     topic = row[0];
     add(main, "h2", "Topic " + topic);
-    if (data.questions[topic]) add(main, "div", data.questions[topic], "text");
+    if (Object.hasOwn(data.questions, topic)) add(main, "div", data.questions[topic], "text");
   }
   const article = add(main, "article");
   articles.push(article);
   add(article, "strong", row[1]);
-  if (data.texts[row[1]]) add(article, "div", data.texts[row[1]], "text");
+  if (Object.hasOwn(data.texts, row[1])) add(article, "div", data.texts[row[1]], "text");
   const line = add(article, "div");
   for (const [grade, name] of data.grades) {
     const label = add(line, "label");
@@ -108,6 +103,7 @@ document.addEventListener("keydown", function (event) {
 });
 
 function cell(text) {
+  if (/^'*[=+@\\t\\r\\n-]/.test(text)) text = "'" + text;  // no formula: see amble.lab.sheets
   return /[",;\\t\\r\\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
 }
 
@@ -124,9 +120,7 @@ document.getElementById("save").addEventListener("click", function () {
 
 keep();
 if (articles.length) look(0);
-</script>
-</body>
-</html>"""
+"""
 
 
 def page(
@@ -146,4 +140,4 @@ def page(
     }
     text = json.dumps(data)
     data["id"] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return _PAGE.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+    return pages.page("Judging sheet", _STYLE, _BODY.replace("@DATA@", pages.embedded(data)), _SCRIPT)

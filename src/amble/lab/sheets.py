@@ -2,8 +2,9 @@
 
 A sheet lists the documents of a pool that wait for a judgment (grade -2), in the order of the pool's file. It is a CSV
 file with the columns topic, doc and grade, for any spreadsheet, or an HTML page that needs nothing but a browser and
-gives the same CSV back. On the way back everything is checked: each document once, grades that are allowed, nothing
-unknown, nothing missing; cells left blank are counted, and stay to be judged.
+gives the same CSV back. What a spreadsheet would take for a formula has an apostrophe before it there (the id =1 is
+'=1), which is taken away on the way back. Then everything is checked: each document once, grades that are allowed,
+nothing unknown, nothing missing; cells left blank are counted, and stay to be judged.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +23,7 @@ from amble.files import LONGEST_DOCUMENT, read_bytes
 from amble.lab.documents import read_documents
 from amble.lab.pool import TO_JUDGE
 from amble.lab.sheet_page import page
-from amble.lab.written import grade_text, qrels_text
+from amble.lab.written import grade_text, qrels_text, unfit
 from amble.read import Qrels, read_qrels
 from amble.rows import read_number
 
@@ -29,7 +31,7 @@ __all__ = ["Returned", "parse_grades", "read_sheets", "read_texts", "sheet"]
 
 _HEAD = ("topic", "doc", "grade")
 _SHOWN = 5
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute instead of showing
+_FORMULA = re.compile("'*[=+@\t\r\n-]")  # what a spreadsheet would compute instead of showing, perhaps defused already
 
 Grades = dict[float, str]
 
@@ -65,6 +67,16 @@ def _checked(grades: str | Mapping[float, str] | Iterable[float]) -> Grades:
 def read_texts(path: str, encoding: str | None = None) -> dict[str, str]:
     """The texts of documents, from a collection in any layout that `amble.index` takes."""
     return {document.id: document.text.strip() for document in read_documents(path, encoding=encoding)}
+
+
+def _defused(cell: str) -> str:
+    """A cell that no spreadsheet computes: an apostrophe before what it would take for a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _restored(cell: str) -> str:
+    """What was defused, as it was."""
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
 def _waiting(pool: Qrels, topics: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
@@ -138,9 +150,8 @@ def sheet(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*_HEAD, "text") if texts else _HEAD)
     for topic, doc in rows:
-        text = shown.get(doc, "")
-        text = f" {text}" if text.startswith(_FORMULA) else text
-        writer.writerow((topic, doc, "", text) if texts else (topic, doc, ""))
+        cells = (topic, doc, "", shown.get(doc, "")) if texts else (topic, doc, "")
+        writer.writerow(map(_defused, cells))
     return out.getvalue().rstrip("\n")
 
 
@@ -192,7 +203,7 @@ def _cells(path: str) -> Iterator[tuple[str, str, str, str]]:
         if len(row) <= max(places):
             raise ReadError(f"{where}: found {len(row)} columns, expected {len(names)}: {comma.join(names)}")
         topic, doc, grade = (row[place].strip() for place in places)
-        yield where, topic, doc, grade
+        yield where, _restored(topic), _restored(doc), grade
 
 
 def _csv_rows(path: str, text: str, comma: str) -> list[tuple[int, list[str]]]:
@@ -258,6 +269,9 @@ def read_sheets(
                     where, f"document {doc!r} of topic {topic!r} was not to be judged, expected one of the pool"
                 )
                 continue
+            for name, what in ((topic, "topic"), (doc, "document")):
+                if wrong := unfit(name, first=what == "topic"):
+                    problems.add(where, f"{what} {name!r:.60} {wrong}, expected a name that judgments can hold")
             given[key] = TO_JUDGE
             if not cell:
                 blanks += 1

@@ -10,6 +10,7 @@ from amble.errors import AmbleError, ReadError
 from amble.lab.irds import PREFIX, named_records
 from amble.lab.lines import numbered_lines
 from amble.lab.records import Field, Kind, Record, records
+from amble.lab.written import unfit
 
 __all__ = ["FIELDS", "read_questions", "read_rel", "read_topics"]
 
@@ -100,18 +101,14 @@ def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
     for topic, text in source.items():
         if not isinstance(topic, str) or not isinstance(text, str):
             raise ReadError(f"topics: found {topic!r:.60}: {text!r:.60}, expected strings")
-        if len(topic.split()) != 1 or topic.strip() != topic:
-            raise ReadError(f"topics: id {topic!r:.60}, expected one without blanks")
         _first_column(topic, "topics")
     return dict(source)
 
 
 def _first_column(topic: str, where: str) -> None:
-    """Refuse an id that would make a comment of its lines in a run."""
-    if topic.startswith("#"):
-        raise ReadError(
-            f"{where}: id {topic!r:.60} of a topic begins with #, which makes comments of its lines in a run"
-        )
+    """Refuse an id that would not be the first column of lines in a run."""
+    if wrong := unfit(topic, first=True):
+        raise ReadError(f"{where}: id {topic!r:.60} of a topic {wrong}, which runs cannot hold")
 
 
 def _in_one_language(found: list[Record], lang: str | None, path: str) -> list[Record]:

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from amble.errors import AmbleError
 from amble.ranked import Documents
 
-__all__ = ["grade_text", "qrels_text", "run_line", "run_text"]
+__all__ = ["grade_text", "qrels_text", "run_line", "run_text", "unfit"]
+
+_NO_COLUMN = re.compile("[\0-\x20]")  # the reader ends a column there, or refuses the line
+_BLANK = " \t\n\v\f\r"
 
 
-def _one_word(ids: Iterable[str], what: str) -> None:
+def unfit(name: str, *, first: bool = False) -> str:
+    r"""What keeps a name from being a column of a file that amble reads; empty if nothing does.
+
+    ``first`` tells that it is to be the first column, as a topic.
+
+    >>> unfit("a b"), unfit("a\x07"), unfit("#1"), unfit("#1", first=True)
+    ('has a blank in it', 'has control byte 0x07 in it', '', 'begins with #, which makes a comment of its line')
+    """
+    if not name:
+        return "is empty"
+    if found := _NO_COLUMN.search(name):
+        return "has a blank in it" if found[0] in _BLANK else f"has control byte 0x{ord(found[0]):02x} in it"
+    if first and name[0] in "#\ufeff":
+        what = "#, which makes a comment of its line" if name[0] == "#" else "a byte order mark, which is no text"
+        return f"begins with {what}"
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "holds half a surrogate pair"
+    return ""
+
+
+def _one_word(ids: Iterable[str], what: str, *, first: bool = False) -> None:
     """Refuse ids that would not be one column of a file."""
     for name in ids:
-        if len(name.split()) != 1:
-            raise AmbleError(f"{what} {name!r:.100} has blanks or nothing in it, expected one word: a column of a file")
+        if wrong := unfit(name, first=first):
+            raise AmbleError(f"{what} {name!r:.100} {wrong}, expected one word: a column of a file")
 
 
 def run_line(topic: str, doc: str, rank: int, score: float, tag: str) -> str:
@@ -34,7 +60,7 @@ def run_text(documents: Documents, tag: str) -> str:
     ['401 Q0 b 1 2.5 mine', '401 Q0 a 2 0.1 mine']
     """
     _one_word([tag], "tag")
-    _one_word(documents.topics, "topic")
+    _one_word(documents.topics, "topic", first=True)
     _one_word(documents.docs, "document")
     lines = []
     bounds, scores = documents.offsets.tolist(), documents.scores.tolist()
@@ -63,7 +89,7 @@ def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[floa
     401 0 a 1
     401 0 b -1
     """
-    _one_word(dict.fromkeys(topics), "topic")
+    _one_word(dict.fromkeys(topics), "topic", first=True)
     _one_word(docs, "document")
     return "\n".join(
         f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in zip(topics, docs, grades, strict=True)

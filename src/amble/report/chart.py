@@ -1,4 +1,4 @@
-"""Charts: altair objects, and files of them as SVG, PNG, PDF or a self-contained HTML page.
+"""Charts: altair objects, and files of them as SVG, PNG, PDF or an HTML page with everything inside.
 
 No display and no network is needed: vl-convert draws them.
 """
@@ -6,25 +6,27 @@ No display and no network is needed: vl-convert draws them.
 from __future__ import annotations
 
 import csv
-import errno
 import importlib
 import io
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from amble.errors import AmbleError
+from amble.files import keep, whole_file
+from amble.pages import page
 from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 from amble.users.wander import Wandering
 
 __all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
-ENDINGS = (".svg", ".png", ".pdf", ".html")
 _LEAST = 0.0001  # shown on a logarithmic axis
+_DRAWN = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "svg"}
+ENDINGS = tuple(_DRAWN)
+_STYLE = "body { margin: 1rem; } svg { max-width: 100%; height: auto; }"
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
 
 
@@ -189,32 +191,25 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
             importlib.import_module("vl_convert")
     except ImportError:
         raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
-    if target.is_dir():
-        raise AmbleError(f"{target}: a directory, expected a file")
-    for wrong, number in (
-        (not target.parent.exists(), errno.ENOENT),
-        (not target.parent.is_dir(), errno.ENOTDIR),
-        (not os.access(target.parent, os.W_OK), errno.EACCES),
-    ):
-        if wrong:
-            raise AmbleError(f"{target}: {os.strerror(number)}")
+    keep([], str(target))
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write a chart to a file that appears whole or not at all; its ending tells the format."""
+    """Write a chart to a file that appears whole or not at all; its ending tells the format.
+
+    A page of HTML holds the chart as SVG and runs no script.
+    """
     check_file(path)
     target = Path(path)
     ending = target.suffix.lower()
-    options: dict[str, Any] = {"inline": True} if ending == ".html" else {}
-    if ending == ".png":
-        options["ppi"] = 150
+    made: Any = io.BytesIO() if ending in (".png", ".pdf") else io.StringIO()
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".amble-") as folder:
-            made = Path(folder) / f"chart{ending}"
-            chart.save(str(made), **options)
-            made.replace(target)
-    except OSError as error:
-        raise AmbleError(f"{target}: {error.strerror}") from None
+        chart.save(made, **({"format": _DRAWN[ending]} | ({"ppi": 150} if ending == ".png" else {})))
     except ValueError as error:  # what vl-convert says of a chart that it cannot draw
         told = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
         raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(told[:2])}") from None
+    drawn = made.getvalue()
+    if ending == ".html":
+        drawn = page(shown(target.stem), _STYLE, drawn)
+    with whole_file(target) as file:
+        file.write(drawn if isinstance(drawn, bytes) else drawn.encode())

@@ -82,10 +82,8 @@ def square_spec(names: Sequence[str], values: NDArray[np.float64], title: str) -
         for j, other in enumerate(names)
         if values[i, j] == values[i, j]
     ]
-    axes: dict[str, Any] = {
-        "x": {"field": "other", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 0}},
-        "y": {"field": "one", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 0}},
-    }
+    axis = {"type": "nominal", "scale": {"domain": list(names)}, "title": None, "axis": {"labelLimit": 0}}
+    axes: dict[str, Any] = {"x": {"field": "other", **axis}, "y": {"field": "one", **axis}}
     known = values[~np.isnan(values)]
     middle = float(known.min() + known.max()) / 2.0 if known.size else 0.0
     dark = {"condition": {"test": f"datum.value > {middle!r}", "value": "white"}, "value": "black"}

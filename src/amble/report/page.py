@@ -7,10 +7,7 @@ everything else, so that no request can be made, whatever a run or a topic is ca
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import importlib
-import json
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +18,7 @@ from amble.compare.comparison import Question
 from amble.errors import AmbleError
 from amble.evaluate import Scores
 from amble.files import write_whole
+from amble.pages import embedded, policy
 from amble.progress import Progress
 from amble.references import bibliography
 from amble.report.chart import shown
@@ -80,11 +78,10 @@ class Page:
         script, style = "\n".join(map(_asset, _SCRIPTS)), _asset("page.css")
         text: str = environment.from_string(_asset("page.html")).render(
             data=self.data,
-            json=_embedded(self.data),
+            json=embedded(self.data),
             script=script,
             style=style,
-            policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
-            "form-action 'none'",
+            policy=policy(style, script),
             order=self.leaderboard.order(0),
             topics=len(self.scores.topics),
             bibliography=bibliography(self.data["audit"]["cited"]),
@@ -196,18 +193,6 @@ def report(
 
 def _asset(name: str) -> str:
     return resources.files("amble.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _embedded(data: Mapping[str, Any]) -> str:
-    """JSON that may stand in a page: nothing in it can end the element that it stands in."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
 
 
 def _said(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:

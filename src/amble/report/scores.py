@@ -33,13 +33,19 @@ def _run(scores: Scores, run: str) -> int:
 
 
 def _row_axis(names: list[str]) -> dict[str, Any]:
+    # a domain, since Vega-Lite makes an expression of "sort", in which not every name can stand
     axis = {"labelLimit": label_limit(names, 220)}
-    return {"field": "run", "type": "nominal", "sort": names, "title": None, "axis": axis}
+    return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
 
 
 def _topic_axis(topics: list[str]) -> dict[str, Any]:
     axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False}
-    return {"field": "topic", "type": "nominal", "sort": topics, "axis": axis}
+    return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
+
+
+def _titled(field: str, title: str) -> dict[str, Any]:
+    """A field with the title of its axis; the field's own goes into expressions, in which not every name can stand."""
+    return {"type": "quantitative", "title": field, "axis": {"title": title}}
 
 
 def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any:
@@ -67,7 +73,7 @@ def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any
     if not rows:
         raise AmbleError(f"no run has a mean of {scores.measures[j]}")
     title = f"{scores.measures[j]}, {100 * (1 - board.asked.alpha):g} % intervals"
-    x: dict[str, Any] = {"type": "quantitative", "title": title, "scale": {"zero": False}}
+    x: dict[str, Any] = _titled("mean", title) | {"scale": {"zero": False}}
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
     dot = {"type": "point", "filled": True, "size": 40, "color": "#0b6b61"}
@@ -110,7 +116,8 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
         raise AmbleError(f"no run has a score of {scores.measures[j]}")
     topics = [shown(scores.topics[t]) for t in by_topic]
     x = _topic_axis(topics)
-    color = {"field": "score", "type": "quantitative", "title": scores.measures[j], "scale": {"scheme": "teals"}}
+    color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
+    color["legend"] = {"title": scores.measures[j]}
     y = _row_axis([shown(scores.runs[i]) for i in by_run])
     step = 14 if len(by_run) <= 40 else 9
     y["axis"] |= {"labelFontSize": 10 if step > 10 else 8}
@@ -148,7 +155,7 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
     x = _topic_axis([str(row["topic"]) for row in rows])
     colour = {"condition": {"test": "datum.difference < 0", "value": "#c4570a"}, "value": "#1f6fb2"}
-    y = {"field": "difference", "type": "quantitative", "title": title}
+    y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
     return altair().Chart.from_dict(
         {"data": many(rows), "width": 620, "height": 220, "mark": "bar", "encoding": {"x": x, "y": y, "color": colour}}
     )
@@ -182,7 +189,7 @@ def pairs_chart(found: Comparison) -> Any:
             }
         )
     less = f" − {shown(base)}" if base is not None else ""
-    x = {"type": "quantitative", "title": f"{found.measure}: difference{less}"}
+    x = _titled("difference", f"{found.measure}: difference{less}")
     colour = {
         "field": "differs",
         "type": "nominal",

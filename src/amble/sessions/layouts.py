@@ -228,10 +228,11 @@ def read_track(path: str, data: bytes) -> dict[str, tuple[str, list[list[str]]]]
             number = element.get("num")
             if number is None:
                 raise ReadError(f"{path}: session {len(found) + 1} has no num")
+            number = _name(number, f"num of session {len(found) + 1}", path)
             if number in found:
                 raise ReadError(f"{path}: session {number} is there twice, expected once")
             topic = element.find("topic")
-            name = number if topic is None else topic.get("num", number)
+            name = number if topic is None else _name(topic.get("num", number), f"topic of session {number}", path)
             found[number] = name, [_results(x, path, number) for x in element.findall("interaction")]
             element.clear()
     except ElementTree.ParseError as error:
@@ -258,7 +259,7 @@ def _results(interaction: Any, path: str, session: str) -> list[str]:
         names = [text.strip() for text in named if text and text.strip()]
         if not names:
             raise ReadError(f"{path}: session {session}: a result without a document's name (clueweb...id, docno, url)")
-        docs.append((rank, names[0]))
+        docs.append((rank, _name(names[0], f"a document of session {session}", path)))
     return [doc for _, doc in sorted(docs, key=lambda pair: pair[0])]
 
 

@@ -1,0 +1,56 @@
+"""Pages of HTML that run nothing but what amble wrote into them, and ask the network for nothing.
+
+A Content-Security-Policy names the script and the style sheet by their hashes and forbids everything else, whatever a
+run, a topic or a document is called.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["embedded", "page", "policy"]
+
+
+def _hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def policy(style: str, script: str = "") -> str:
+    """The content of a Content-Security-Policy that allows one style sheet and one script, if there is one.
+
+    >>> policy("")
+    "default-src 'none'; style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='; base-uri 'none'; ..."
+    """
+    scripts = f"script-src {_hash(script)}; " if script else ""
+    return f"default-src 'none'; {scripts}style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """JSON that may stand in a page: nothing in it can end the element that it stands in."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def page(title: str, style: str, body: str, script: str = "") -> str:
+    """A page of a body in HTML, as it stands; the title is text."""
+    scripts = f"<script>{script}</script>\n" if script else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy(style, script)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+{scripts}</body>
+</html>"""
