@@ -142,6 +142,20 @@ def test_condensed_lists() -> None:
     assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]
 
 
+def test_condensed_lists_leave_negative_grades_out() -> None:
+    """A negative grade was in the pool and is not judged: trec_eval -J takes it out."""
+    qrels = {"1": {"a": 1, "b": -1, "c": 0, "d": 1}, "2": {"a": 1}}
+    run = {"r": {"1": {"b": 4.0, "a": 3.0, "x": 2.0, "d": 1.0}, "2": {"a": 1.0}}}
+    scores = amble.evaluate(qrels, run, "AP NumRet infAP nDCG", unjudged="condense")
+    # what is left of b, a, x, d is a, d: (1/1 + 2/2) / 2
+    assert scores.values[0].tolist() == [[1.0, 2.0, pytest.approx(1.0, abs=1e-5), 1.0], [1.0, 1.0, 1.0, 1.0]]
+    assert scores.rankings.grades("r", "1").tolist() == [1.0, 1.0]
+    assert scores.rankings.rank.tolist() == [2, 4, 1]
+    # in their places: a at 2, d at 4
+    zero = amble.evaluate(qrels, run, "AP NumRet")
+    assert zero.values[0, 0].tolist() == [(1 / 2 + 2 / 4) / 2, 4.0]
+
+
 @pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])
 def test_laws_and_users_are_those_of_the_scores(name: str) -> None:
     """Also where the largest grade is below 1: one rule for what a gain of 1 is."""
@@ -202,3 +216,48 @@ def test_misuse_is_told_clearly() -> None:
 def test_a_topic_left_out_is_left_out_everywhere() -> None:
     scores = amble.evaluate(QRELS, RUNS, ["AP", "NumQ"], undefined="skip")
     assert scores.means()[:, 1].tolist() == [2, 2]
+
+
+def _many_topics(order: list[str]) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Judgments of 60 topics, given in some order, and two runs."""
+    qrels, runs = {}, {"x": {}, "y": {}}
+    for topic in order:
+        rng = np.random.default_rng(int(topic))
+        docs = [f"d{i}" for i in range(40)]
+        qrels[topic] = {doc: int(g) for doc, g in zip(docs, rng.integers(-1, 3, 40), strict=True)}
+        for run in runs.values():
+            run[topic] = {doc: float(s) for doc, s in zip(docs, rng.permutation(40), strict=True)}
+    return qrels, runs
+
+
+def test_one_mean_everywhere() -> None:
+    """A plain sum over topics in the byte order of their ids ("10" before "9"), divided by their number."""
+    from amble.laws import means_of
+
+    topics = [str(t) for t in range(1, 61)]
+    rng = np.random.default_rng(8)
+    given = [topics, topics[::-1], [str(t) for t in rng.permutation(topics)]]
+    names = ["AP", "nDCG@10", "ERR", "RBP(p=0.5)"]
+    found = []
+    for order in given:
+        qrels, runs = _many_topics(order)
+        scores = amble.evaluate(qrels, runs, [*names, "GMAP"])
+        plain = np.zeros((2, 4))
+        for topic in sorted(topics):  # digits: their order is that of their bytes
+            plain += scores.values[:, scores.topics.index(topic), :4]
+        assert scores.means()[:, :4].tolist() == (plain / 60).tolist()
+        for j, name in enumerate(names):
+            assert amble.compare(scores, name).mean.tolist() == scores.means()[:, j].tolist()
+            mapping = {run: dict(zip(scores.topics, scores[run, name].tolist(), strict=True)) for run in scores.runs}
+            assert amble.compare(mapping).mean.tolist() == scores.means()[:, j].tolist()
+        by_topic = amble.meta.samples.by_topic(scores)
+        assert amble.meta.samples.means_over(by_topic)[:4].T.tolist() == (plain / 60).tolist()
+        assert amble.meta.robustness._Scored(scores.rankings, scores.parsed, "zero").full.T.tolist() == (
+            scores.means().tolist()
+        )
+        eu = amble.cwl(scores.rankings, "RBP(p=0.5)")["EU"]
+        eu += means_of("order2", scores.rankings, amble.parse("RBP(p=0.5)")).tolist()
+        assert eu == [*scores.means()[:, 3].tolist()] * 2
+        curve = amble.pr_curve(scores.rankings, "x")["precision"]
+        found.append((scores.means().tolist(), curve, amble.cwl(scores.rankings, "AP").rows))
+    assert found[0] == found[1] == found[2]

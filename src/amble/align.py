@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,17 @@ from amble.audit import Audit
 from amble.errors import AlignError, AmbleError
 from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 
-__all__ = ["Audit", "Rankings", "align", "run_names", "side_by_side", "threads_for", "whole"]
+__all__ = [
+    "Audit",
+    "Rankings",
+    "align",
+    "byte_order",
+    "plain_mean",
+    "run_names",
+    "side_by_side",
+    "threads_for",
+    "whole",
+]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -176,6 +186,31 @@ class Rankings:
         return out
 
 
+def byte_order(topics: Sequence[str]) -> NDArray[np.int64]:
+    """The places of topics in the byte order of their ids.
+
+    >>> byte_order(["10", "9", "é", "z"]).tolist()
+    [0, 1, 3, 2]
+    """
+    keys = [topic.encode("utf-8", "surrogateescape") for topic in topics]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over the last axis, NaN left out: a plain sum from left to right, divided by the count.
+
+    With topics in `byte_order` this is trec_eval's mean, digit for digit; numpy's adds up in another order.
+
+    >>> float(plain_mean(np.array([0.1, 0.7, np.nan, 0.1])))
+    0.3
+    """
+    known = ~np.isnan(values)
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    total, n = np.add.accumulate(np.where(known, values, 0.0), axis=-1)[..., -1], known.sum(axis=-1)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+
+
 def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
@@ -270,16 +305,22 @@ def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np
         lists, starts, sizes = lists[by_topic], starts[by_topic], sizes[by_topic]
         ends = np.cumsum(sizes)
         hits = hits[np.arange(int(ends[-1])) + np.repeat(starts - (ends - sizes), sizes)]
+    out = lists.copy()
+    out[:, 4] = sizes
     if depth is not None:
         # a group of equal scores that straddles the cut still counts in the mean over its orders
-        seen = hits[:, 2 if ties == "expected" else 0] <= depth
-        ends = np.concatenate(([0], np.cumsum(seen)))[ends]
-        hits = hits[seen]
-    out = lists.copy()
-    out[:, 4] = np.diff(ends, prepend=0)
-    if depth is not None:
+        out, hits = _only(out, hits, hits[:, 2 if ties == "expected" else 0] <= depth)
         out[:, 1] = np.minimum(out[:, 1], depth)
     return out, hits
+
+
+def _only(
+    lists: NDArray[np.int64], hits: NDArray[np.int32], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists with some of their hits only; the last column of lists counts them."""
+    out = lists.copy()
+    out[:, 4] = np.diff(np.concatenate(([0], np.cumsum(kept)))[np.cumsum(lists[:, 4])], prepend=0)
+    return out, hits[kept]
 
 
 def align(
@@ -309,7 +350,8 @@ def align(
         Documents with equal scores: by docno, descending bytewise, as trec_eval has it; by the rank column; as they
         stand in the file; or the mean over all their orders.
     unjudged : {"zero", "condense"}
-        Unjudged documents gain nothing, or are taken out of the lists.
+        Unjudged documents gain nothing, or are taken out of the lists; so are, then, documents with a negative grade,
+        which were in the pool but not judged.
     duplicates : {"error", "best"}
         A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
     threads : int, optional
@@ -347,6 +389,8 @@ def align(
             )
         lists, its_hits = _reordered(one, depth, ties)
         audit.add(i, one, lists, its_hits, qrels.topics)
+        if unjudged == "condense":
+            lists, its_hits = _only(lists, its_hits, qrels.grades[its_hits[:, 1]] >= 0)
         hits.add(its_hits)
         if missing == "zero" and len(lists) < len(qrels.topics):
             absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)

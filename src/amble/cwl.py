@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order, plain_mean
 from amble.errors import AlignError, MeasureError
 from amble.evaluate import parse_measures
 from amble.measures import Lists, Measure
@@ -126,7 +126,7 @@ def cwl(
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)
     rows: list[list[Any]] = []
     names = [str(m) for m in parsed]
-    means = np.nanmean(values, axis=1)
+    means = plain_mean(np.moveaxis(values[:, byte_order(rankings.topics)], 1, -1))
     for i, run in enumerate(rankings.runs):
         if topics:
             for topic, here in zip(rankings.topics, values[i].tolist(), strict=True):

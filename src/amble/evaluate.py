@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings, align
+from amble.align import Rankings, align, byte_order, plain_mean
 from amble.errors import AlignError, MeasureError
 from amble.law import Law
 from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
@@ -26,15 +26,12 @@ LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval ha
 
 
 def aggregate(how: str, values: Array) -> Array:
-    """Topics (the last axis) become one number; NaN is left out."""
-    n = np.count_nonzero(~np.isnan(values), axis=-1)
-    known = np.where(np.isnan(values), 0.0, values)
+    """Topics (the last axis, in the byte order of their ids) become one number; NaN is left out."""
     if how == "sum":
-        return np.asarray(known.sum(axis=-1))
+        return np.asarray(np.nansum(values, axis=-1))
     if how == "geometric":
-        logs = np.where(np.isnan(values), 0.0, np.log(np.maximum(known, LEAST)))
-        return np.where(n > 0, np.exp(logs.sum(axis=-1) / np.maximum(n, 1)), np.nan)
-    return np.where(n > 0, known.sum(axis=-1) / np.maximum(n, 1), np.nan)
+        return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
+    return plain_mean(values)
 
 
 class Scores:
@@ -127,14 +124,18 @@ class Scores:
         return m.user(grades, **context)
 
     def means(self) -> Array:
-        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""
+        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP).
+
+        Topics are added up in the byte order of their ids, as trec_eval adds them, whatever order they came in.
+        """
         out = np.empty((len(self.runs), len(self.measures)))
+        order = byte_order(self.topics)
         for j, measure in enumerate(self.parsed):
-            how = measure.declaration.aggregate
+            how, values = measure.declaration.aggregate, self.values[:, order, j]
             if how == "geometric" and self.standardised:  # the values are standardised logarithms already
-                out[:, j] = np.exp(aggregate("mean", self.values[:, :, j]))
+                out[:, j] = np.exp(plain_mean(values))
             else:
-                out[:, j] = aggregate(how, self.values[:, :, j])
+                out[:, j] = aggregate(how, values)
         return out
 
     def interval(self, confidence: float = 0.95) -> Array:

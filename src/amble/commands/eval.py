@@ -233,7 +233,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     """Scores and how much each could rise; measures whose residual is no bound are marked."""
     import numpy as np
 
-    from amble.evaluate import aggregate
+    from amble.align import byte_order, plain_mean
     from amble.measures import Lists
     from amble.measures.residual import bounds, residuals
     from amble.table import Table
@@ -244,7 +244,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     extra = np.full(scores.values.shape, np.nan)
     for j, m in enumerate(scores.parsed):
         extra[rankings.run, rankings.topic, j] = residuals(m, lists)
-    means, more = scores.means(), aggregate("mean", np.moveaxis(extra, 1, 2))
+    means, more = scores.means(), plain_mean(np.moveaxis(extra[:, byte_order(scores.topics)], 1, 2))
     for i, run in enumerate(scores.runs):
         if args.by_topic:
             for t, topic in enumerate(scores.topics):

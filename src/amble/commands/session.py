@@ -111,8 +111,7 @@ def tell(audit: Any, heard: Sequence[warnings.WarningMessage]) -> None:
 
 def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
     """What users do: session by session where wanted, and means over sessions."""
-    import numpy as np
-
+    from amble.align import byte_order, plain_mean
     from amble.table import Table
 
     rows: list[list[Any]] = []
@@ -120,10 +119,10 @@ def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str
         found = m.effort(sessions)
         for r, name in enumerate(sessions.runs):
             mine = sessions.run == r
+            names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
             if args.by_session:
-                names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
                 rows += [[name, of, str(m), *row] for of, row in zip(names, found[mine].tolist(), strict=True)]
-            rows.append([name, "all", str(m), *np.mean(found[mine], axis=0).tolist()])
+            rows.append([name, "all", str(m), *plain_mean(found[mine][byte_order(names)].T).tolist()])
     table = Table(["run", "session", "measure", "queries", "documents", "gain"], rows, digits=args.digits)
     if args.format == "json":
         table.facts = facts(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})

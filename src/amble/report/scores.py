@@ -98,7 +98,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     values = scores.values[:, :, j]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    by_run = np.argsort(-filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1), kind="stable").tolist()
+    by_run = np.argsort(-np.nan_to_num(scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
     by_topic = np.argsort(-filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
     rows: list[dict[str, Any]] = [
         {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}
