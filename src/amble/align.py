@@ -8,6 +8,7 @@ decided on the way is counted in the `Audit`.
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
@@ -16,31 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.audit import Audit
-from amble.errors import AlignError, AmbleError
+from amble.errors import AlignError, AmbleError, UnjudgedWarning
 from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 
-__all__ = [
-    "Audit",
-    "Rankings",
-    "align",
-    "byte_order",
-    "plain_mean",
-    "run_names",
-    "side_by_side",
-    "threads_for",
-    "whole",
-]
+__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "side_by_side", "threads_for", "whole"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
 Unjudged = Literal["zero", "condense"]
 Duplicates = Literal["error", "best"]
+ScoreDtype = Literal["float64", "float32"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "ties": ("docno", "rank", "file", "expected"),
     "missing": ("zero", "skip"),
     "unjudged": ("zero", "condense"),
     "duplicates": ("error", "best"),
+    "score_dtype": ("float64", "float32"),
 }
 
 
@@ -81,7 +74,7 @@ class Rankings:
         Of each hit: its rank, and the row of its judgment in the qrels.
     tie_first, tie_size : ndarray of int32 or None
         Of each hit, with ``ties="expected"``: first rank and size of the group of documents with the same score.
-    ties, missing, unjudged, duplicates : str
+    ties, missing, unjudged, duplicates, score_dtype : str
     depth : int or None
     audit : Audit
     sources : Runs
@@ -118,6 +111,7 @@ class Rankings:
         self.missing: str = options["missing"]
         self.unjudged: str = options["unjudged"]
         self.duplicates: str = options["duplicates"]
+        self.score_dtype: str = options["score_dtype"]
         self.audit = audit
         for array in (
             self.run,
@@ -241,23 +235,46 @@ def _check(options: dict[str, Any]) -> None:
         raise AlignError(f"depth={depth!r}: expected a whole number of at least 1, or None")
 
 
-def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int, groups: bool) -> list[Ranked]:
+def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
+    """Refuse a run and judgments in memory that were given the wrong way round; files are told by their columns."""
+    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
+    if qrels.path is None and 2 * broken > len(qrels):
+        for run in runs:
+            if run.seems_judged():
+                raise AlignError(
+                    f"{qrels.name}: most grades are not whole numbers, and the scores of {run.label} are few whole "
+                    "numbers, with ties; expected the judgments first, then the runs"
+                )
+
+
+def _unjudged(run: Run, qrels: Qrels) -> str:
+    """Why a run without a judged document in its lists seems to be of another collection; nothing if it does not."""
+    if run.path is not None and not os.path.isfile(run.path):  # a pipe, read already
+        return "none of its documents is judged for its topic"
+    docs = run.documents(duplicates="best").docs
+    if not set(qrels.docs).isdisjoint(docs):
+        return ""
+    found, wanted = (", ".join(list(dict.fromkeys(names))[:3]) for names in (docs, qrels.docs))
+    return f"none of its documents is judged for any topic: found {found}, expected such as {wanted} of {qrels.name}"
+
+
+def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> list[Ranked]:
     """Read and rank every run; several files, or the parts of a big one, on several threads."""
     if threads < 2:
-        return [run.rank(qrels, ties, duplicates, groups=groups) for run in runs]
+        return [run.rank(qrels, **how) for run in runs]
 
     def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return side_by_side(function, list(items), threads)
 
     if len(runs) >= threads:
-        return each(lambda run: run.rank(qrels, ties, duplicates, groups=groups), runs)
+        return each(lambda run: run.rank(qrels, **how), runs)
     out = []
     for run in runs:
         parts = run.parts(threads)
         if len(parts) > 1:
-            out.append(run.rank_parts(qrels, parts, ties, duplicates, each, groups=groups))
+            out.append(run.rank_parts(qrels, parts, each=each, **how))
         else:
-            out.append(run.rank(qrels, ties, duplicates, groups=groups))
+            out.append(run.rank(qrels, **how))
     return out
 
 
@@ -330,13 +347,14 @@ def align(
     missing: Missing = "zero",
     ties: Ties = "docno",
     unjudged: Unjudged = "zero",
+    score_dtype: ScoreDtype = "float64",
     *,
     duplicates: Duplicates = "error",
     threads: int | None = None,
 ) -> Rankings:
     """Let runs meet judgments.
 
-    Documents are ranked by score, descending, compared as doubles; the rank column is not looked at.
+    Documents are ranked by score, descending; the rank column is not looked at.
 
     Parameters
     ----------
@@ -352,6 +370,9 @@ def align(
     unjudged : {"zero", "condense"}
         Unjudged documents gain nothing, or are taken out of the lists; so are, then, documents with a negative grade,
         which were in the pool but not judged.
+    score_dtype : {"float64", "float32"}
+        Scores are compared as doubles, as trec_eval 10 does, or as floats, as trec_eval 9 and pytrec_eval do: more of
+        them are equal then.
     duplicates : {"error", "best"}
         A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
     threads : int, optional
@@ -368,15 +389,17 @@ def align(
     >>> print(rankings.audit)
     1 run x 1 topic, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
     """
-    options = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
+    options: dict[str, Any] = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged}
+    options |= {"duplicates": duplicates, "score_dtype": score_dtype}
     _check(options)
     qrels = read_qrels(qrels)
     if not isinstance(runs, Runs):
         runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
-    rule = "docno" if ties == "expected" else ties
-    ranked = _rank_all(runs, qrels, rule, duplicates, threads_for(threads, runs), ties == "expected")
+    how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
+    ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
+    _refuse_swapped(qrels, runs)
     names = run_names(runs, [r.tag for r in ranked])
-    audit = Audit(names, qrels, ties)
+    audit = Audit(names, qrels, ties, score_dtype)
     labels = tuple(run.label for run in runs)
     per_run = []
     hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
@@ -387,6 +410,8 @@ def align(
                 f"{runs[i].path or labels[i]}: no topic in common with {qrels.name}: "
                 f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
             )
+        if not len(one.hits) and (why := _unjudged(runs[i], qrels)):
+            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=2)
         lists, its_hits = _reordered(one, depth, ties)
         audit.add(i, one, lists, its_hits, qrels.topics)
         if unjudged == "condense":
@@ -394,14 +419,14 @@ def align(
         hits.add(its_hits)
         if missing == "zero" and len(lists) < len(qrels.topics):
             absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)
-            empty = np.zeros((absent.size, 5), np.int64)
+            empty = np.zeros((absent.size, lists.shape[1]), np.int64)
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
         per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
     return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
 
 
-_NOTHING = Ranked(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int32), [], "")
+_NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], "")
 
 
 def threads_for(threads: int | None, runs: Iterable[Run]) -> int:

@@ -125,7 +125,7 @@ def cwl(
     for j, measure in enumerate(parsed):
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)
     rows: list[list[Any]] = []
-    names = [str(m) for m in parsed]
+    names = [m.label for m in parsed]
     means = plain_mean(np.moveaxis(values[:, byte_order(rankings.topics)], 1, -1))
     for i, run in enumerate(rankings.runs):
         if topics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from amble.table import Table
 __all__ = ["Scores", "evaluate"]
 
 Array = NDArray[np.float64]
+M = TypeVar("M", bound=Measure)
 
 LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
 
@@ -34,13 +35,20 @@ def aggregate(how: str, values: Array) -> Array:
     return plain_mean(values)
 
 
+class _NotEvaluatedError(MeasureError):
+    """A measure that scores do not have."""
+
+
 class Scores:
     """The score of every run, topic and measure.
 
     Attributes
     ----------
     runs, topics, measures : tuple of str
-        Labels; runs in the order given, topics in the order of the judgments. Of sessions, their names.
+        Labels; runs in the order given, topics in the order of the judgments, measures as they were typed. Of sessions,
+        their names.
+    parsed : tuple of Measure
+        The measures themselves.
     values : ndarray
         Of shape (runs, topics, measures); NaN where a topic was left out.
     rankings : Rankings or Sessions
@@ -67,21 +75,39 @@ class Scores:
         self.runs = rankings.runs
         self.topics = rankings.topics
         self.parsed = tuple(measures)
-        self.measures = tuple(str(m) for m in measures)
+        self.measures = tuple(m.label for m in measures)
         self.values = values
         values.flags.writeable = False
 
-    def _measure(self, name: str | Measure) -> int:
-        text = str(parse(name))
-        if text not in self.measures:
-            raise KeyError(f"{text} was not evaluated; there are {', '.join(self.measures)}")
-        return self.measures.index(text)
+    def place(self, measure: str | Measure) -> int:
+        """The place of a measure: by what was typed, by its canonical name, or by the measure itself.
 
-    def __getitem__(self, key: tuple[str, str]) -> Array:
+        Examples
+        --------
+        >>> import amble
+        >>> scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, ["AP", "RBP(p=0.8)"])
+        >>> scores.measures
+        ('AP', 'RBP(p=0.8)')
+        >>> scores.place("RBP(p=0.8)"), scores.place("RBP"), scores.place(amble.parse("RBP"))
+        (1, 1, 1)
+        """
+        if isinstance(measure, str) and measure.strip() in self.measures:
+            return self.measures.index(measure.strip())
+        m = parse(measure)
+        if isinstance(self.rankings, Sessions):
+            m = of_sessions(m)
+        if m not in self.parsed:
+            raise _NotEvaluatedError(f"{m.label} was not evaluated; there are {', '.join(self.measures)}")
+        return self.measures.index(m.label) if m.label in self.measures else self.parsed.index(m)
+
+    def __getitem__(self, key: tuple[str, str | Measure]) -> Array:
         if not isinstance(key, tuple) or len(key) != 2:
             raise KeyError(f"{key!r}: expected a run and a measure, as in scores['bm25', 'AP']")
         run, measure = key
-        return self.values[self.rankings.index(run), :, self._measure(measure)]
+        try:
+            return self.values[self.rankings.index(run), :, self.place(measure)]
+        except _NotEvaluatedError as error:
+            raise KeyError(str(error)) from None
 
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
@@ -210,12 +236,12 @@ class Scores:
         )
         return Table(["run", "topic", "measure", "value"], long, digits=digits)
 
-    def tsv(self, *, topics: bool = False, digits: int = 4, names: Sequence[str] | None = None) -> str:
+    def tsv(self, *, topics: bool = False, digits: int = 4) -> str:
         """The long table as tab-separated text: what `table` gives, written without a detour."""
         whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
         forms = [
             f"{name}\t{'%.0f' if count else f'%.{digits}f'}".replace("%", "%%", name.count("%"))
-            for name, count in zip(names or self.measures, whole, strict=True)
+            for name, count in zip(self.measures, whole, strict=True)
         ]
         out = ["run\ttopic\tmeasure\tvalue"]
         lines, of = "", -1
@@ -265,8 +291,16 @@ class Scores:
         return pl.DataFrame(self._columns())
 
 
+def _each_label(measures: Iterable[M]) -> list[M]:
+    """The measures, each label once; two labels of one measure stay two."""
+    unique: dict[str, M] = {}
+    for m in measures:
+        unique.setdefault(m.label, m)
+    return list(unique.values())
+
+
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """Read one or several measures, each once."""
+    """Read one or several measures, each label once."""
     if isinstance(measures, str):
         measures = split_measures(measures)
     if isinstance(measures, Measure):
@@ -276,8 +310,7 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     parsed = [parse(m) for m in measures]
     if not parsed:
         raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
-    unique = dict.fromkeys(parsed)
-    return list(unique)
+    return _each_label(parsed)
 
 
 def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
@@ -298,7 +331,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN).
     **options
-        For `align`: depth, missing, ties, unjudged, duplicates, threads.
+        For `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads.
 
     Returns
     -------
@@ -332,19 +365,23 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
-        values[:, :, j] = scores_by_topic(rankings, lists, measure, undefined)
+        first = parsed.index(measure)  # two labels of one measure: computed once
+        values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
     return Scores(rankings, parsed, values)
 
 
 def of_sessions(measure: Measure) -> SessionMeasure:
     """The measure of sessions that is meant: a measure of lists is averaged over queries."""
-    found = measure if isinstance(measure, SessionMeasure) else parse(f'PerQuery(of="{measure}")')
+    if isinstance(measure, SessionMeasure):
+        return measure
+    found = parse(f'PerQuery(of="{measure}")')
+    found.typed = ""
     assert isinstance(found, SessionMeasure)
     return found
 
 
 def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
-    parsed = list(dict.fromkeys(of_sessions(m) for m in measures))
+    parsed = _each_label(of_sessions(m) for m in measures)
     values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         scores = measure.of_sessions(sessions)

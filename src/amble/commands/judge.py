@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from typing import Any
 
 from amble.commands.eval import write
 from amble.commands.index import keep
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
-from amble.errors import AmbleError
+from amble.errors import AmbleError, UnjudgedWarning
 from amble.lab.orders import ORDERS
 
 __all__ = ["arguments", "run"]
@@ -133,6 +134,7 @@ def _uniques(args: argparse.Namespace) -> None:
     from amble.lab.uniques import unique_relevant
 
     qrels, runs = _qrels_and_runs(args)
+    warnings.simplefilter("ignore", UnjudgedWarning)  # such a run brought nothing, and its row says so
     rankings = align(qrels, runs, ties=args.ties, duplicates=args.duplicates, threads=args.threads)
     groups = None if args.groups is None else read_groups(args.groups, rankings.runs)
     depth = 100 if args.depth is None else args.depth

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from amble.align import byte_order
 from amble.errors import AlignError, AmbleError, MeasureError
 from amble.evaluate import LEAST, Scores
-from amble.measures import Measure, parse
+from amble.measures import Measure
 
 __all__ = ["Differences", "Systems", "differences", "pairs_of", "systems_of"]
 
@@ -79,10 +79,7 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
             raise MeasureError(f"scores of {', '.join(scores.measures)}: say which measure is to be compared")
         j = 0
     else:
-        name = str(parse(measure))
-        if name not in scores.measures:
-            raise MeasureError(f"{name} was not evaluated; there are {', '.join(scores.measures)}")
-        j = scores.measures.index(name)
+        j = scores.place(measure)
     rankings = scores.rankings
     answered = np.zeros((len(scores.runs), len(scores.topics)), bool)
     answered[rankings.run, rankings.topic] = rankings.length > 0

@@ -86,7 +86,7 @@ def all_trec() -> list[tuple[str, str]]:
 
 
 def trec_name(measure: Measure, level: float | None = None) -> str:
-    """Return trec_eval's name for a measure, or amble's where trec_eval has none.
+    """Return trec_eval's name for a measure, or its label where trec_eval has none.
 
     In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``.
 
@@ -94,7 +94,7 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
     >>> [trec_name(amble.parse(m)) for m in ("nDCG@10", "AP", "IPrec@0.1", "ERR@20")]
     ['ndcg_cut_10', 'map', 'iprec_at_recall_0.10', 'ERR@20']
     """
-    d, text = measure.declaration, str(measure)
+    d = measure.declaration
     changed = {key for key, value in measure.values.items() if value != d.parameters[key].default}
     if level is not None and measure.values.get("rel") == level:
         changed -= {"rel"}
@@ -107,4 +107,4 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
         return f"{_AT[d.name]}_{cut}"
     if cut is None and d.name in _PLAIN and not changed:
         return _PLAIN[d.name]
-    return text
+    return measure.label

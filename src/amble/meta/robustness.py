@@ -211,7 +211,7 @@ def pool_effect(
 
         found = [list(x) for x in zip(*side_by_side(repetition, range(repeats), threads, progress), strict=True)]
     return PoolEffect(
-        tuple(str(m) for m in parsed),
+        tuple(m.label for m in parsed),
         tuple(names),
         np.array([[size for size, _, _ in row] for row in found]),
         np.asarray(full.mean(axis=1)),
@@ -332,7 +332,7 @@ def leave_out(
 
     found = side_by_side(one, list(by_place), threads, progress)
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
-    names = tuple(str(m) for m in parsed)
+    names = tuple(m.label for m in parsed)
     sizes = tuple(map(len, by_place.values()))
     ungrouped = len(rankings.runs) - sum(sizes)
     return LeftOut(tuple(by_place), sizes, unique, unique_relevant, names, a, b, taus, moved, ungrouped)

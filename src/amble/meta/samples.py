@@ -38,9 +38,9 @@ def by_topic(scores: Scores, *, systems: int = 2) -> Array:
     if len(scores.runs) < systems:
         raise AmbleError(f"found {len(scores.runs)} run, expected at least {systems} to compare")
     out = np.moveaxis(scores.values[:, byte_order(scores.topics)], 2, 0).copy()
-    for name in in_logarithms(scores):
-        j = scores.measures.index(name)
-        out[j] = np.log(np.maximum(out[j], LEAST))
+    for j, name in enumerate(scores.measures):
+        if name in in_logarithms(scores):
+            out[j] = np.log(np.maximum(out[j], LEAST))
     return out
 
 
@@ -48,7 +48,7 @@ def in_logarithms(scores: Scores) -> tuple[str, ...]:
     """The measures whose mean is geometric, so that logarithms are compared."""
     if scores.standardised:
         return ()
-    return tuple(str(measure) for measure in scores.parsed if measure.declaration.aggregate == "geometric")
+    return tuple(measure.label for measure in scores.parsed if measure.declaration.aggregate == "geometric")
 
 
 def means_over(values: Array, counts: Array | None = None) -> Array:

@@ -14,7 +14,7 @@ from amble.compare.asking import checked, compare
 from amble.compare.chances import reaches
 from amble.compare.comparison import Comparison, Question
 from amble.compare.corrections import adjust
-from amble.errors import AlignError, AmbleError, MeasureError
+from amble.errors import AlignError, AmbleError
 from amble.evaluate import Scores
 from amble.measures import Lists
 from amble.measures.residual import bounds, residuals_of
@@ -168,9 +168,7 @@ class Leaderboard:
         """
         scores, q = self.scores, self.asked
         names = list(scores.measures)
-        if by is not None and by not in names:
-            raise MeasureError(f"{by} was not evaluated; there are {', '.join(names)}")
-        order = self.order(names.index(by) if by is not None else 0)
+        order = self.order(0 if by is None else scores.place(by))
         base = None if q.baseline is None else self.place(q.baseline)
         marks: dict[tuple[int, int], str] = {}
         best = set()

@@ -55,7 +55,7 @@ def read_sessions(
         Whether a document that is shown again in its session counts again.
     **options
         ``duplicates="best"`` keeps the first of a document's places in a list, where it is an error otherwise. Those
-        of `align` for runs: depth, ties, unjudged, threads.
+        of `align` for runs: depth, ties, unjudged, score_dtype, threads.
 
     Returns
     -------
@@ -218,6 +218,6 @@ def _told(sessions: Sessions, rankings: Rankings) -> Sessions:
     sessions.audit.more = f"lists: {rankings.audit}"
     sessions.audit.of_runs = rankings.audit
     sessions.labels = rankings.labels
-    for name in ("missing", "ties", "unjudged", "duplicates", "depth"):
+    for name in ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype"):
         setattr(sessions, name, getattr(rankings, name))
     return sessions
