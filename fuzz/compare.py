@@ -34,6 +34,7 @@ from amble import _reader_py as plain  # noqa: E402
 
 KINDS = ("run", "qrels", "numbers", "table", "changing")
 LONGEST = (*(plain.LONGEST,) * 4, 1000, 100, 63, 30, 1)  # lines that are allowed
+RULES = tuple(rule + flags for rule in range(3) for flags in (0, plain.NO_GROUPS, plain.SINGLE, 12))
 NAMES = ("a.run", "run %s %d", "\udcff\u00e9.txt", "")
 
 
@@ -216,7 +217,7 @@ class Worker:
     def run(self, data: bytes, rng: Random, build: Any, which: int) -> None:
         """A run from bytes: read whole, in a stream, in parts, with and without judgments."""
         how = rng.choice(NAMES), rng.choice(LONGEST)
-        ties, best = rng.choice((0, 1, 2, 4, 5, 6)), rng.randrange(2)
+        ties, best = rng.choice(RULES), rng.randrange(2)
         theirs, all_ours = rng.choice(self.judged)
         ours = all_ours[which]
         expected = outcome(plain.rank, theirs, io.BytesIO(data), ties, best, *how)
@@ -286,7 +287,7 @@ class Worker:
 
     def piece(self, data: bytes, rng: Random, build: Any, ours: Any, theirs: Any) -> None:
         """A stream that starts at a line in the middle, or stops anywhere."""
-        ties, best = rng.choice((0, 1, 2, 4, 5, 6)), rng.randrange(2)
+        ties, best = rng.choice(RULES), rng.randrange(2)
         start = 0 if rng.random() < 0.3 else data.rfind(b"\n", 0, rng.randrange(len(data) + 1)) + 1
         length = rng.randrange(len(data) - start + 1)
         piece = (inputs.BOM if start else b"") + data[start : start + length]  # the twin takes one mark away
@@ -303,6 +304,7 @@ class Worker:
         """A run file in parts, as threads read a big one."""
         read = self.read
         ties, best, wanted = rng.choice(("docno", "rank", "file")), rng.choice(("error", "best")), rng.randrange(2, 6)
+        how = {"groups": rng.random() < 0.5, "score_dtype": rng.choice(("float64", "float32"))}
         self.descriptor(data)
         run = read.Run(None, "input", path=self.path)
 
@@ -311,9 +313,9 @@ class Worker:
             qrels = read.Qrels(judgments, "qrels")
             parts = run.parts(wanted)
             if len(parts) > 1:
-                answer = run.rank_parts(qrels, parts, ties, best, lambda f, items: [f(item) for item in items])
+                answer = run.rank_parts(qrels, parts, ties, best, lambda f, items: [f(x) for x in items], **how)
             else:
-                answer = run.rank(qrels, ties, best)
+                answer = run.rank(qrels, ties, best, **how)
             return answer.lists.tolist(), answer.hits.tolist(), answer.extra, answer.tag
 
         self.same(outcome(ranked, build, ours), outcome(ranked, plain, theirs), f"parts ties={ties} {best}")
@@ -321,7 +323,7 @@ class Worker:
     def table(self, origin: Any, rng: Random, build: Any, which: int) -> None:
         """A dictionary or columns, as judgments and as a run."""
         name = rng.choice(NAMES)
-        ties, best = rng.randrange(3), rng.randrange(2)
+        ties, best = rng.choice(RULES), rng.randrange(2)
         theirs, all_ours = rng.choice(self.judged)
         if rng.random() < 0.5:
             calls = [(self.describe, (build, origin, name), (plain, origin, name))]

@@ -148,6 +148,7 @@ def run_file(rng: Random) -> list[bytes]:
         return [b"%d Q0 d%d 1 %d" % (t, d, d) for t in range(rng.randrange(15, 90)) for d in range(rng.randrange(1, 3))]
     lines = []
     tied = rng.random() < 0.4
+    close = rng.random() < 0.2  # scores that are equal as floats, not as doubles
     tag = rng.choice((b" bm25", b" bm25", b" a\xe9", b"", b" bm25 more 3", b" bm25 \xff #"))
     for topic in rng.sample(TOPICS, rng.choice((1, 2, 2, 3, 4))):
         docs = rng.sample(DOCS, rng.choice((1, 2, 4, 6, 8, 8, 30, 70)))
@@ -155,6 +156,8 @@ def run_file(rng: Random) -> list[bytes]:
             score = (
                 b"%d" % rng.randrange(3) if tied else number(rng) if rng.random() < 0.3 else b"%.3f" % (50 - i * 0.7)
             )
+            if close:
+                score = b"%d.%09d" % (rng.randrange(20, 22), rng.randrange(5))
             lines.append(b"%b Q0 %b %d %b%b" % (topic, doc, rng.randrange(1, 5) if tied else i + 1, score, tag))
     return lines
 

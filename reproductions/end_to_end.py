@@ -124,7 +124,7 @@ def evaluated(qrels: Path, runs: Sequence[Path]) -> amble.Scores:
     clock.lap("evaluated")
     means = scores.mean().rows
     for kind, measures in MEASURES.items():
-        places = [0, *(1 + scores.measures.index(str(amble.parse(measure))) for measure in measures)]
+        places = [0, *(1 + scores.place(measure) for measure in measures)]
         say(f"\n{amble.Table(['run', *measures], [[row[i] for i in places] for row in means], caption=kind)}")
     note(str(scores.rankings.audit))
     return scores

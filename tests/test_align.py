@@ -194,6 +194,7 @@ def _collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, 
     return qrels, run
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 @examples(150)
 @given(_collections())
 def test_agrees_with_pythons_sort(both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]) -> None:
@@ -213,3 +214,29 @@ def test_agrees_with_pythons_sort(both: tuple[dict[str, dict[str, int]], dict[st
         np.testing.assert_array_equal(rankings.grades("r", topic), expected)
         np.testing.assert_array_equal(again.grades("r", topic), expected)
     assert (qrels, run) == before
+
+
+def test_scores_compared_as_floats(write) -> None:
+    """0.1 + 2^-40 and 0.1 are one float; y's docno is the larger, so it comes first then, as in trec_eval 9."""
+    scores = {"x": 0.1 + 2.0**-40, "y": 0.1, "z": 0.05}
+    qrels = {"401": {"x": 1, "y": 0, "z": 1}}
+    path = write("close.run", "".join(f"401 Q0 {doc} 1 {s!r} close\n" for doc, s in scores.items()))
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"qid": ["401"] * 3, "docno": list(scores), "score": list(scores.values())})
+    for run in ({"close": {"401": scores}}, path, {"close": frame}):
+        one, two = (amble.align(qrels, run, score_dtype=dtype) for dtype in ("float64", "float32"))
+        assert ranks(one, "close", "401") == {"x": 1, "y": 2, "z": 3}
+        assert ranks(two, "close", "401") == {"y": 1, "x": 2, "z": 3}
+        assert (one.audit.moved.tolist(), two.audit.moved.tolist()) == ([1], [0])
+        assert (one.audit.tied.tolist(), two.audit.tied.tolist()) == ([0], [2])
+        assert "as float32 another order in 1 list (close)" in str(one.audit)
+        assert str(two.audit).endswith("scores compared as float32")
+        assert one.audit.rows()[0]["float32"] == 1
+        # AP: (1/1 + 2/3) / 2 and (1/2 + 2/3) / 2
+        values = [amble.evaluate(qrels, run, "AP", score_dtype=d).values.item() for d in ("float64", "float32")]
+        assert values == [pytest.approx(5 / 6), pytest.approx(7 / 12)]
+        # the mean over the two orders of x and y
+        tied = amble.evaluate(qrels, run, "AP", score_dtype="float32", ties="expected").values.item()
+        assert tied == pytest.approx((5 / 6 + 7 / 12) / 2)
+    with pytest.raises(amble.AlignError, match="score_dtype='float16': expected one of 'float64', 'float32'"):
+        amble.align(qrels, path, score_dtype="float16")

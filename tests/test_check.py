@@ -381,6 +381,7 @@ rankings = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 @examples(150)
 @given(rankings, st.integers(1, 70))
 def test_counts_are_those_of_the_audit(rows: list[tuple[str, str, int, int]], batch: int) -> None:
@@ -551,3 +552,19 @@ def test_a_file_that_opens_and_cannot_be_read(write: Write, capsys: pytest.Captu
     out = capsys.readouterr().out
     assert "/proc/self/mem: error: cannot be read: " in out
     assert "tag mine: 0 errors" in out
+
+
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
+@examples(100)
+@given(rankings, st.integers(1, 70))
+def test_orders_as_floats_are_those_of_the_audit(rows: list[tuple[str, str, int, int]], batch: int) -> None:
+    """Scores 1, 1 + 4e-8 … 1 + 2e-7: floats near 1 are 1.2e-7 apart."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "_BATCH", batch)
+        run, qrels = Path(folder, "a.run"), Path(folder, "q")
+        run.write_text("".join(f"{t} Q0 {d} {r} {1 + s * 4e-8!r} t\n" for t, d, r, s in rows))
+        qrels.write_text("".join(f"{t} 0 d1 1\n" for t in "123"))
+        _, report = check([run], qrels)
+        moved = int(amble.align(str(qrels), str(run)).audit.moved[0])
+    said = [text for _, text in found(report).get("single-precision", [])]
+    assert moved == 0 if not said else f"another order in {moved} of" in said[0]

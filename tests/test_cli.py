@@ -331,7 +331,7 @@ def test_relevance_from_outside(amble_cli: Cli, files: tuple[str, str]) -> None:
         assert "expected a grade of at least 0" in done.stderr
     done = amble_cli("eval", *files, "--rel", "2", "-m", "AP(rel=1)", "AP", "--format", "tsv", "--quiet")
     assert [line.split("\t")[2:] for line in done.stdout.splitlines()[1:]] == [
-        ["AP", "0.7500"],
+        ["AP(rel=1)", "0.7500"],
         ["AP(rel=2)", "0.0000"],
     ]
 
@@ -633,3 +633,55 @@ def test_a_topic_called_all(amble_cli: Cli, write) -> None:
     alone = amble_cli(*words[:-1], "--format", "csv")  # without the topics there is nothing to mistake
     assert alone.stdout == "run,topic,measure,value\ntag,all,AP,0.75\n"
     assert "called all" not in alone.stderr
+
+
+def test_a_run_of_another_collection_is_an_error(amble_cli: Cli, files: tuple[str, str], write) -> None:
+    strange = write("strange.run", "401 Q0 x1 1 3 strange\n402 Q0 x2 1 3 strange\n")
+    line = f"found x1, x2, expected such as a, b, c of {files[0]}; --allow-unjudged scores it all the same\n"
+    for words in (("eval",), ("compare", "-m", "AP"), ("meta", "tau"), ("law",), ("report", "-o", f"{strange}.html")):
+        done = (
+            amble_cli(words[0], *words[1:2], files[0], files[1], strange, *words[2:])
+            if words[0] == "meta"
+            else (amble_cli(words[0], files[0], files[1], strange, *words[1:]))
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"amble: run strange: none of its documents is judged for any topic: {line}"
+    done = amble_cli("eval", files[0], strange, "-m", "AP", "--allow-unjudged", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "run          AP\nstrange  0.0000\n", "")
+    # of this collection, but nothing found: no error
+    other = write("other.run", "401 Q0 c 1 3 other\n")
+    assert amble_cli("eval", files[0], other, "-m", "AP").returncode == 0
+
+
+def test_float32(amble_cli: Cli, write) -> None:
+    """b's and a's scores are one float: then b comes first, as its docno is the larger."""
+    qrels = write("q.txt", "1 0 a 1\n1 0 b 0\n")
+    run = write("close.run", "1 Q0 a 1 1.00000001 close\n1 Q0 b 2 1 close\n")
+    double = amble_cli("eval", qrels, run, "-m", "RR")
+    assert double.stdout == "run        RR\nclose  1.0000\n"
+    assert double.stderr.endswith(", as float32 another order in 1 list (close)\n")
+    single = amble_cli("eval", qrels, run, "-m", "RR", "--float32")
+    assert single.stdout == "run        RR\nclose  0.5000\n"
+    assert single.stderr.endswith("tied documents 2 (by docno), scores compared as float32\n")
+    found = json.loads(amble_cli("eval", qrels, run, "-m", "RR", "--float32", "--format", "json").stdout)
+    assert found["options"]["score_dtype"] == "float32"
+    checked = amble_cli("check", run)
+    assert "2 further documents share their score as float32" in checked.stdout
+    assert "another order in 1 of 1 topics (--float32)" in checked.stdout
+
+
+def test_measures_as_typed(amble_cli: Cli, files: tuple[str, str]) -> None:
+    def names(*words: str) -> list[str]:
+        lines = amble_cli("eval", *files, "--quiet", *words, "--format", "tsv").stdout.splitlines()[1:]
+        return [line.split("\t")[2] for line in lines]
+
+    typed = ["RBP(p=0.8)", "AP", "AP(rel=1)", "P@5", "AP"]
+    assert names("-m", *typed) == typed[:4]
+    assert names("-m", *typed, "--names", "trec") == ["RBP(p=0.8)", "map", "P_5"]
+    # altered by --rel: the canonical name; nDCG has no part in it
+    assert names("-m", "RBP(p=0.8)", "nDCG(base=2)@5", "--rel", "2") == ["RBP(rel=2)", "nDCG(base=2)@5"]
+    trec = amble_cli("eval", *files, "--trec", "-m", *typed).stdout.splitlines()
+    assert [line.split("\t")[0].strip() for line in trec] == ["runid", "RBP(p=0.8)", "map", "P_5"]
+    everything = amble_cli("eval", *files, "--trec", "-m", "all_trec").stdout
+    assert "Rprec_mult_1.00" in everything
+    assert "\nRprec  " in everything

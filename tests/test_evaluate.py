@@ -160,13 +160,25 @@ def test_condensed_lists() -> None:
     scores = amble.evaluate(qrels, run, ["AP", "Judged@4", "NumRet"], unjudged="condense")
     # without x and y, b stands at rank 2; but Judged always knows
     assert scores.values[0, 0].tolist() == [1 / 2, 2 / 4, 2]
-    # a, b and d of b, a, x, d are in the judgments, whatever their grades
+    # a, b and d of b, a, x, d are in the judgments, whatever their grades; condensed, b is taken out as x is
     qrels, run = {"1": {"a": 1, "b": -1, "c": 0, "d": 1}}, {"r": {"1": {"b": 4.0, "a": 3.0, "x": 2.0, "d": 1.0}}}
-    for unjudged in ("zero", "condense"):
-        assert amble.evaluate(qrels, run, ["Judged@9", "Judged@1"], unjudged=unjudged).values.ravel().tolist() == [
-            3 / 4,
-            1,
-        ]
+    for unjudged, share in (("zero", [3 / 4, 1]), ("condense", [2 / 4, 0])):
+        found = amble.evaluate(qrels, run, ["Judged@9", "Judged@1"], unjudged=unjudged).values
+        assert found.ravel().tolist() == share
+
+
+def test_condensed_lists_leave_negative_grades_out() -> None:
+    """A negative grade was in the pool and is not judged: trec_eval -J takes it out."""
+    qrels = {"1": {"a": 1, "b": -1, "c": 0, "d": 1}, "2": {"a": 1}}
+    run = {"r": {"1": {"b": 4.0, "a": 3.0, "x": 2.0, "d": 1.0}, "2": {"a": 1.0}}}
+    scores = amble.evaluate(qrels, run, "AP NumRet infAP nDCG", unjudged="condense")
+    # what is left of b, a, x, d is a, d: (1/1 + 2/2) / 2
+    assert scores.values[0].tolist() == [[1.0, 2.0, pytest.approx(1.0, abs=1e-5), 1.0], [1.0, 1.0, 1.0, 1.0]]
+    assert scores.rankings.grades("r", "1").tolist() == [1.0, 1.0]
+    assert scores.rankings.rank.tolist() == [2, 4, 1]
+    # in their places: a at 2, d at 4
+    zero = amble.evaluate(qrels, run, "AP NumRet")
+    assert zero.values[0, 0].tolist() == [(1 / 2 + 2 / 4) / 2, 4.0]
 
 
 @pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])
@@ -229,3 +241,158 @@ def test_misuse_is_told_clearly() -> None:
 def test_a_topic_left_out_is_left_out_everywhere() -> None:
     scores = amble.evaluate(QRELS, RUNS, ["AP", "NumQ"], undefined="skip")
     assert scores.means()[:, 1].tolist() == [2, 2]
+
+
+def _many_topics(order: list[str]) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, dict[str, float]]]]:
+    """Judgments of 60 topics, given in some order, and two runs."""
+    qrels, runs = {}, {"x": {}, "y": {}}
+    for topic in order:
+        rng = np.random.default_rng(int(topic))
+        docs = [f"d{i}" for i in range(40)]
+        qrels[topic] = {doc: int(g) for doc, g in zip(docs, rng.integers(-1, 3, 40), strict=True)}
+        for run in runs.values():
+            run[topic] = {doc: float(s) for doc, s in zip(docs, rng.permutation(40), strict=True)}
+    return qrels, runs
+
+
+def test_one_mean_everywhere() -> None:
+    """A plain sum over topics in the byte order of their ids ("10" before "9"), divided by their number."""
+    from amble.laws import means_of
+
+    topics = [str(t) for t in range(1, 61)]
+    rng = np.random.default_rng(8)
+    given = [topics, topics[::-1], [str(t) for t in rng.permutation(topics)]]
+    names = ["AP", "nDCG@10", "ERR", "RBP(p=0.5)"]
+    found = []
+    for order in given:
+        qrels, runs = _many_topics(order)
+        scores = amble.evaluate(qrels, runs, [*names, "GMAP"])
+        plain = np.zeros((2, 4))
+        for topic in sorted(topics):  # digits: their order is that of their bytes
+            plain += scores.values[:, scores.topics.index(topic), :4]
+        assert scores.means()[:, :4].tolist() == (plain / 60).tolist()
+        for j, name in enumerate(names):
+            assert amble.compare(scores, name).mean.tolist() == scores.means()[:, j].tolist()
+            mapping = {run: dict(zip(scores.topics, scores[run, name].tolist(), strict=True)) for run in scores.runs}
+            assert amble.compare(mapping).mean.tolist() == scores.means()[:, j].tolist()
+        by_topic = amble.meta.samples.by_topic(scores)
+        assert amble.meta.samples.means_over(by_topic)[:4].T.tolist() == (plain / 60).tolist()
+        assert amble.meta.robustness._Scored(scores.rankings, scores.parsed, "zero").full.T.tolist() == (
+            scores.means().tolist()
+        )
+        eu = amble.cwl(scores.rankings, "RBP(p=0.5)")["EU"]
+        eu += means_of("order2", scores.rankings, amble.parse("RBP(p=0.5)")).tolist()
+        assert eu == [*scores.means()[:, 3].tolist()] * 2
+        curve = amble.pr_curve(scores.rankings, "x")["precision"]
+        found.append((scores.means().tolist(), curve, amble.cwl(scores.rankings, "AP").rows))
+    assert found[0] == found[1] == found[2]
+
+
+# ---- what was typed
+
+
+def test_measures_are_called_what_was_typed() -> None:
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"x": {"1": {"b": 2.0, "a": 1.0}}}
+    typed = ["RBP(p=0.8)", "RBP", "AP", "AP(rel=1)", "nDCG( gains='linear' )@10", "Judged@10", "AP", "RBP(p=.8)"]
+    scores = amble.evaluate(qrels, run, typed)
+    # AP twice is one; the others are two names of a measure each
+    labels = tuple(typed[:6] + typed[7:])
+    assert scores.measures == labels
+    assert [str(m) for m in scores.parsed][:4] == ["RBP", "RBP", "AP", "AP"]
+    assert [m.label for m in scores.parsed] == list(labels)
+    for table in (scores.mean(), scores.table(wide=True)):
+        assert table.columns[-7:] == labels
+    assert [row[2] for row in scores.table()] == list(labels)
+    assert list(scores.to_dict()["x"]["1"]) == list(labels)
+    assert [line.split("\t")[2] for line in scores.tsv().splitlines()[1:]] == list(labels)
+    assert scores.to_pandas()["measure"].tolist() == list(labels)
+    for name in (*labels, " RBP(p=0.8) ", amble.parse("RBP"), amble.parse("RBP(p=0.80)"), "AP(rel=1.0)"):
+        j = scores.place(name)
+        assert scores.parsed[j] == amble.parse(name)
+        assert scores["x", name].tolist() == scores.values[0, :, j].tolist()
+    assert scores.place("AP(rel=1)") == 3
+    assert scores.place(amble.parse("AP(rel=1)")) == 3
+    assert scores.place("AP(rel=1.0)") == 2  # nobody typed that: by its canonical name
+    two = {name: {"1": run["x"]["1"], "2": {"a": x}} for name, x in (("x", 1.0), ("y", 2.0))}
+    both = amble.evaluate(qrels | {"2": {"a": 1, "b": 0}}, two, typed)
+    assert amble.compare(both, "RBP(p=.8)").measure == "RBP(p=.8)"
+    assert amble.report(both).data["measures"][3]["name"] == "AP(rel=1)"
+    with pytest.raises(KeyError, match=r"P@5 was not evaluated; there are RBP\(p=0.8\), RBP, AP"):
+        scores["x", "P@5"]
+    with pytest.raises(amble.MeasureError, match="P@5 was not evaluated"):
+        scores.place("P@5")
+
+
+def test_two_names_of_a_measure_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"x": {"1": {"b": 2.0, "a": 1.0}}}
+    asked: list[str] = []
+    once = amble.evaluate.__globals__["scores_by_topic"]
+    monkeypatch.setitem(
+        amble.evaluate.__globals__, "scores_by_topic", lambda *args: asked.append(args[2].label) or once(*args)
+    )
+    scores = amble.evaluate(qrels, run, "RBP(p=0.8) AP RBP")
+    assert asked == ["RBP(p=0.8)", "AP"]
+    assert scores.values[0, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8
+
+
+def test_labels() -> None:
+    m = amble.parse(" RBP( p=0.8 )@10 ")
+    assert (str(m), m.label) == ("RBP@10", "RBP( p=0.8 )@10")
+    assert m == amble.parse("RBP@10")
+    assert m.with_value("p", 0.5).label == "RBP(p=0.5)@10"  # another measure than the one typed
+    assert amble.parse(m).label == m.label
+
+
+# ---- silent mistakes
+
+
+REAL = {"1": {"a": 0.25, "b": 0.5, "c": 0.75}, "2": {"a": 0.1, "b": 1.0}}
+WHOLE = {"1": {"a": 1, "b": 0, "c": 0}, "2": {"a": 0, "b": 2}}
+
+
+def test_swapped_judgments_and_run_are_refused() -> None:
+    """Most grades broken numbers; all scores whole, few different ones, with ties (b and c)."""
+    pd = pytest.importorskip("pandas")
+
+    def frame(data: dict[str, dict[str, float]], column: str) -> object:
+        rows = [(topic, doc, x) for topic, docs in data.items() for doc, x in docs.items()]
+        return pd.DataFrame(rows, columns=["qid", "docno", column])
+
+    wrong = "expected the judgments first, then the runs"
+    for qrels, run in ((REAL, WHOLE), (REAL, {"r": WHOLE}), (frame(REAL, "score"), frame(WHOLE, "score"))):
+        with pytest.raises(amble.AlignError, match=wrong):
+            amble.evaluate(qrels, run, "AP")
+    with pytest.raises(amble.AlignError, match=wrong):
+        amble.align(amble.read_qrels(REAL), [{"good": REAL}, {"bad": WHOLE}])
+
+
+def test_nothing_else_is_taken_for_swapped(write) -> None:
+    def fine(qrels: object, run: object) -> None:
+        amble.evaluate(qrels, run, "AP")
+
+    fine(WHOLE, REAL)
+    by_rank = {t: {d: 1000.0 - i for i, d in enumerate(docs)} for t, docs in REAL.items()}
+    fine(REAL, by_rank)  # real grades, and scores 1000 - rank: no ties
+    fine(REAL, {"1": {"a": 1.5, "b": 0, "c": 0}})  # not all whole
+    many = {"1": {f"d{i}": float(i % 11) for i in range(30)} | {"a": 1.0}}
+    fine(REAL, many)  # eleven different scores
+    fine({"1": {"a": 0.5, "b": 1, "c": 0, "d": 0.5}}, {"1": {"a": 1, "b": 0, "c": 0}})  # half of the grades are whole
+    fine(WHOLE, WHOLE)
+    text = "".join(f"{t} 0 {d} {g}\n" for t, docs in REAL.items() for d, g in docs.items())
+    fine(write("q.txt", text), WHOLE)  # a file has the columns of judgments
+    run = "".join(f"{t} Q0 {d} 1 {s} x\n" for t, docs in WHOLE.items() for d, s in docs.items())
+    fine(REAL, write("x.run", run))
+
+
+def test_a_run_of_another_collection(write) -> None:
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1}}
+    strange = {"1": {"x1": 2.0, "x2": 1.0}, "2": {"x3": 1.0}}
+    lines = "".join(f"{t} Q0 {d} 1 {s} strange\n" for t, docs in strange.items() for d, s in docs.items())
+    why = "run strange: none of its documents is judged for any topic: found x1, x2, x3, expected such as a, b, c of"
+    for run in ({"strange": strange}, write("strange.run", lines), {"good": {"1": {"a": 1.0}}, "strange": strange}):
+        with pytest.warns(amble.UnjudgedWarning, match=why):
+            scores = amble.evaluate(qrels, run, "AP")
+        assert scores["strange", "AP"].tolist() == [0.0, 0.0]
+    # found nothing, but of this collection: c is judged for the other topic; and one judged document is enough
+    assert amble.evaluate(qrels, {"1": {"x1": 2.0, "c": 1.0}}, "AP").values.tolist() == [[[0.0], [0.0]]]
+    amble.evaluate(qrels, {"1": {"x1": 2.0, "b": 1.0}}, "AP", depth=1)

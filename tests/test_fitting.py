@@ -316,7 +316,7 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
     )  # fmt: skip
     told = json.loads(done.stdout)
     assert [file["path"] for file in told["files"]] == ["q.txt", "x.run", "fit.toml"]
-    assert told["measures"]["MP(rates='fit.toml',user='fit.toml')"]["user"] == "fit.toml"
+    assert told["measures"]["MP(user='fit.toml',rates='fit.toml')"]["user"] == "fit.toml"
     assert told["rows"][0]["mean"] == 0.75  # 1 and 1/2
     for wrong in (["-q"], ["--trec"], ["--residual"], ["--intervals"], ["--format", "trec"]):
         done = amble_cli("eval", "q.txt", "x.run", "-m", "RBP(user='fit.toml')", "--fitted-intervals", "user", *wrong)

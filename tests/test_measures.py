@@ -222,6 +222,7 @@ def _orders(scores: dict[str, float]) -> list[list[str]]:
     ]
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 @examples(80)
 @given(_tied(), st.sampled_from([None, 1, 2, 3]))
 def test_expected_ties_are_the_mean_over_all_orders(
@@ -402,6 +403,7 @@ ALL += [
 ALL += ["PH(p='0=0.6,1=0.3',effort='log')", "PH(p='0=0.6,1=0.3',end='endless',order=2)", "PH(per='endless',order=2)"]
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 @examples(60)
 @given(_collections())
 def test_many_lists_at_once_are_each_list_alone(

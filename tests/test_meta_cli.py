@@ -186,7 +186,7 @@ def test_undefined_topics_of_pools(write: Callable[[str, str], str], capsys: pyt
 
 def test_one_topic_is_too_few(write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]) -> None:
     qrels = write("qrels.txt", "1 0 a 1\n")
-    runs = [write(f"{name}.run", f"1 Q0 {name} 1 1 {name}\n") for name in ("a", "b")]
+    runs = [write(f"{name}.run", f"1 Q0 {name} 1 2 {name}\n1 Q0 a 2 1 {name}\n") for name in ("b", "c")]
     for question in ("agreement", "power"):
         for test in ("t", "bootstrap", "tukey"):
             assert main(["meta", question, qrels, *runs, "-m", "AP", "--test", test]) == 2

@@ -93,7 +93,7 @@ def ranked(reader: Any, qrels: Any, run: Any, **options: Any) -> dict[str, list[
     lists, hits, _, _ = raw_rank(reader, judgments, run, **options)
     rows = np.frombuffer(hits, np.int32).reshape(-1, 4).tolist()
     out, start = {}, 0
-    for topic, _, _, _, end in np.frombuffer(lists, np.int64).reshape(-1, 5).tolist():
+    for topic, _, _, _, end, _ in np.frombuffer(lists, np.int64).reshape(-1, 6).tolist():
         out[topics[topic]] = [(docs[row], rank, first, size) for rank, row, first, size in rows[start:end]]
         start = end
     return out
@@ -110,7 +110,7 @@ def order(reader: Any, run: Any, ties: int = DOCNO, best: int = 0) -> dict[str, 
 def lists_of(reader: Any, qrels: Any, run: Any, **options: Any) -> list[list[int]]:
     """Of each list: topic, length, tied, dropped, end of its hits."""
     raw = raw_rank(reader, judge(reader, qrels), run, **options)
-    return np.frombuffer(raw[0], np.int64).reshape(-1, 5).tolist()
+    return np.frombuffer(raw[0], np.int64).reshape(-1, 6)[:, :5].tolist()
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
@@ -746,7 +746,7 @@ def test_lines_up_to_the_longest(reader: Any, how: str, longest: int, line: byte
     good = b"401 Q0 c 1 9\n" + line.replace(b"%b", fill) + b"\n402 Q0 a 1 1\n"
     for data in (good, b"\xef\xbb\xbf" + good):
         raw = call(judgments, io.BytesIO(data), *arguments, longest)
-        assert np.frombuffer(raw[0], np.int64).reshape(-1, 5)[:, 0].tolist() == [0, 1]
+        assert np.frombuffer(raw[0], np.int64).reshape(-1, 6)[:, 0].tolist() == [0, 1]
     bad = good.replace(fill, fill + fill[:1])
     message = f"r:2: the line is longer than {longest} bytes, the most that max_line allows"
     for end in (b"", b"401 Q0 c 1 9\n"):  # what comes later is not looked at
@@ -1010,7 +1010,7 @@ def test_an_error_in_a_later_part_has_its_line(monkeypatch: pytest.MonkeyPatch, 
     doc = lines[355].split()[2]
     assert str(error.value) == f"{twice}:361: document '{doc}' appears twice for topic '409' (first on line 356)"
     got, _ = in_parts(monkeypatch, twice, amble.read_qrels({"409": {doc: 1}}), duplicates="best")
-    assert got.lists.tolist() == [[0, 40, 0, 1, 1]]
+    assert got.lists.tolist() == [[0, 40, 0, 1, 1, 0]]
     split = write("split.run", text(*lines, lines[3]))  # in the first part and in the last
     with pytest.raises(ReadError, match=r":481: document .* appears twice for topic '401' \(first on line 4\)"):
         in_parts(monkeypatch, split, qrels)
@@ -1035,7 +1035,7 @@ def test_pieces_stop_where_they_are_told() -> None:
     for piece in range(3):
         source = io.BytesIO(run[piece * length :])
         lists, _, extra, tag = c_reader.rank_stream(judgments, source, length, piece > 0, 0, 0, "r")
-        assert np.frombuffer(lists, np.int64).tolist() == [piece, 1, 0, 0, 1]
+        assert np.frombuffer(lists, np.int64).tolist() == [piece, 1, 0, 0, 1, 0]
         assert (extra, tag) == ([], "tuv"[piece])
     with pytest.raises(ValueError, match="parts"):
         plain.rank_stream(judge(plain, QRELS), io.BytesIO(run), length, False, 0, 0, "r")
@@ -1189,3 +1189,47 @@ def test_hits_without_their_groups(ties: int) -> None:
         assert short[2:] == (extra, tag)
         wide = np.frombuffer(hits, np.int32).reshape(-1, 4)
         assert np.array_equal(np.frombuffer(short[1], np.int32).reshape(-1, 2), wide[:, :2])
+
+
+# as floats the scores of a, b and c are one number, 16777216; d's is the next float
+CLOSE = {"a": 16777216.5, "b": 16777216.25, "c": 16777216.0, "d": 16777214.0}
+
+
+def test_scores_as_floats(reader: Any, how: str) -> None:
+    """As trec_eval 9 compares them: equal scores by docno, descending, so c, b, a."""
+    run = text(*(f"1 Q0 {doc} {9 - i} {score!r} t" for i, (doc, score) in enumerate(CLOSE.items())))
+    qrels = {"1": dict.fromkeys(CLOSE, 1)}
+    doubles = [(doc, i, i, 1) for i, doc in enumerate("abcd", 1)]
+    assert ranked(reader, qrels, run, how=how)["1"] == doubles
+    floats = {
+        DOCNO: [("c", 1, 1, 3), ("b", 2, 1, 3), ("a", 3, 1, 3), ("d", 4, 4, 1)],
+        RANK: [("c", 1, 1, 3), ("b", 2, 1, 3), ("a", 3, 1, 3), ("d", 4, 4, 1)],  # ranks 9, 8, 7, 6
+        FILE: [("a", 1, 1, 3), ("b", 2, 1, 3), ("c", 3, 1, 3), ("d", 4, 4, 1)],
+    }
+    for ties, expected in floats.items():
+        assert ranked(reader, qrels, run, how=how, ties=ties + plain.SINGLE)["1"] == expected
+        if ties != RANK:
+            assert ranked(reader, qrels, {"1": CLOSE}, ties=ties + plain.SINGLE)["1"] == expected
+        moved = [raw_rank(reader, judge(reader, qrels), run, how=how, ties=ties + flag) for flag in (0, plain.SINGLE)]
+        assert [np.frombuffer(raw[0], np.int64).tolist()[5] for raw in moved] == [int(ties != FILE), 0]
+    table = {"1": {"a": 1e300, "b": 2e300, "c": -1e-50, "d": -0.0, "e": 1.0}}  # beyond floats, and below them
+    got = ranked(reader, {"1": dict.fromkeys("abcde", 1)}, table, ties=plain.SINGLE)["1"]
+    assert [doc for doc, *_ in got] == ["b", "a", "e", "d", "c"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 4), st.integers(0, 3)), unique_by=lambda x: x[0]),
+    st.sampled_from([0, 1, 2]),
+)
+def test_whether_floats_change_the_order(rows: list[tuple[str, int, int]], ties: int) -> None:
+    """The order as floats is that of a run whose scores numpy rounded; the flag says whether it is another one."""
+    run = [f"1 Q0 {doc} {rank} {1 + score * 4e-8!r} t" for doc, score, rank in rows]
+    rounded = [f"1 Q0 {doc} {rank} {float(np.float32(1 + score * 4e-8))!r} t" for doc, score, rank in rows]
+    qrels = {"1": dict.fromkeys("abcdefgh", 1)}
+    for reader in READERS:
+        as_doubles = ranked(reader, qrels, text(*run), ties=ties)
+        as_floats = ranked(reader, qrels, text(*run), ties=ties + plain.SINGLE)
+        assert as_floats == ranked(reader, qrels, text(*rounded), ties=ties)
+        raw = raw_rank(reader, judge(reader, qrels), text(*run), ties)[0]
+        changed = [[doc for doc, *_ in of["1"]] for of in (as_doubles, as_floats)] if rows else [0, 0]
+        assert np.frombuffer(raw, np.int64).tolist()[5:] == ([int(changed[0] != changed[1])] if rows else [])

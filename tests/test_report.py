@@ -348,7 +348,7 @@ def test_one_run_one_topic_one_measure() -> None:
     assert made.data["meta"]["why"] == "it takes two measures and two runs"
     assert made.html()
     assert "not tested" in made.leaderboard.caption
-    two = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 1.0}}}, "AP P@1")
+    two = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}, "y": {"1": {"b": 2.0, "a": 1.0}}}, "AP P@1")
     untested = amble.report(two).data["leaderboard"]["untested"]
     assert "1 common topic" in untested
 
@@ -442,17 +442,14 @@ def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
     )
     board, topics, _, law, user, meta, *_ = shown(amble.report(few, test="permutation", alpha=0.1, seed=3, rounds=99))
     read = "--depth 2 --missing skip --ties rank"
-    assert (
-        board
-        == f"amble compare QRELS RUN… {read} --test permutation --alpha 0.1 --seed 3 --rounds 99 -m AP RBP --letters"
-    )
-    assert topics == f"amble eval QRELS RUN… {read} -m AP RBP -q --format tsv"
+    asked = "--test permutation --alpha 0.1 --seed 3 --rounds 99"
+    assert board == f"amble compare QRELS RUN… {read} {asked} -m AP 'RBP(p=0.8)' --letters"
+    assert topics == f"amble eval QRELS RUN… {read} -m AP 'RBP(p=0.8)' -q --format tsv"
     assert law == f"amble law QRELS RUN… {read} --seed 3 -m AP --levels"
     assert user == "amble user AP --depth 100"
-    assert meta == f"amble meta tau QRELS RUN… {read} --seed 3 -m AP RBP"
-    assert (
-        shown(amble.report(few, test="tukey"))[0] == f"amble compare QRELS RUN… {read} --test tukey -m AP RBP --letters"
-    )
+    assert meta == f"amble meta tau QRELS RUN… {read} --seed 3 -m AP 'RBP(p=0.8)'"
+    tukey = shown(amble.report(few, test="tukey"))[0]
+    assert tukey == f"amble compare QRELS RUN… {read} --test tukey -m AP 'RBP(p=0.8)' --letters"
     assert "--correction bh" in shown(amble.report(few, correction="bh"))[0]
 
 

@@ -165,7 +165,7 @@ def test_config_that_cannot_be_read(cli: Cli, here: Path) -> None:
 
 def test_config_is_written_as_it_is_read(here: Path) -> None:
     options = {
-        key: {"text": 'a "b" \\ é\t', "texts": ["x\n\U000e0001", "ü"], "number": 0.25, "whole": 3}[kind]
+        key: {"text": 'a "b" \\ é\t', "texts": ["x\n\U000e0001", "ü"], "number": 0.25, "whole": 3, "switch": True}[kind]
         for key, kind in KEYS.items()
     }
     (here / "c.toml").write_text(write_config(options), encoding="utf-8")

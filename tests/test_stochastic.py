@@ -253,6 +253,7 @@ def test_on_real_runs_every_list_is_scored_as_if_alone(data: Path) -> None:
                 assert got == pytest.approx(m.value(grades), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 def test_how_far_an_endless_walk_could_rise() -> None:
     # all that is beyond the list could be relevant, too: without loss every visit then gains 1, so both orders are 1
     for order in (1, 2):

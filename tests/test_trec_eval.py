@@ -42,7 +42,7 @@ def differences(expected: Recorded, scores: amble.Scores, run: int = 0, z: str =
         plain = name.removeprefix(z)
         if left_out(plain):
             continue
-        j = scores.measures.index(str(amble.parse(NAMES[plain])))
+        j = scores.place(NAMES[plain])
         ours = means[run, j] if topic == "all" else scores.values[run, topics[topic], j]
         shown = f"{ours:.0f}" if plain in COUNTS and not z else f"{ours:.4f}"
         compared += 1
@@ -102,7 +102,7 @@ def test_relevance_level(data: Path) -> None:
     for (name, topic), value in expected.items():
         if left_out(name):
             continue
-        j = scores.measures.index(str(amble.parse(level[name])))
+        j = scores.place(level[name])
         ours = scores.means()[0, j] if topic == "all" else scores.values[0, scores.topics.index(topic), j]
         compared += 1
         if (f"{ours:.0f}" if name in COUNTS else f"{ours:.4f}") != value:
@@ -144,7 +144,7 @@ def test_measure_parameters(data: Path) -> None:
     expected = recorded((folder / "out.test.meas_params").read_text())
     assert {name for name, _ in expected} == set(ours)
     for (name, topic), value in expected.items():
-        j = scores.measures.index(str(amble.parse(ours[name])))
+        j = scores.place(ours[name])
         mine = scores.means()[0, j] if topic == "all" else scores.values[0, scores.topics.index(topic), j]
         assert f"{mine:.4f}" == value, (name, topic)
 

@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from amble.compare import Anova, Comparison, Reasons, anova, compare, why
     from amble.curves import pr_curve
     from amble.cwl import cwl
-    from amble.errors import AlignError, AmbleError, MeasureError, NormalisedWarning, ReadError, SimulationWarning
+    from amble.errors import (
+        AlignError,
+        AmbleError,
+        MeasureError,
+        NormalisedWarning,
+        ReadError,
+        SimulationWarning,
+        UnjudgedWarning,
+    )
     from amble.evaluate import Scores, evaluate
     from amble.lab.explain import explain
     from amble.lab.fusion import fuse
@@ -82,6 +90,7 @@ _ROOMS = {
     "Scores": "evaluate",
     "Sessions": "sessions",
     "SimulationWarning": "errors",
+    "UnjudgedWarning": "errors",
     "Table": "table",
     "align": "align",
     "anova": "compare",
@@ -143,6 +152,7 @@ __all__ = [
     "Sessions",
     "SimulationWarning",
     "Table",
+    "UnjudgedWarning",
     "__version__",
     "align",
     "anova",

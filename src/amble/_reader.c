@@ -349,8 +349,8 @@ static PyObject *py_documents(PyObject *self, PyObject *capsule) {
 
 /* ---- runs ---- */
 
-/* (lists, hits, extra topics, tag): int64[n, 5] (topic, length, tied, dropped, end), int32[m, 4] (rank, row, first,
- * size) */
+/* (lists, hits, extra topics, tag): int64[n, 6] (topic, length, tied, dropped, end, moved), int32[m, 4] (rank, row,
+ * first, size) */
 static PyObject *export_ranked(const Run *r, const Judgments *j) {
     PyObject *extra = PyList_New(0);
     for (size_t t = 0; extra && t < r->topics.n; t++) {

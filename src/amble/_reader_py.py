@@ -23,6 +23,7 @@ from amble.errors import ReadError
 TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
 LONGEST = 2**31 - 1  # bytes of a line, at most; callers allow less
 NO_GROUPS = 4  # added to one of them: hits without their groups of equal scores
+SINGLE = 8  # added to one of them: scores are compared as floats
 _SHOWN = 60
 _BOM = b"\xef\xbb\xbf"
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -271,6 +272,19 @@ def _order(records: list[_Record], ties: int) -> list[_Record]:
     return sorted(records, key=lambda r: -r.score)
 
 
+def _as_floats(records: list[_Record]) -> list[_Record]:
+    """The records with their scores in single precision: infinite where a float has no such number."""
+    return [record._replace(score=x) for record, x in zip(records, array("f", (r.score for r in records)), strict=True)]
+
+
+def _moves(records: list[_Record], ordered: list[_Record], ties: int) -> bool:
+    """Whether the order is another one if scores are compared as floats."""
+    as_floats = array("f", (record.score for record in records))
+    if len(set(as_floats)) == len({record.score for record in records}):
+        return False  # no two scores are equal as floats only
+    return [record.doc for record in _order(_as_floats(records), ties)] != [record.doc for record in ordered]
+
+
 def _groups(records: list[_Record]) -> Iterator[tuple[int, int]]:
     start = 0
     for end in range(1, len(records) + 1):
@@ -327,9 +341,12 @@ def rank(
     judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str, longest: int = LONGEST
 ) -> tuple[bytes, bytes, list[str], str] | tuple[list[str], bytes, list[str], bytes, str, int]:
     """Rank a run: its lists and hits where there are judgments, its documents where there are none."""
-    no_groups, ties = bool(ties & NO_GROUPS), ties & ~NO_GROUPS
+    no_groups, single, ties = bool(ties & NO_GROUPS), bool(ties & SINGLE), ties & ~(NO_GROUPS | SINGLE)
     topics, tag = _records(origin, ties, keep_best, name, longest)
-    ordered = {topic: _order(_best(records, ties), ties) for topic, records in topics.items()}
+    if single:
+        topics = {topic: _as_floats(records) for topic, records in topics.items()}
+    best = {topic: _best(records, ties) for topic, records in topics.items()}
+    ordered = {topic: _order(records, ties) for topic, records in best.items()}
     if judgments is None:
         offsets, scores = array("q", [0]), array("d")
         docs: list[str] = []
@@ -354,5 +371,7 @@ def rank(
                 if row is not None:
                     hits.extend((i + 1, base + row) if no_groups else (i + 1, base + row, start + 1, end - start))
         dropped = len(topics[topic]) - len(records)
-        lists.extend((judgments.index[topic], len(records), tied, dropped, len(hits) // (2 if no_groups else 4)))
+        end = len(hits) // (2 if no_groups else 4)
+        moved = _moves(best[topic], records, ties)
+        lists.extend((judgments.index[topic], len(records), tied, dropped, end, moved))
     return lists.tobytes(), hits.tobytes(), extra, tag

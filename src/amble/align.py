@@ -8,29 +8,32 @@ decided on the way is counted in the `Audit`.
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.audit import Audit
-from amble.errors import AlignError, AmbleError
+from amble.errors import AlignError, AmbleError, UnjudgedWarning
 from amble.read import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 
-__all__ = ["Audit", "Rankings", "align", "run_names", "side_by_side", "threads_for", "whole"]
+__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "side_by_side", "threads_for", "whole"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
 Unjudged = Literal["zero", "condense"]
 Duplicates = Literal["error", "best"]
+ScoreDtype = Literal["float64", "float32"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "ties": ("docno", "rank", "file", "expected"),
     "missing": ("zero", "skip"),
     "unjudged": ("zero", "condense"),
     "duplicates": ("error", "best"),
+    "score_dtype": ("float64", "float32"),
 }
 
 
@@ -75,7 +78,7 @@ class Rankings:
         Of each hit: its rank, and the row of its judgment in the qrels.
     tie_first, tie_size : ndarray of int32 or None
         Of each hit, with ``ties="expected"``: first rank and size of the group of documents with the same score.
-    ties, missing, unjudged, duplicates : str
+    ties, missing, unjudged, duplicates, score_dtype : str
     depth : int or None
     audit : Audit
     sources : Runs
@@ -112,6 +115,7 @@ class Rankings:
         self.missing: str = options["missing"]
         self.unjudged: str = options["unjudged"]
         self.duplicates: str = options["duplicates"]
+        self.score_dtype: str = options["score_dtype"]
         self.audit = audit
         for array in (
             self.run,
@@ -180,6 +184,31 @@ class Rankings:
         return out
 
 
+def byte_order(topics: Sequence[str]) -> NDArray[np.int64]:
+    """The places of topics in the byte order of their ids.
+
+    >>> byte_order(["10", "9", "é", "z"]).tolist()
+    [0, 1, 3, 2]
+    """
+    keys = [topic.encode("utf-8", "surrogateescape") for topic in topics]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over the last axis, NaN left out: a plain sum from left to right, divided by the count.
+
+    With topics in `byte_order` this is trec_eval's mean, digit for digit; numpy's adds up in another order.
+
+    >>> float(plain_mean(np.array([0.1, 0.7, np.nan, 0.1])))
+    0.3
+    """
+    known = ~np.isnan(values)
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    total, n = np.add.accumulate(np.where(known, values, 0.0), axis=-1)[..., -1], known.sum(axis=-1)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+
+
 def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
@@ -214,23 +243,46 @@ def _check(options: dict[str, Any]) -> None:
         whole(depth, "depth", kind=AlignError)
 
 
-def _rank_all(runs: Runs, qrels: Qrels, ties: str, duplicates: str, threads: int, groups: bool) -> list[Ranked]:
+def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
+    """Refuse a run and judgments in memory that were given the wrong way round; files are told by their columns."""
+    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
+    if qrels.path is None and 2 * broken > len(qrels):
+        for run in runs:
+            if run.seems_judged():
+                raise AlignError(
+                    f"{qrels.name}: most grades are not whole numbers, and the scores of {run.label} are few whole "
+                    "numbers, with ties; expected the judgments first, then the runs"
+                )
+
+
+def _unjudged(run: Run, qrels: Qrels) -> str:
+    """Why a run without a judged document in its lists seems to be of another collection; nothing if it does not."""
+    if run.path is not None and not os.path.isfile(run.path):  # a pipe, read already
+        return "none of its documents is judged for its topic"
+    docs = run.documents(duplicates="best").docs
+    if not set(qrels.docs).isdisjoint(docs):
+        return ""
+    found, wanted = (", ".join(list(dict.fromkeys(names))[:3]) for names in (docs, qrels.docs))
+    return f"none of its documents is judged for any topic: found {found}, expected such as {wanted} of {qrels.name}"
+
+
+def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> list[Ranked]:
     """Read and rank every run; several files, or the parts of a big one, on several threads."""
     if threads < 2:
-        return [run.rank(qrels, ties, duplicates, groups=groups) for run in runs]
+        return [run.rank(qrels, **how) for run in runs]
 
     def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return side_by_side(function, list(items), threads)
 
     if len(runs) >= threads:
-        return each(lambda run: run.rank(qrels, ties, duplicates, groups=groups), runs)
+        return each(lambda run: run.rank(qrels, **how), runs)
     out = []
     for run in runs:
         parts = run.parts(threads)
         if len(parts) > 1:
-            out.append(run.rank_parts(qrels, parts, ties, duplicates, each, groups=groups))
+            out.append(run.rank_parts(qrels, parts, each=each, **how))
         else:
-            out.append(run.rank(qrels, ties, duplicates, groups=groups))
+            out.append(run.rank(qrels, **how))
     return out
 
 
@@ -281,16 +333,22 @@ def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np
         lists, starts, sizes = lists[by_topic], starts[by_topic], sizes[by_topic]
         ends = np.cumsum(sizes)
         hits = hits[np.arange(int(ends[-1])) + np.repeat(starts - (ends - sizes), sizes)]
+    out = lists.copy()
+    out[:, 4] = sizes
     if depth is not None:
         # a group of equal scores that straddles the cut still counts in the mean over its orders
-        seen = hits[:, 2 if ties == "expected" else 0] <= depth
-        ends = np.concatenate(([0], np.cumsum(seen)))[ends]
-        hits = hits[seen]
-    out = lists.copy()
-    out[:, 4] = np.diff(ends, prepend=0)
-    if depth is not None:
+        out, hits = _only(out, hits, hits[:, 2 if ties == "expected" else 0] <= depth)
         out[:, 1] = np.minimum(out[:, 1], depth)
     return out, hits
+
+
+def _only(
+    lists: NDArray[np.int64], hits: NDArray[np.int32], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists with some of their hits only; the last column of lists counts them."""
+    out = lists.copy()
+    out[:, 4] = np.diff(np.concatenate(([0], np.cumsum(kept)))[np.cumsum(lists[:, 4])], prepend=0)
+    return out, hits[kept]
 
 
 def align(
@@ -300,6 +358,7 @@ def align(
     missing: Missing = "zero",
     ties: Ties = "docno",
     unjudged: Unjudged = "zero",
+    score_dtype: ScoreDtype = "float64",
     *,
     duplicates: Duplicates = "error",
     threads: int | None = None,
@@ -307,7 +366,7 @@ def align(
 ) -> Rankings:
     """Let runs meet judgments.
 
-    Documents are ranked by score, descending, compared as doubles; the rank column is not looked at.
+    Documents are ranked by score, descending; the rank column is not looked at.
 
     Parameters
     ----------
@@ -321,7 +380,11 @@ def align(
         Documents with equal scores: by docno, descending bytewise, as trec_eval has it; by the rank column; as they
         stand in the file; or the mean over all their orders.
     unjudged : {"zero", "condense"}
-        Unjudged documents gain nothing, or are taken out of the lists.
+        Unjudged documents gain nothing, or are taken out of the lists; so are, then, documents with a negative grade,
+        which were in the pool but not judged.
+    score_dtype : {"float64", "float32"}
+        Scores are compared as doubles, as trec_eval 10 does, or as floats, as trec_eval 9 and pytrec_eval do: more of
+        them are equal then.
     duplicates : {"error", "best"}
         A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
     threads : int, optional
@@ -340,15 +403,17 @@ def align(
     >>> print(rankings.audit)
     1 run x 1 topic, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
     """
-    options = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
+    options: dict[str, Any] = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged}
+    options |= {"duplicates": duplicates, "score_dtype": score_dtype}
     _check(options)
     qrels = read_qrels(qrels, max_line=max_line)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
-    rule = "docno" if ties == "expected" else ties
-    ranked = _rank_all(runs, qrels, rule, duplicates, threads_for(threads, runs), ties == "expected")
+    how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
+    ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
+    _refuse_swapped(qrels, runs)
     names = run_names(runs, [r.tag for r in ranked])
-    audit = Audit(names, qrels, ties)
+    audit = Audit(names, qrels, ties, score_dtype)
     labels = tuple(run.label for run in runs)
     per_run = []
     hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
@@ -359,19 +424,23 @@ def align(
                 f"{runs[i].path or labels[i]}: no topic in common with {qrels.name}: "
                 f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
             )
+        if not len(one.hits) and (why := _unjudged(runs[i], qrels)):
+            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=2)
         lists, its_hits = _reordered(one, depth, ties)
         audit.add(i, one, lists, its_hits, qrels.topics)
+        if unjudged == "condense":
+            lists, its_hits = _only(lists, its_hits, qrels.grades[its_hits[:, 1]] >= 0)
         hits.add(its_hits)
         if missing == "zero" and len(lists) < len(qrels.topics):
             absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)
-            empty = np.zeros((absent.size, 5), np.int64)
+            empty = np.zeros((absent.size, lists.shape[1]), np.int64)
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
         per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
     return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
 
 
-_NOTHING = Ranked(np.zeros((0, 5), np.int64), np.zeros((0, 4), np.int32), [], "")
+_NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], "")
 
 
 def threads_for(threads: int | None, runs: Iterable[Run]) -> int:

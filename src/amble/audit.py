@@ -11,6 +11,7 @@ from amble.read import Qrels, Ranked
 
 __all__ = ["Audit"]
 
+_NAMED = 5  # runs named in one line
 _TOP = 10  # the depth at which unjudged documents are counted
 
 
@@ -32,18 +33,22 @@ class Audit:
         Documents among the first ten: what ``unjudged_top10`` is a share of.
     tied : ndarray of int64
         Documents that share their score with another of their list: their order is the tie rule's.
+    moved : ndarray of int64
+        Lists of each run whose order changes if scores are compared as floats (``score_dtype="float32"``).
     duplicates : ndarray of int64
         Second occurrences dropped (only with ``duplicates="best"``).
     no_relevant : tuple of str
         Judged topics without a relevant document (grade of at least 1).
     """
 
-    def __init__(self, runs: tuple[str, ...], qrels: Qrels, ties: str) -> None:
+    def __init__(self, runs: tuple[str, ...], qrels: Qrels, ties: str, score_dtype: str = "float64") -> None:
         n = len(runs)
         self.runs = runs
         self.topics = len(qrels.topics)
-        self.ties = ties
-        self.scored, self.unjudged_top10, self.shown_top10, self.tied, self.duplicates = np.zeros((5, n), np.int64)
+        self.ties, self.score_dtype = ties, score_dtype
+        self.scored, self.unjudged_top10, self.shown_top10, self.tied, self.moved, self.duplicates = np.zeros(
+            (6, n), np.int64
+        )
         self.missing: dict[str, list[str]] = {}
         self.extra: dict[str, list[str]] = {}
         best = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1])
@@ -57,6 +62,7 @@ class Audit:
         self.scored[i] = len(lists)
         self.tied[i] = ranked.lists[:, 2].sum()
         self.duplicates[i] = ranked.lists[:, 3].sum()
+        self.moved[i] = ranked.lists[:, 5].sum()
         self.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
         self.unjudged_top10[i] = self.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
         if len(lists) < len(topics):
@@ -75,6 +81,7 @@ class Audit:
                 "extra": len(self.extra.get(run, ())),
                 "unjudged@10": int(self.unjudged_top10[i]),
                 "tied": int(self.tied[i]),
+                "float32": int(self.moved[i]),
                 "duplicates": int(self.duplicates[i]),
             }
             for i, run in enumerate(self.runs)
@@ -92,6 +99,14 @@ class Audit:
             f"unjudged in top 10: {int(self.unjudged_top10.sum())}{share}",
             f"tied documents {int(self.tied.sum())} ({rule})",
         ]
+        if self.score_dtype != "float64":
+            parts.append(f"scores compared as {self.score_dtype}")
+        if self.moved.any():
+            named = [self.runs[i] for i in np.flatnonzero(self.moved).tolist()]
+            others = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+            n = int(self.moved.sum())
+            lists = f"{n} list{'s' * (n != 1)}"
+            parts.append(f"as float32 another order in {lists} ({', '.join(named[:_NAMED])}{others})")
         if self.duplicates.any():
             parts.append(f"duplicates dropped {int(self.duplicates.sum())}")
         if self.no_relevant:

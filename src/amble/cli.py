@@ -12,6 +12,7 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from typing import Any, NoReturn
 
 from amble import __version__
@@ -89,7 +90,10 @@ def main(argv: list[str] | None = None) -> int:
         rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
         args = _parser(argv[0], module).parse_args(rest)
         keep_inputs(args)
-        code: int = args.run(args)
+        with warnings.catch_warnings():
+            if hasattr(args, "allow_unjudged"):
+                importlib.import_module("amble.commands.eval").heed_unjudged(args)
+            code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
@@ -97,6 +101,9 @@ def main(argv: list[str] | None = None) -> int:
         if not _is_ours(error):
             raise
         print(f"amble: {_one_line(error)}", file=sys.stderr)
+    except Warning as warning:  # one that is an error here
+        hint = "; --allow-unjudged scores it all the same" if type(warning).__name__ == "UnjudgedWarning" else ""
+        print(f"amble: {_one_line(warning)}{hint}", file=sys.stderr)
     except MemoryError:
         print("amble: out of memory", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output went away, which is its right

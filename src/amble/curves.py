@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order, plain_mean
 from amble.errors import AlignError
 from amble.measures import Lists, parse
 from amble.table import Table
@@ -70,8 +70,9 @@ def pr_curve(
         return Table(["rank", "recall", "precision", "interpolated"], rows)
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
         raise AlignError(f"levels={levels!r}: expected a whole number of at least 2")
-    mine = rankings.run == rankings.index(run)
+    mine = np.flatnonzero(rankings.run == rankings.index(run))
+    mine = mine[byte_order([rankings.topics[t] for t in rankings.topic[mine].tolist()])]
     points = [k / (levels - 1) for k in range(levels)]
     point = parse(f"IPrec(rel={rel!r})").with_value("rule", rule)
-    curve = [float(point.with_value("recall", r).scores(lists)[mine].mean()) for r in points]
+    curve = [float(plain_mean(point.with_value("recall", r).scores(lists)[mine])) for r in points]
     return Table(["recall", "precision"], zip(points, curve, strict=True))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order, plain_mean
 from amble.errors import AlignError, MeasureError
 from amble.evaluate import parse_measures
 from amble.measures import Lists, Measure
@@ -125,8 +125,8 @@ def cwl(
     for j, measure in enumerate(parsed):
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)
     rows: list[list[Any]] = []
-    names = [str(m) for m in parsed]
-    means = np.nanmean(values, axis=1)
+    names = [m.label for m in parsed]
+    means = plain_mean(np.moveaxis(values[:, byte_order(rankings.topics)], 1, -1))
     over = mean_topic(rankings.topics if topics else ())
     for i, run in enumerate(rankings.runs):
         if topics:

@@ -7,7 +7,15 @@ True
 
 from __future__ import annotations
 
-__all__ = ["AlignError", "AmbleError", "MeasureError", "NormalisedWarning", "ReadError", "SimulationWarning"]
+__all__ = [
+    "AlignError",
+    "AmbleError",
+    "MeasureError",
+    "NormalisedWarning",
+    "ReadError",
+    "SimulationWarning",
+    "UnjudgedWarning",
+]
 
 
 class AmbleError(ValueError):
@@ -32,3 +40,7 @@ class NormalisedWarning(UserWarning):
 
 class SimulationWarning(UserWarning):
     """An exact law was asked for, and there is none, or it would take too long: users were simulated."""
+
+
+class UnjudgedWarning(UserWarning):
+    """No document of a run is in the judgments of any topic: it scores 0, and may be of another collection."""

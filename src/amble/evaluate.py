@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings, align
+from amble.align import Rankings, align, byte_order, plain_mean
 from amble.errors import AlignError, MeasureError
 from amble.law import Law
 from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
@@ -21,20 +21,22 @@ from amble.table import Table, mean_topic
 __all__ = ["Scores", "evaluate"]
 
 Array = NDArray[np.float64]
+M = TypeVar("M", bound=Measure)
 
 LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
 
 
 def aggregate(how: str, values: Array) -> Array:
-    """Topics (the last axis) become one number; NaN is left out."""
-    n = np.count_nonzero(~np.isnan(values), axis=-1)
-    known = np.where(np.isnan(values), 0.0, values)
+    """Topics (the last axis, in the byte order of their ids) become one number; NaN is left out."""
     if how == "sum":
-        return np.asarray(known.sum(axis=-1))
+        return np.asarray(np.nansum(values, axis=-1))
     if how == "geometric":
-        logs = np.where(np.isnan(values), 0.0, np.log(np.maximum(known, LEAST)))
-        return np.where(n > 0, np.exp(logs.sum(axis=-1) / np.maximum(n, 1)), np.nan)
-    return np.where(n > 0, known.sum(axis=-1) / np.maximum(n, 1), np.nan)
+        return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
+    return plain_mean(values)
+
+
+class _NotEvaluatedError(MeasureError):
+    """A measure that scores do not have."""
 
 
 class Scores:
@@ -43,7 +45,10 @@ class Scores:
     Attributes
     ----------
     runs, topics, measures : tuple of str
-        Labels; runs in the order given, topics in the order of the judgments. Of sessions, their names.
+        Labels; runs in the order given, topics in the order of the judgments, measures as they were typed. Of sessions,
+        their names.
+    parsed : tuple of Measure
+        The measures themselves.
     values : ndarray
         Of shape (runs, topics, measures); NaN where a topic was left out.
     rankings : Rankings or Sessions
@@ -70,21 +75,39 @@ class Scores:
         self.runs = rankings.runs
         self.topics = rankings.topics
         self.parsed = tuple(measures)
-        self.measures = tuple(str(m) for m in measures)
+        self.measures = tuple(m.label for m in measures)
         self.values = values
         values.flags.writeable = False
 
-    def _measure(self, name: str | Measure) -> int:
-        text = str(parse(name))
-        if text not in self.measures:
-            raise KeyError(f"{text} was not evaluated; there are {', '.join(self.measures)}")
-        return self.measures.index(text)
+    def place(self, measure: str | Measure) -> int:
+        """The place of a measure: by what was typed, by its canonical name, or by the measure itself.
 
-    def __getitem__(self, key: tuple[str, str]) -> Array:
+        Examples
+        --------
+        >>> import amble
+        >>> scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, ["AP", "RBP(p=0.8)"])
+        >>> scores.measures
+        ('AP', 'RBP(p=0.8)')
+        >>> scores.place("RBP(p=0.8)"), scores.place("RBP"), scores.place(amble.parse("RBP"))
+        (1, 1, 1)
+        """
+        if isinstance(measure, str) and measure.strip() in self.measures:
+            return self.measures.index(measure.strip())
+        m = parse(measure)
+        if isinstance(self.rankings, Sessions):
+            m = of_sessions(m)
+        if m not in self.parsed:
+            raise _NotEvaluatedError(f"{m.label} was not evaluated; there are {', '.join(self.measures)}")
+        return self.measures.index(m.label) if m.label in self.measures else self.parsed.index(m)
+
+    def __getitem__(self, key: tuple[str, str | Measure]) -> Array:
         if not isinstance(key, tuple) or len(key) != 2:
             raise KeyError(f"{key!r}: expected a run and a measure, as in scores['bm25', 'AP']")
         run, measure = key
-        return self.values[self.rankings.index(run), :, self._measure(measure)]
+        try:
+            return self.values[self.rankings.index(run), :, self.place(measure)]
+        except _NotEvaluatedError as error:
+            raise KeyError(str(error)) from None
 
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
@@ -126,14 +149,18 @@ class Scores:
         return m.user(grades, **context)
 
     def means(self) -> Array:
-        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP)."""
+        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP).
+
+        Topics are added up in the byte order of their ids, as trec_eval adds them, whatever order they came in.
+        """
         out = np.empty((len(self.runs), len(self.measures)))
+        order = byte_order(self.topics)
         for j, measure in enumerate(self.parsed):
-            how = measure.declaration.aggregate
+            how, values = measure.declaration.aggregate, self.values[:, order, j]
             if how == "geometric" and self.standardised:  # the values are standardised logarithms already
-                out[:, j] = np.exp(aggregate("mean", self.values[:, :, j]))
+                out[:, j] = np.exp(plain_mean(values))
             else:
-                out[:, j] = aggregate(how, self.values[:, :, j])
+                out[:, j] = aggregate(how, values)
         return out
 
     def interval(self, confidence: float = 0.95) -> Array:
@@ -211,12 +238,12 @@ class Scores:
         )
         return Table(["run", "topic", "measure", "value"], long, digits=digits)
 
-    def tsv(self, *, topics: bool = False, digits: int = 4, names: Sequence[str] | None = None) -> str:
+    def tsv(self, *, topics: bool = False, digits: int = 4) -> str:
         """The long table as tab-separated text: what `table` gives, written without a detour."""
         whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
         forms = [
             f"{name}\t{'%.0f' if count else f'%.{digits}f'}".replace("%", "%%", name.count("%"))
-            for name, count in zip(names or self.measures, whole, strict=True)
+            for name, count in zip(self.measures, whole, strict=True)
         ]
         out = ["run\ttopic\tmeasure\tvalue"]
         lines, of = "", -1
@@ -267,8 +294,16 @@ class Scores:
         return pl.DataFrame(self._columns())
 
 
+def _each_label(measures: Iterable[M]) -> list[M]:
+    """The measures, each label once; two labels of one measure stay two."""
+    unique: dict[str, M] = {}
+    for m in measures:
+        unique.setdefault(m.label, m)
+    return list(unique.values())
+
+
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """Read one or several measures, each once."""
+    """Read one or several measures, each label once."""
     if isinstance(measures, str):
         measures = split_measures(measures)
     if isinstance(measures, Measure):
@@ -278,8 +313,7 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
     parsed = [parse(m) for m in measures]
     if not parsed:
         raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
-    unique = dict.fromkeys(parsed)
-    return list(unique)
+    return _each_label(parsed)
 
 
 def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
@@ -300,7 +334,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN).
     **options
-        For `align`: depth, missing, ties, unjudged, duplicates, threads.
+        For `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads.
 
     Returns
     -------
@@ -334,19 +368,23 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
-        values[:, :, j] = scores_by_topic(rankings, lists, measure, undefined)
+        first = parsed.index(measure)  # two labels of one measure: computed once
+        values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
     return Scores(rankings, parsed, values)
 
 
 def of_sessions(measure: Measure) -> SessionMeasure:
     """The measure of sessions that is meant: a measure of lists is averaged over queries."""
-    found = measure if isinstance(measure, SessionMeasure) else parse(f'PerQuery(of="{measure}")')
+    if isinstance(measure, SessionMeasure):
+        return measure
+    found = parse(f'PerQuery(of="{measure}")')
+    found.typed = ""
     assert isinstance(found, SessionMeasure)
     return found
 
 
 def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
-    parsed = list(dict.fromkeys(of_sessions(m) for m in measures))
+    parsed = _each_label(of_sessions(m) for m in measures)
     values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         scores = measure.of_sessions(sessions)

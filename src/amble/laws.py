@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order, plain_mean
 from amble.errors import AlignError, MeasureError, SimulationWarning
 from amble.law import Law
 from amble.measures import Lists, Measure, parse
@@ -178,4 +178,5 @@ def means_of(
     if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:
         return np.full(len(groups), np.nan)
     answers = measure.ask(question, Lists.of_rankings(rankings))
-    return np.array([float(answers[group].mean()) for group in groups])
+    place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic
+    return np.array([float(plain_mean(answers[sorted(group, key=place.__getitem__)])) for group in groups])

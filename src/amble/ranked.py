@@ -15,8 +15,9 @@ class Ranked(NamedTuple):
     """What the reader makes of one run and the judgments.
 
     ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
-    with another, duplicates dropped, end of its hits. ``hits`` has a row per judged document in rank order: rank, row
-    of the judgment and, where they are wanted, first rank and size of its group of equal scores.
+    with another, duplicates dropped, end of its hits, and whether its order changes if scores are compared as floats
+    (in single precision, as in trec_eval 9). ``hits`` has a row per judged document in rank order: rank, row of the
+    judgment and, where they are wanted, first rank and size of its group of equal scores.
     """
 
     lists: NDArray[np.int64]
@@ -29,7 +30,7 @@ class Ranked(NamedTuple):
         """Wrap the reader's answer."""
         lists, hits, extra, tag = raw
         return cls(
-            np.frombuffer(lists, np.int64).reshape(-1, 5),
+            np.frombuffer(lists, np.int64).reshape(-1, 6),
             np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
             extra,
             tag,

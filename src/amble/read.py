@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,8 @@ from amble.ranked import Documents, Ranked
 __all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
-_NO_GROUPS = 4  # added to a rule for ties: the groups of equal scores are not wanted
+_NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats
+_GRADES = 10  # a run in memory with no more different scores may be judgments
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
 
 
@@ -57,6 +59,8 @@ class Qrels:
     ----------
     name : str
         Where they came from.
+    path : str or None
+        The file, ``-`` for standard input, None for data in memory.
     topics : tuple of str
         In order of first appearance.
     offsets : ndarray of int64
@@ -74,9 +78,9 @@ class Qrels:
     {'a': 1.0, 'b': 0.0}
     """
 
-    def __init__(self, judgments: Any, name: str) -> None:
+    def __init__(self, judgments: Any, name: str, path: str | None = None) -> None:
         topics, offsets, grades = reader.describe(judgments)
-        self.name = name
+        self.name, self.path = name, path
         self.topics: tuple[str, ...] = tuple(topics)
         self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
         self.grades: NDArray[np.float64] = np.frombuffer(grades, np.float64)
@@ -136,9 +140,17 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
 
-    def rank(self, qrels: Qrels, ties: str = "docno", duplicates: str = "error", *, groups: bool = True) -> Ranked:
+    def rank(
+        self,
+        qrels: Qrels,
+        ties: str = "docno",
+        duplicates: str = "error",
+        *,
+        groups: bool = True,
+        score_dtype: str = "float64",
+    ) -> Ranked:
         """Rank the run and join it with judgments: what `align` does with every run."""
-        code, best = self._rules(ties, duplicates, groups)
+        code, best = self._rules(ties, duplicates, groups, score_dtype)
         if self.path is None:
             return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
         with open_source(self.path) as (source, again):
@@ -151,6 +163,19 @@ class Run:
             with open_source(self.path) as (source, _):
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
+
+    def seems_judged(self) -> bool:
+        """Whether data in memory looks like judgments: whole numbers, ten different ones at most, with ties."""
+        if self.path is not None:
+            return False
+        of = self._origin
+        pairs = Counter(
+            ((topic, x) for topic, docs in of.items() for x in docs.values())
+            if isinstance(of, dict)
+            else zip(of[0], of[2], strict=False)
+        )
+        scores = {float(x) for _, x in pairs}
+        return len(scores) <= _GRADES and max(pairs.values(), default=0) > 1 and all(x.is_integer() for x in scores)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
         """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
@@ -171,13 +196,14 @@ class Run:
         each: Callable[..., list[Any]],
         *,
         groups: bool = True,
+        score_dtype: str = "float64",
     ) -> Ranked:
         """Rank the pieces of a file, each on a thread of its own.
 
         A piece that cannot be read alone (a wrong line, a topic that comes back in another piece) sends the whole
         file through `rank`, which has the right line numbers and the right answer.
         """
-        code, best = self._rules(ties, duplicates, groups)
+        code, best = self._rules(ties, duplicates, groups, score_dtype)
         path = self.path
         if path is None:
             raise ValueError("only a file has parts")
@@ -200,9 +226,9 @@ class Run:
         extra = [topic for piece in pieces for topic in piece.extra]
         whole = len(pieces) == len(parts) and len(set(extra)) == len(extra) and np.unique(topics).size == topics.size
         if not whole:
-            return self.rank(qrels, ties, duplicates, groups=groups)
+            return self.rank(qrels, ties, duplicates, groups=groups, score_dtype=score_dtype)
         shift = np.cumsum([0] + [len(piece.hits) for piece in pieces])
-        lists = [piece.lists + np.array([0, 0, 0, 0, by]) for piece, by in zip(pieces, shift, strict=False)]
+        lists = [piece.lists + np.array([0, 0, 0, 0, by, 0]) for piece, by in zip(pieces, shift, strict=False)]
         tag = next((piece.tag for piece in pieces if piece.tag), "")
         hits = np.concatenate([piece.hits for piece in pieces])
         return Ranked(np.concatenate(lists), hits, extra, tag)
@@ -218,10 +244,11 @@ class Run:
         self._refuse_empty(len(documents))
         return documents
 
-    def _rules(self, ties: str, duplicates: str, groups: bool = True) -> tuple[int, int]:
+    def _rules(self, ties: str, duplicates: str, groups: bool = True, score_dtype: str = "float64") -> tuple[int, int]:
         if self.path is None and ties == "rank":
             raise ReadError(f"{self.label}: data in memory has no rank column to break ties by; expected a file")
-        return _TIES[ties] + (0 if groups else _NO_GROUPS), int(duplicates == "best")
+        flags = _NO_GROUPS * (not groups) + _SINGLE * (score_dtype == "float32")
+        return _TIES[ties] + flags, int(duplicates == "best")
 
     def _ranked(self, raw: tuple[bytes, bytes, list[str], str], groups: bool) -> Ranked:
         ranked = Ranked.of(raw, groups)
@@ -289,15 +316,15 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
     """
     if isinstance(source, Qrels):
         return source
-    if isinstance(source, str | os.PathLike):
-        path = os.fspath(source)
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None:
         with open_source(path) as (opened, _):
             judgments = reader.judge(opened, path, longest(max_line))
         name = name or path
     else:
         name = name or "qrels"
         judgments = reader.judge(as_table(source, "grade", name), name)
-    qrels = Qrels(judgments, name)
+    qrels = Qrels(judgments, name, path)
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic iter doc grade")
     return qrels

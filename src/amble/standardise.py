@@ -47,7 +47,8 @@ def standardised(scores: Scores, table: Moments) -> Scores:
         for j, measure in enumerate(scores.parsed):
             if measure.name == "NumQ":  # a count of topics stays one
                 continue
-            moments = known.get(scores.measures[j]) or known.get(trec_name(measure))
+            names = (scores.measures[j], str(measure), trec_name(measure))
+            moments = next((known[name] for name in names if name in known), None)
             column = values[:, t, j]
             if measure.declaration.aggregate == "geometric":
                 column = np.log(np.maximum(column, LEAST))

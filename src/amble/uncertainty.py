@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order
 from amble.errors import AlignError, MeasureError
 from amble.evaluate import aggregate, evaluate, parse_measures, scores_by_topic
 from amble.measures import Lists, Measure
@@ -147,12 +147,13 @@ def fitted_intervals(
     line = Progress("fitted users, drawn anew")
     tell = line if progress is None else progress
     by_draw: list[Array] = []
+    order = byte_order(rankings.topics)
     try:
         for many in users:
             chosen = _resampled(len(rankings.topics), len(many), seed) if topics else None
             means = np.empty((len(many), len(rankings.runs)))
             for b, user in enumerate(many):
-                values = scores_by_topic(rankings, lists, user, undefined)
+                values = scores_by_topic(rankings, lists, user, undefined)[:, order]
                 means[b] = aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen[b]])
                 done += 1
                 tell(done, total)

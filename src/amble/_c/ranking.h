@@ -1,21 +1,24 @@
 /* Ranking: the records of one topic, put in order and joined with its judgments. The only C home of ties and
- * duplicates: score descending as double, then by the rule for ties; a document that comes twice is an error, or only
+ * duplicates: score descending as double (or float), then by the rule for ties; a document that comes twice is an error, or only
  * its best occurrence is kept. */
 #ifndef AMBLE_RANKING_H
 #define AMBLE_RANKING_H
 
 #include "judgments.h"
 
-enum { TIES_DOCNO = 0, TIES_RANK, TIES_FILE, NO_GROUPS = 4 /* added to one of them: hits without their groups */ };
+enum { TIES_DOCNO = 0, TIES_RANK, TIES_FILE,
+       /* added to one of them: hits without their groups; scores as floats */
+       NO_GROUPS = 4, SINGLE = 8 };
 enum { UNJUDGED = -1, DROPPED = -2 };
 
 typedef struct { const u8 *doc; u64 hash; double score; u32 n; i32 row; } Record;
 typedef struct { double score; u32 i; } Key;
-typedef struct { i64 topic, length, tied, dropped, end; } List; /* end: of its hits */
+typedef struct { i64 topic, length, tied, dropped, end, moved; } List; /* end: of its hits; moved: see Ranker */
 /* a hit is its rank and row and, where wanted, first rank and size of the group of equal scores it is in */
 
 typedef struct {
-    int ties, keep_best;
+    int ties, keep_best, single;
+    int moved; /* whether the list last put in order has another order if scores are compared as floats */
     u64 *seen; size_t seen_cap;
     Key *key, *spare; size_t key_cap, spare_cap;
     List *list; size_t lists, list_cap;
@@ -25,9 +28,10 @@ typedef struct {
 
 #define HIT_WIDTH(k) ((k)->no_groups ? 2u : 4u)
 
-static void ranker_rule(Ranker *k) { /* take the flag off the rule */
+static void ranker_rule(Ranker *k) { /* take the flags off the rule */
     k->no_groups = (k->ties & NO_GROUPS) != 0;
-    k->ties &= ~NO_GROUPS;
+    k->single = (k->ties & SINGLE) != 0;
+    k->ties &= ~(NO_GROUPS | SINGLE);
 }
 
 static void ranker_free(Ranker *k) {
@@ -124,12 +128,24 @@ static void join(const Topic *t, Record *r, size_t n) {
     }
 }
 
+/* Whether documents whose scores are equal as floats only, and neighbours, would change places. */
+static int moved_as_floats(const Ranker *k, const Record *r, size_t m, const double *given) {
+    for (size_t i = 1; i < m; i++) {
+        const Key *a = &k->key[i - 1], *b = &k->key[i];
+        if (a->score == b->score || (float)a->score != (float)b->score) continue;
+        if (k->ties == TIES_FILE ? b->i < a->i
+            : k->ties == TIES_RANK && given[a->i] != given[b->i] ? given[b->i] < given[a->i]
+            : before_by_docno(b, a, r)) return 1;
+    }
+    return 0;
+}
+
 /* Puts records in rank order: k->key[0, *kept). *tied counts the documents that share their score. */
 static int order(Ranker *k, const Record *r, size_t n, const double *given, size_t *kept, size_t *tied, Err *e) {
     if (ROOM(k->key, k->key_cap, n, e) || ROOM(k->spare, k->spare_cap, n, e)) return e->kind;
     Key *key = k->key;
     size_t m = 0;
-    int sorted = 1;
+    int sorted = 1, close = 0;
     for (size_t i = 0; i < n; i++) {
         if (r[i].row == DROPPED) continue;
         key[m].score = r[i].score;
@@ -142,12 +158,14 @@ static int order(Ranker *k, const Record *r, size_t n, const double *given, size
     *tied = 0;
     for (size_t i = 0, j; i < m; i = j) {
         for (j = i + 1; j < m && key[j].score == key[i].score; j++) {}
+        if (j < m && (float)key[j].score == (float)key[i].score) close = 1;
         if (j == i + 1) continue;
         *tied += j - i;
         if (k->ties == TIES_FILE) continue;
         sort_by_docno(key + i, k->spare, j - i, r);
         if (k->ties == TIES_RANK) sort_by_rank(key + i, k->spare, j - i, given);
     }
+    k->moved = close && moved_as_floats(k, r, m, given);
     return FINE;
 }
 
@@ -183,6 +201,7 @@ static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_
     l->tied = (i64)tied;
     l->dropped = (i64)dropped;
     l->end = (i64)k->hits;
+    l->moved = k->moved;
     return FINE;
 }
 

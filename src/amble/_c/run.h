@@ -87,7 +87,7 @@ INLINE int keep_record(Run *r, const RunLine *l, Err *e) {
     x->doc = l->doc.p;
     x->hash = l->doc.hash;
     x->n = l->doc.n;
-    x->score = l->score;
+    x->score = r->rank.single ? (double)(float)l->score : l->score;
     x->row = UNJUDGED;
     if (!r->tagged && l->tag.n) {
         if (!(r->tag = arena_keep(&r->arena, l->tag.p, l->tag.n))) return fail_memory(e);

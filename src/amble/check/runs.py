@@ -145,7 +145,7 @@ class _Totals:
     def __init__(self) -> None:
         self.sizes: list[int] = []
         self.first_lines: list[int] = []
-        self.tied = self.tied_topics = self.single = 0
+        self.tied = self.tied_topics = self.single = self.moved = 0
         self.first_tied = self.first_single = _NO_LINE
         self.unjudged = self.shown = 0
         self.bases: Counter[float] = Counter()
@@ -160,9 +160,11 @@ class _Totals:
         self.tied += int(tied.sum())
         self.tied_topics += int(np.logical_or.reduceat(tied, batch.starts).sum())
         self.single += int(single.sum())
+        moved = batch.moved(by_score)
+        self.moved += len(moved)
         lines = batch.lines[by_score]
         self.first_tied = min(self.first_tied, int(lines[tied].min(initial=_NO_LINE)))
-        self.first_single = min(self.first_single, int(lines[single].min(initial=_NO_LINE)))
+        self.first_single = min(self.first_single, int(lines[single].min(initial=_NO_LINE)), *moved)
         if judged is not None:
             unjudged, shown = batch.unjudged(by_score, judged)
             self.unjudged += unjudged
@@ -173,9 +175,10 @@ class _Totals:
         if self.tied:
             text = "{:,} documents in {:,} of {:,} topics share their score with another; ties are broken by docno"
             found.add("ties", self.first_tied, text, self.tied, self.tied_topics, len(self.sizes))
-        if self.single:
-            text = "{:,} further documents share their score in single precision, in which trec_eval 9 compares"
-            found.add("single-precision", self.first_single, text, self.single)
+        if self.single or self.moved:
+            text = "{:,} further documents share their score as float32, as trec_eval 9 compares them: another order "
+            text += "in {:,} of {:,} topics (--float32)"
+            found.add("single-precision", self.first_single, text, self.single, self.moved, len(self.sizes))
         zero, one = self.bases[0.0], self.bases[1.0]
         if zero and one:
             text = "ranks start at 0 in {:,} topics and at 1 in {:,}, expected one of them throughout"

@@ -123,6 +123,21 @@ class Batch:
             self.found.add("one-score", line, text, int(self.sizes[t]), quote(self.names[t]), float(s[i]))
         return tied, single, by_score
 
+    def moved(self, by_score: NDArray[np.intp]) -> list[int]:
+        """Return a line of each topic whose order changes if scores are compared as floats, ties broken by docno."""
+        doubles = self.scores[by_score]
+        with np.errstate(over="ignore"):
+            floats = doubles.astype(np.float32)
+        same = self.within & (floats[1:] == floats[:-1])
+        group = np.concatenate(([0], np.cumsum(~same)))
+        topics: dict[int, int] = {}
+        for g in np.unique(group[1:][same & (doubles[1:] != doubles[:-1])]).tolist():
+            level = by_score[np.searchsorted(group, g) : np.searchsorted(group, g, side="right")].tolist()
+            by_docno = sorted(level, key=self.docs.__getitem__, reverse=True)
+            if by_docno != sorted(by_docno, key=lambda i: -self.scores[i]):
+                topics.setdefault(int(self.topic[level[0]]), int(self.lines[level].min()))
+        return list(topics.values())
+
     def _tied(self, s: NDArray[np.floating]) -> NDArray[np.bool_]:
         same = self.within & (s[1:] == s[:-1])
         tied: NDArray[np.bool_] = np.append(same, False) | np.append(False, same)

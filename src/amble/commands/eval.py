@@ -14,10 +14,11 @@ import argparse
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from amble.errors import AmbleError, MeasureError
+from amble.errors import AmbleError, MeasureError, UnjudgedWarning
 from amble.files import LONGEST_LINE, write_whole
 
 _DEFAULT = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
@@ -48,6 +49,8 @@ def alignment(add: Add, ties: tuple[str, ...] = _TIES) -> None:
     add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
     add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    add("--float32", action="store_true", default=None, help="compare scores as floats (trec_eval 9, pytrec_eval)")
+    add("--allow-unjudged", action="store_true", default=None, help="runs none of whose documents is judged, too")
     longest_line(add)
 
 
@@ -59,7 +62,12 @@ def longest_line(add: Add) -> None:
 def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     """What `alignment` was given, for `align`."""
     chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "max_line")}
-    return chosen | {"missing": args.missing or "zero"}
+    return chosen | {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
+
+
+def heed_unjudged(args: argparse.Namespace) -> None:
+    """From here on, a run none of whose documents is judged is an error, unless it is allowed."""
+    warnings.simplefilter("ignore" if args.allow_unjudged else "error", UnjudgedWarning)
 
 
 def outputs(add: Add) -> None:
@@ -144,29 +152,28 @@ def load_plugin(path: str) -> None:
         raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
 
 
-def wanted(args: argparse.Namespace) -> list[Any]:
-    """The measures asked for."""
+def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
+    """The measures asked for, labelled as they were typed or with trec_eval's names."""
     from amble.measures import parse
     from amble.measures.grammar import split_measures
-    from amble.measures.trec import all_trec
+    from amble.measures.trec import all_trec, trec_name
 
     usual = _OFFICIAL if args.trec else _RATES if args.cwl else _TIED if args.ties == "expected" else _DEFAULT
     words = args.measure or [usual]
-    names: list[str] = []
+    measures = []
     for word in (part for text in words for part in split_measures(text)):
-        names += [ours for _, ours in all_trec()] if word == "all_trec" else [word]
-    measures = [parse(name) for name in names]
-    # what a measure says itself, it keeps
-    if args.trec:
-        theirs = [m.name in ("IPrec", "IPrecAvg") and "rule" not in m.given for m in measures]
-        measures = [m.with_value("rule", "trec10") if t else m for m, t in zip(measures, theirs, strict=True)]
-    if args.rel is None:
-        return measures
-
-    def has_part(m: Any) -> bool:
-        return "rel" in m.values and m.values.get("gains") is None and "rel" not in (m.plain or m).given
-
-    return [m.with_value("rel", args.rel) if has_part(m) else m for m in measures]
+        for theirs, name in all_trec() if word == "all_trec" else [("", word)]:
+            m = parse(name)
+            # what a measure says itself, it keeps
+            given = (m.plain or m).given
+            if args.trec and m.name in ("IPrec", "IPrecAvg") and "rule" not in given:
+                m = m.with_value("rule", "trec10")
+            if args.rel is not None and "rel" in m.values and m.values.get("gains") is None and "rel" not in given:
+                m = m.with_value("rel", args.rel)
+            if trec or theirs:
+                m.typed = (theirs or trec_name(m, args.rel)) if trec else ""
+            measures.append(m)
+    return measures
 
 
 def run(args: argparse.Namespace) -> int:
@@ -177,7 +184,8 @@ def run(args: argparse.Namespace) -> int:
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    measures = wanted(args)
+    trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
+    measures = wanted(args, trec=trec)
     if args.bib:
         from amble.references import bibliography
 
@@ -257,7 +265,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     """Scores and how much each could rise; measures whose residual is no bound are marked."""
     import numpy as np
 
-    from amble.evaluate import aggregate
+    from amble.align import byte_order, plain_mean
     from amble.measures import Lists
     from amble.measures.residual import bounds, residuals
     from amble.table import Table, mean_topic
@@ -269,15 +277,15 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     extra = np.full(scores.values.shape, np.nan)
     for j, m in enumerate(scores.parsed):
         extra[rankings.run, rankings.topic, j] = residuals(m, lists)
-    means, more = scores.means(), aggregate("mean", np.moveaxis(extra, 1, 2))
+    means, more = scores.means(), plain_mean(np.moveaxis(extra[:, byte_order(scores.topics)], 1, 2))
     for i, run in enumerate(scores.runs):
         if args.by_topic:
             for t, topic in enumerate(scores.topics):
                 for j, m in enumerate(scores.parsed):
                     if scores.values[i, t, j] == scores.values[i, t, j]:
-                        rows.append([run, topic, str(m), *_pair(scores.values[i, t, j], extra[i, t, j], bounds(m))])
+                        rows.append([run, topic, m.label, *_pair(scores.values[i, t, j], extra[i, t, j], bounds(m))])
         for j, m in enumerate(scores.parsed):
-            rows.append([run, over, str(m), *_pair(means[i, j], more[i, j], bounds(m))])
+            rows.append([run, over, m.label, *_pair(means[i, j], more[i, j], bounds(m))])
     return Table(["run", "topic", "measure", "value", "residual", "bound"], rows, digits=args.digits)
 
 
@@ -286,23 +294,15 @@ def _pair(value: float, residual: float, bound: bool) -> list[Any]:
 
 
 def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace) -> str:
-    trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     if args.residual:
         table = _residual_table(scores, args)
         table.facts = _facts(scores, measures, args) if how == "json" else {}
         return str(table.render(how))
     if how == "trec":
-        return _trec_lines(scores, measures, args)
-    names = None
-    if trec:
-        from amble.measures.trec import trec_name
-
-        names = [trec_name(m, args.rel) for m in scores.parsed]
+        return _trec_lines(scores, args)
     if how == "tsv":
-        text: str = scores.tsv(topics=args.by_topic, digits=args.digits, names=names)
+        text: str = scores.tsv(topics=args.by_topic, digits=args.digits)
         return text
-    if names:
-        scores.measures = tuple(names)
     if how in ("csv", "json"):
         table = scores.table(topics=args.by_topic, digits=args.digits)
         table.facts = _facts(scores, measures, args) if how == "json" else {}
@@ -321,16 +321,14 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     return rendered
 
 
-def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> str:
+def _trec_lines(scores: Any, args: argparse.Namespace) -> str:
     """As trec_eval prints it: name, topic, value; topics in the order of their bytes, each run headed by its name."""
-    from amble.measures.trec import all_trec, trec_name
+    from amble.align import byte_order
 
-    asked_all = any("all_trec" in text.split() for text in args.measure or ())
-    names = [trec for trec, _ in all_trec()] if asked_all else [trec_name(m, args.rel) for m in measures]
-    places = [scores.measures.index(str(m)) for m in measures]
     z = "Z" if args.zscores else ""
-    order = sorted(range(len(scores.topics)), key=lambda t: scores.topics[t].encode("utf-8", "surrogateescape"))
+    order = byte_order(scores.topics).tolist()
     means, lines = scores.means(), []
+    named = list(zip(scores.measures, scores.parsed, strict=True))
 
     def line(name: str, topic: str, measure: Any, value: float) -> str:
         count = measure.declaration.aggregate == "sum" and not z
@@ -339,12 +337,12 @@ def _trec_lines(scores: Any, measures: list[Any], args: argparse.Namespace) -> s
     for i, run in enumerate(scores.runs):
         if args.by_topic:
             for t in order:
-                for name, j, m in zip(names, places, measures, strict=True):
+                for j, (name, m) in enumerate(named):
                     value = scores.values[i, t, j]
                     if value == value and m.name not in _NOT_BY_TOPIC:
                         lines.append(line(name, scores.topics[t], m, value))
         lines.append(f"{'runid':<22}\tall\t{run}")
-        lines += [line(n, "all", m, means[i, j]) for n, j, m in zip(names, places, measures, strict=True)]
+        lines += [line(name, "all", m, means[i, j]) for j, (name, m) in enumerate(named)]
     return "\n".join(lines)
 
 
@@ -369,13 +367,14 @@ def facts(rankings: Any, measures: list[Any], paths: list[str | None], more: dic
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
-    options = {key: getattr(rankings, key) for key in ("missing", "ties", "unjudged", "duplicates", "depth")}
+    keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
+    options = {key: getattr(rankings, key) for key in keys}
     return {
         "amble": __version__,
         "files": files,
         "options": options | more,
         "measures": {
-            str(m): {key: _plain(x) for key, x in (m.plain or m).values.items()} | {"@": m.cut} for m in measures
+            m.label: {key: _plain(x) for key, x in (m.plain or m).values.items()} | {"@": m.cut} for m in measures
         },
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from typing import Any
 
 from amble.commands.eval import tell_of_all, write
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
-from amble.errors import AmbleError
+from amble.errors import AmbleError, UnjudgedWarning
 from amble.lab.orders import ORDERS
 
 __all__ = ["arguments", "run"]
@@ -135,6 +136,7 @@ def _uniques(args: argparse.Namespace) -> None:
     from amble.lab.uniques import unique_relevant
 
     qrels, runs = _qrels_and_runs(args)
+    warnings.simplefilter("ignore", UnjudgedWarning)  # such a run brought nothing, and its row says so
     options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads", "max_line")}
     rankings = align(qrels, runs, **options)
     groups = None if args.groups is None else read_groups(args.groups, rankings.runs)

@@ -244,7 +244,7 @@ def _draw(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, me
         from amble.report.laws import law_chart
 
         one, two = (dict(zip(found, of, strict=True)) for of in (orders.one, orders.two))
-        save(law_chart(found, one, two, title=str(measure)), args.plot)
+        save(law_chart(found, one, two, title=measure.label), args.plot)
     if args.hasse and order is not None:
         if args.hasse.lower().endswith(".dot"):
             write(order.dot(), args.hasse)

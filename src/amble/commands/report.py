@@ -18,7 +18,7 @@ import sys
 from typing import Any
 
 from amble.commands.compare import CORRECTIONS, TESTS, baseline_of
-from amble.commands.eval import alignment, alignment_of, check_outputs, facts, prepare, wanted
+from amble.commands.eval import alignment, alignment_of, check_outputs, facts, heed_unjudged, prepare, wanted
 from amble.commands.inputs import keep_inputs
 from amble.errors import AmbleError
 from amble.files import write_whole
@@ -47,6 +47,8 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "ties": ("ties", "docno"),
     "unjudged": ("unjudged", "zero"),
     "duplicates": ("duplicates", "error"),
+    "float32": ("float32", False),
+    "allow_unjudged": ("allow-unjudged", False),
     "undefined": ("undefined", "zero"),
     "threads": ("threads", None),
     "max_line": ("max-line", None),
@@ -99,15 +101,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the page, and what else is wanted."""
     _fill(args)
+    heed_unjudged(args)
     _check(args)
     from amble.evaluate import evaluate, parse_measures
+    from amble.measures import parse
     from amble.report.gates import parse_gate, pass_through
     from amble.report.leaderboard import question
     from amble.report.page import report
 
     asked = question(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
     gates = [parse_gate(text) for text in args.fail_if]
-    measures = parse_measures([*_wanted(args), *(gate.measure for gate in gates)])
+    measures = parse_measures(_wanted(args))
+    measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
         args.baseline = baseline_of(scores, args)
@@ -123,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         systems=args.systems or _systems(len(scores.topics)),
         title=args.title,
         command=_command(args),
-        config=_config(args, [str(m) for m in measures]),
+        config=_config(args, [m.label for m in measures]),
         files=facts(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
     )
     _write(made, args)  # whatever the gates say, or cannot say
@@ -240,7 +245,7 @@ def _command(args: argparse.Namespace) -> str:
             continue  # the file says it
         name = option.replace("_", "-")
         for one in value if isinstance(value, list) else [value]:
-            said += f" --{name} {shlex.quote(str(one))}"
+            said += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
     there = args.config is not None and "output" not in args.said
     return said if there else f"{said} -o {shlex.quote(args.output)}"
 

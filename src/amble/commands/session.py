@@ -18,7 +18,17 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from amble.commands.eval import Add, alignment, check_outputs, facts, outputs, prepare, tell_of_all, write
+from amble.commands.eval import (
+    Add,
+    alignment,
+    check_outputs,
+    facts,
+    heed_unjudged,
+    outputs,
+    prepare,
+    tell_of_all,
+    write,
+)
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
@@ -69,6 +79,8 @@ def read(files: Sequence[str], args: argparse.Namespace) -> Any:
     from amble.sessions.layouts import is_json
 
     given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
+    given |= {"score_dtype": "float32"} if args.float32 else {}
+    heed_unjudged(args)
     if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
         return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
     return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)
@@ -113,8 +125,7 @@ def tell(audit: Any, heard: Sequence[warnings.WarningMessage]) -> None:
 
 def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
     """What users do: session by session where wanted, and means over sessions."""
-    import numpy as np
-
+    from amble.align import byte_order, plain_mean
     from amble.table import Table, mean_topic
 
     over = mean_topic(sessions.topics if args.by_session else ())
@@ -123,10 +134,10 @@ def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str
         found = m.effort(sessions)
         for r, name in enumerate(sessions.runs):
             mine = sessions.run == r
+            names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
             if args.by_session:
-                names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
-                rows += [[name, of, str(m), *row] for of, row in zip(names, found[mine].tolist(), strict=True)]
-            rows.append([name, over, str(m), *np.mean(found[mine], axis=0).tolist()])
+                rows += [[name, of, m.label, *row] for of, row in zip(names, found[mine].tolist(), strict=True)]
+            rows.append([name, over, m.label, *plain_mean(found[mine][byte_order(names)].T).tolist()])
     table = Table(["run", "session", "measure", "queries", "documents", "gain"], rows, digits=args.digits)
     if args.format == "json":
         table.facts = facts(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})

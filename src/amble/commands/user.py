@@ -77,12 +77,12 @@ def run(args: argparse.Namespace) -> int:
         user = m.user(grades + [0.0] * (depth - len(grades)), **context)
         for i in range(min(depth, user.visits.size)):
             rows.append(
-                [str(m), i + 1]
+                [m.label, i + 1]
                 + [float(x[i]) for x in (user.continuation, user.visits, user.weights, user.last)]
                 + [user.residual(i + 1)]
             )
         notes.append(
-            f"{m}: expected depth {user.expected_depth:.{args.digits}f}{_about(m, given, context, args.digits)}"
+            f"{m.label}: expected depth {user.expected_depth:.{args.digits}f}{_about(m, given, context, args.digits)}"
         )
     table = Table(["measure", "rank", "C", "V", "W", "L", "residual"], rows, digits=args.digits)
     print(table.render(args.format))
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n" + "\n".join(notes))
     if args.plot:
         far = args.depth or 100
-        _plot(args, {str(m): m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}, far)
+        _plot(args, {m.label: m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}, far)
     return 0
 
 
@@ -107,14 +107,14 @@ def _wanderers(
     """Show users who wander: where they are, and precision there."""
     from amble.table import Table
 
-    others = [str(m) for m in measures if m.declaration.question != "wander"]
+    others = [m.label for m in measures if m.declaration.question != "wander"]
     if others:
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from those who wander; ask for them alone"
         )
     # the list ends where its grades do: more ranks would be more places to wander to
     grades = [0.0] * depth if given is None else given
-    users = {str(m): m.user(grades, **context) for m in measures}
+    users = {m.label: m.user(grades, **context) for m in measures}
     rows: list[list[Any]] = [
         [name, i + 1, "yes" if i + 1 in user.relevant else "no"]
         + [float(x[i]) for x in (user.everywhere, user.weights, user.precision)]
@@ -125,7 +125,7 @@ def _wanderers(
     columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
     print(Table(columns, rows, digits=args.digits).render(args.format))
     if args.format == "table":
-        told = [f"{m}: {users[str(m)].ends}{_about(m, given, context, args.digits)}" for m in measures]
+        told = [f"{m.label}: {users[str(m)].ends}{_about(m, given, context, args.digits)}" for m in measures]
         print("\n" + "\n".join(told))
     if args.plot:
         _plot(args, users, min(depth, len(grades)))

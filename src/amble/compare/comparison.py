@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import plain_mean
 from amble.compare.chances import Chance, reaches
 from amble.compare.corrections import CORRECTIONS
 from amble.compare.letters import letters_of
@@ -140,8 +141,7 @@ class Comparison:
             setattr(self, name, array)
         known = ~np.isnan(systems.values)
         n = np.asarray(known.sum(axis=1), np.int64)
-        total = np.where(known, systems.values, 0.0).sum(axis=1)
-        self.mean: Array = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+        self.mean: Array = plain_mean(systems.values)
         squares = np.where(known, np.square(systems.values - self.mean[:, None]), 0.0).sum(axis=1)
         deviation = np.sqrt(squares / np.maximum(n - 1, 1))
         self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", question.alpha)

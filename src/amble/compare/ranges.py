@@ -63,7 +63,8 @@ def _estimates(m: int, most: float) -> tuple[Array, Array]:
 
 def _exceeds(q: Array, k: int, m: int) -> Array:
     s, chance = _estimates(m, float(q.max(initial=0.0)))
-    return np.asarray(_range_exceeds((q[:, None] * s).ravel(), k).reshape(q.size, s.size) @ chance)
+    found = _range_exceeds((q[:, None] * s).ravel(), k).reshape(q.size, s.size) @ chance
+    return np.asarray(np.minimum(found, 1.0))
 
 
 def exceeds(q: Array, k: int, m: int) -> Array:

@@ -168,8 +168,8 @@ def why(
 
 def _scores(m: Measure, lists: Lists, rankings: Rankings, given: Scores | None) -> Array:
     """The score of every list: as it was given, where it was, else scored again."""
-    if given is not None and not given.standardised and str(m) in given.measures:
-        known = given.values[rankings.run, rankings.topic, given.measures.index(str(m))]
+    if given is not None and not given.standardised and m in given.parsed:
+        known = given.values[rankings.run, rankings.topic, given.parsed.index(m)]
         if not np.isnan(known).any():
             return np.asarray(known)
     return m.scores(lists)
@@ -220,4 +220,4 @@ def _sorted(
     docs = tuple(rankings.qrels.docs[row] for row in rows[kept].tolist())
     topic, runs = names
     grades = np.array(rankings.qrels.grades[rows[kept]])
-    return Reasons((topic, str(m), tuple(runs), docs), (grades, ranks[kept], parts[kept], scores), kind)
+    return Reasons((topic, m.label, tuple(runs), docs), (grades, ranks[kept], parts[kept], scores), kind)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import byte_order
 from amble.errors import AlignError, AmbleError, MeasureError
 from amble.evaluate import LEAST, Scores
-from amble.measures import Measure, parse
+from amble.measures import Measure
 
 __all__ = ["Differences", "Systems", "differences", "pairs_of", "systems_of"]
 
@@ -29,7 +30,7 @@ _CELLS = 1 << 20  # pairs x topics held at once
 class Systems(NamedTuple):
     """Scores of systems on one measure: ``values`` has a row a system, a column a topic, NaN where there is none.
 
-    Topics are in the order of their ids, whatever the order they came in, so that draws fall on the same topics.
+    Topics are in the byte order of their ids, whatever the order they came in, so that draws fall on the same topics.
     """
 
     names: tuple[str, ...]
@@ -78,10 +79,7 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
             raise MeasureError(f"scores of {', '.join(scores.measures)}: say which measure is to be compared")
         j = 0
     else:
-        name = str(parse(measure))
-        if name not in scores.measures:
-            raise MeasureError(f"{name} was not evaluated; there are {', '.join(scores.measures)}")
-        j = scores.measures.index(name)
+        j = scores.place(measure)
     rankings = scores.rankings
     answered = np.zeros((len(scores.runs), len(scores.topics)), bool)
     answered[rankings.run, rankings.topic] = rankings.length > 0
@@ -89,7 +87,7 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
     geometric = scores.parsed[j].declaration.aggregate == "geometric"
     if geometric and not scores.standardised:
         values = np.log(np.maximum(values, LEAST))
-    order = np.array(sorted(range(len(scores.topics)), key=scores.topics.__getitem__), np.int64)
+    order = byte_order(scores.topics)
     return Systems(
         scores.runs,
         rankings.labels,
@@ -111,7 +109,8 @@ def _of_mapping(scores: Mapping[str, Mapping[str, float]], measure: str | Measur
     if not all(isinstance(topic, str) for topic in topics):
         wrong = next(topic for topic in topics if not isinstance(topic, str))
         raise AmbleError(f"topic {wrong!r} is of type {type(wrong).__name__}, expected a string")
-    names = tuple(sorted(topics))
+    given = tuple(topics)
+    names = tuple(given[t] for t in byte_order(given).tolist())
     place = {topic: t for t, topic in enumerate(names)}
     values = np.full((len(scores), len(names)), np.nan)
     for i, (run, by_topic) in enumerate(scores.items()):

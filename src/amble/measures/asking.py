@@ -37,11 +37,13 @@ class Measure:
     --------
     >>> import amble
     >>> m = amble.parse("AP(rel=1)@100")
-    >>> str(m)
-    'AP@100'
+    >>> str(m), m.label
+    ('AP@100', 'AP(rel=1)@100')
     >>> m.value([1, 0, 1], relevant=2)  # (1/1 + 2/3) / 2
     0.8333333333333333
     """
+
+    typed: str = ""
 
     def __init__(
         self,
@@ -61,6 +63,11 @@ class Measure:
     def name(self) -> str:
         """The name without parameters."""
         return self.declaration.name
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables: what was typed or, of a measure that nobody typed, what ``str`` writes."""
+        return self.typed or str(self)
 
     def __str__(self) -> str:
         if self.plain is not None:

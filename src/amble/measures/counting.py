@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.measures.declare import measure
+from amble.measures.declare import Meant, measure
 from amble.measures.domains import Above, Between, Numbers, OneOf, Optional, Whole
 from amble.measures.gains import Gains, scan
 
@@ -68,7 +68,7 @@ def num_nonrelevant_retrieved(gains: Gains) -> Array:
     return gains.lists.per_list(gains.lists.grade >= 0) - gains.found
 
 
-def _no_rank(d: Any, values: dict[str, Any], cut: int | None) -> tuple[Any, dict[str, Any], int | None]:
+def _no_rank(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
     if values["k"] is None and values["per"] == "k":
         raise MeasureError("per='k' goes with a rank, as in Judged(per='k')@10")
     return d, values, cut

@@ -100,9 +100,11 @@ def parse(text: str | Measure) -> Measure:
         else:
             cut = _after_at(d.name, Whole(1), call.at)
     try:
-        return meant(kind_of(d)(d, values, cut, given=call.arguments))
+        found = meant(kind_of(d)(d, values, cut, given=call.arguments))
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None
+    found.typed = text.strip()
+    return found
 
 
 def meant(plain: Measure) -> Measure:

@@ -86,7 +86,7 @@ def all_trec() -> list[tuple[str, str]]:
 
 
 def trec_name(measure: Measure, level: float | None = None) -> str:
-    """Return trec_eval's name for a measure, or amble's where trec_eval has none.
+    """Return trec_eval's name for a measure, or its label where trec_eval has none.
 
     In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``. Its
     interpolated precision is that of ``rule='trec10'``.
@@ -95,14 +95,14 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
     >>> [trec_name(amble.parse(m)) for m in ("nDCG@10", "AP", "IPrec(rule='trec10')@0.1", "IPrec@0.1")]
     ['ndcg_cut_10', 'map', 'iprec_at_recall_0.10', 'IPrec@0.1']
     """
-    d, text = measure.declaration, str(measure)
+    d = measure.declaration
     changed = {key for key, value in measure.values.items() if value != d.parameters[key].default}
     if level is not None and measure.values.get("rel") == level:
         changed -= {"rel"}
     if measure.values.get("rule") == "trec10":
         changed -= {"rule"}
     elif d.name in ("IPrec", "IPrecAvg"):
-        return text
+        return measure.label
     cut = measure.values["k"] if d.at == "k" else measure.cut
     if d.name == "IPrec" and changed <= {"recall"}:
         return f"iprec_at_recall_{measure.values['recall']:.2f}"
@@ -112,4 +112,4 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
         return f"{_AT[d.name]}_{cut}"
     if cut is None and d.name in _PLAIN and not changed:
         return _PLAIN[d.name]
-    return text
+    return measure.label

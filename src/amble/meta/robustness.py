@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
+from amble.align import Rankings, byte_order
 from amble.errors import AmbleError
-from amble.evaluate import LEAST, parse_measures
+from amble.evaluate import aggregate, parse_measures
 from amble.measures import Lists, Measure
 from amble.meta.correlation import kendall_matrix, places
 from amble.meta.pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
-from amble.meta.samples import check_seed, means_over, share, side_by_side, whole
+from amble.meta.samples import check_seed, share, side_by_side, whole
 from amble.table import Table
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
@@ -55,16 +55,13 @@ class _Scored:
 def _means(
     rankings: Rankings, lists: Lists, measures: Sequence[Measure], defined: Sequence[NDArray[np.bool_]] | None
 ) -> Array:
-    out = np.empty((len(measures), len(rankings.runs)))
+    out, order = np.empty((len(measures), len(rankings.runs))), byte_order(rankings.topics)
     for j, measure in enumerate(measures):
         values = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
         scores = measure.scores(lists)
         values[rankings.run, rankings.topic] = scores if defined is None else np.where(defined[j], scores, np.nan)
-        if measure.declaration.aggregate == "geometric":
-            values = np.log(np.maximum(values, LEAST))
-        out[j] = means_over(values)
-        if measure.declaration.aggregate == "geometric":
-            out[j] = np.exp(out[j])
+        how = "geometric" if measure.declaration.aggregate == "geometric" else "mean"
+        out[j] = aggregate(how, values[:, order])
     lists.forget()
     return out
 
@@ -214,7 +211,7 @@ def pool_effect(
 
         found = [list(x) for x in zip(*side_by_side(repetition, range(repeats), threads, progress), strict=True)]
     return PoolEffect(
-        tuple(str(m) for m in parsed),
+        tuple(m.label for m in parsed),
         tuple(names),
         np.array([[size for size, _, _ in row] for row in found]),
         np.asarray(full.mean(axis=1)),
@@ -335,7 +332,7 @@ def leave_out(
 
     found = side_by_side(one, list(by_place), threads, progress)
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
-    names = tuple(str(m) for m in parsed)
+    names = tuple(m.label for m in parsed)
     sizes = tuple(map(len, by_place.values()))
     ungrouped = len(rankings.runs) - sum(sizes)
     return LeftOut(tuple(by_place), sizes, unique, unique_relevant, names, a, b, taus, moved, ungrouped)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import whole
+from amble.align import byte_order, plain_mean, whole
 from amble.errors import AmbleError
 from amble.evaluate import LEAST, Scores
 
@@ -29,15 +29,18 @@ T = TypeVar("T")
 
 
 def by_topic(scores: Scores, *, systems: int = 2) -> Array:
-    """Scores as (measures, systems, topics): what is averaged, so of a geometric mean the logarithms."""
+    """Scores as (measures, systems, topics): what is averaged, so of a geometric mean the logarithms.
+
+    Topics are in the byte order of their ids.
+    """
     if not isinstance(scores, Scores):
         raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
     if len(scores.runs) < systems:
         raise AmbleError(f"found {len(scores.runs)} run, expected at least {systems} to compare")
-    out = np.moveaxis(scores.values, 2, 0).copy()
-    for name in in_logarithms(scores):
-        j = scores.measures.index(name)
-        out[j] = np.log(np.maximum(out[j], LEAST))
+    out = np.moveaxis(scores.values[:, byte_order(scores.topics)], 2, 0).copy()
+    for j, name in enumerate(scores.measures):
+        if name in in_logarithms(scores):
+            out[j] = np.log(np.maximum(out[j], LEAST))
     return out
 
 
@@ -45,17 +48,14 @@ def in_logarithms(scores: Scores) -> tuple[str, ...]:
     """The measures whose mean is geometric, so that logarithms are compared."""
     if scores.standardised:
         return ()
-    return tuple(str(measure) for measure in scores.parsed if measure.declaration.aggregate == "geometric")
+    return tuple(measure.label for measure in scores.parsed if measure.declaration.aggregate == "geometric")
 
 
 def means_over(values: Array, counts: Array | None = None) -> Array:
     """Means over topics, the last axis; with counts (draws, topics), a mean a draw: (draws, …)."""
-    known = ~np.isnan(values)
     if counts is None:
-        if known.all():
-            return np.asarray(values.mean(axis=-1))
-        total, n = np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1)
-        return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+        return plain_mean(values)
+    known = ~np.isnan(values)
     if known.all():
         of_draws = counts.sum(axis=1).reshape(-1, *([1] * (values.ndim - 1)))
         return np.asarray(np.moveaxis(values @ counts.T, -1, 0) / of_draws)
@@ -68,7 +68,7 @@ def mean_differences(values: Array) -> Array:
     """By how much each system is better than each other, in the mean over the topics that both have: (…, n, n)."""
     known = ~np.isnan(values)
     if known.all():
-        means = values.mean(axis=-1)
+        means = plain_mean(values)
         return np.asarray(means[..., :, None] - means[..., None, :])
     x, k = np.where(known, values, 0.0), known.astype(np.float64)
     both = k @ np.swapaxes(k, -1, -2)

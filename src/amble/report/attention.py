@@ -26,7 +26,7 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
     A user comes with one of the run's topics, each as likely as another: W and the residual are means over topics; the
     chance of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who wanders has none.
     """
-    name = str(measure)
+    name = measure.label
     if not measure.declaration.is_user:
         return {"measure": name, "why": f"{name} is no user"}
     i = scores.rankings.index(run)

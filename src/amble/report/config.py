@@ -31,6 +31,8 @@ KEYS: dict[str, str] = {
     "ties": "text",
     "unjudged": "text",
     "duplicates": "text",
+    "float32": "switch",
+    "allow-unjudged": "switch",
     "undefined": "text",
     "threads": "whole",
     "max-line": "whole",
@@ -41,7 +43,13 @@ KEYS: dict[str, str] = {
     "chart-format": "texts",
     "latex": "text",
 }
-_EXPECTED = {"text": "a text", "texts": "a text or a list of texts", "number": "a number", "whole": "a whole number"}
+_EXPECTED = {
+    "text": "a text",
+    "texts": "a text or a list of texts",
+    "number": "a number",
+    "whole": "a whole number",
+    "switch": "true or false",
+}
 _PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
 
 
@@ -75,6 +83,7 @@ def _value(path: str, folder: str, key: str, value: Any) -> Any:
         "texts": isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value),
         "number": isinstance(value, int | float) and not isinstance(value, bool),
         "whole": isinstance(value, int) and not isinstance(value, bool),
+        "switch": isinstance(value, bool),
     }[kind]
     if not right:
         raise ReadError(f"{path}: {key} = {value!r:.60}, expected {_EXPECTED[kind]}")
@@ -96,7 +105,7 @@ def _files(path: str, key: str, pattern: str) -> list[str]:
 
 
 def write_config(options: Mapping[str, Any]) -> str:
-    """Write options as TOML, in the order of `KEYS`; what is None or empty is left out.
+    """Write options as TOML, in the order of `KEYS`; what is None, empty or off is left out.
 
     >>> print(write_config({"qrels": "q.txt", "runs": ["a.run", "b.run"], "alpha": 0.05, "seed": None}))
     qrels = "q.txt"
@@ -109,12 +118,12 @@ def write_config(options: Mapping[str, Any]) -> str:
     lines = []
     for key in KEYS:
         value = options.get(key)
-        if value is None or value == []:
+        if value is None or value is False or value == []:
             continue
         if isinstance(value, list):
             lines += [f"{key} = ["] + [f"  {_quoted(x)}," for x in value] + ["]"]
         else:
-            lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else repr(value)}")
+            lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else repr(value).lower()}")
     return "\n".join(lines)
 
 

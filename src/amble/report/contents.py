@@ -74,7 +74,7 @@ def contents(
     out["documents"] = _documents(scores, systems, topics)
     out["laws"] = []
     for m in scores.parsed:
-        progress(f"laws of {m}")
+        progress(f"laws of {m.label}")
         out["laws"].append(dominance(scores, m, systems, board.asked.seed))
     progress("users")
     run = scores.runs[best]
@@ -108,7 +108,7 @@ def _known(x: Any) -> Any:
 def _measure(m: Any, bound: bool) -> dict[str, Any]:
     d = m.declaration
     return {
-        "name": str(m),
+        "name": m.label,
         "story": d.story,
         "formula": d.formula,
         "of": d.aggregate,
@@ -226,7 +226,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
 
     rankings, q = scores.rankings, board.asked
     audit = rankings.audit
-    keys = ("missing", "ties", "unjudged", "duplicates", "depth")
+    keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
     cited = [m.declaration.cite for m in scores.parsed] + ["ferrante2020", "kendall1938", "moffat2012"]
     cited += [_CITED.get(q.test, ""), _CITED.get(q.correction, "")] if board.compared else []
     cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.ties == "expected")
@@ -237,7 +237,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         "no_relevant": [shown(t) for t in audit.no_relevant],
         "options": {key: getattr(rankings, key) for key in keys},
         "asked": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
-        "parameters": {str(m): {key: _plain(x) for key, x in m.values.items()} for m in scores.parsed},
+        "parameters": {m.label: {key: _plain(x) for key, x in m.values.items()} for m in scores.parsed},
         "versions": {
             "amble": __version__,
             "reader": "C" if compiled() else "plain Python",

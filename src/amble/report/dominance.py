@@ -54,7 +54,7 @@ def corners(law: Law) -> tuple[list[float], list[float]]:
 
 def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
     """What the page says of laws under one user, or why it says nothing."""
-    name = str(measure)
+    name = measure.label
     try:
         found = laws_under(scores, measure, systems, seed)
     except AmbleError as why:  # no user, or ties without one rank

@@ -39,7 +39,7 @@ def parse_gate(text: str) -> Gate:
     >>> parse_gate("nDCG@10")
     Gate(measure='nDCG@10', least=0.0)
     >>> parse_gate("RBP(p=0.8) drops by 0.01")
-    Gate(measure='RBP', least=0.01)
+    Gate(measure='RBP(p=0.8)', least=0.01)
     """
     found = re.fullmatch(r"\s*(.*?)(?:\s+drops(?:\s+by\s+(\S+))?)?\s*", text, re.DOTALL)
     words = found[1] if found else ""
@@ -50,7 +50,7 @@ def parse_gate(text: str) -> Gate:
     if not words or not 0 <= least < float("inf"):
         raise AmbleError(f"--fail-if {text!r}: expected {_FORM}")
     try:
-        return Gate(str(parse(words)), least)
+        return Gate(parse(words).label, least)
     except AmbleError as why:
         raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.align import byte_order, plain_mean
 from amble.compare.asking import checked, compare
 from amble.compare.chances import reaches
 from amble.compare.comparison import Comparison, Question
 from amble.compare.corrections import adjust
-from amble.errors import AlignError, AmbleError, MeasureError
-from amble.evaluate import Scores, aggregate
+from amble.errors import AlignError, AmbleError
+from amble.evaluate import Scores
 from amble.measures import Lists
 from amble.measures.residual import bounds, residuals_of
 from amble.table import Table
@@ -109,7 +110,7 @@ class Leaderboard:
         for j, of_lists in zip(asked, residuals_of([self.scores.parsed[j] for j in asked], lists), strict=True):
             extra = np.full(self.scores.values.shape[:2], np.nan)
             extra[rankings.run, rankings.topic] = of_lists
-            self.residual[:, j] = aggregate("mean", extra)
+            self.residual[:, j] = plain_mean(extra[:, byte_order(self.scores.topics)])
 
     def _test(self, measure: str) -> None:
         try:
@@ -167,9 +168,7 @@ class Leaderboard:
         """
         scores, q = self.scores, self.asked
         names = list(scores.measures)
-        if by is not None and by not in names:
-            raise MeasureError(f"{by} was not evaluated; there are {', '.join(names)}")
-        order = self.order(names.index(by) if by is not None else 0)
+        order = self.order(0 if by is None else scores.place(by))
         base = None if q.baseline is None else self.place(q.baseline)
         marks: dict[tuple[int, int], str] = {}
         best = set()

@@ -207,12 +207,13 @@ def _commands(scores: Scores, asked: Question, about: Mapping[str, Any]) -> dict
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
     read = _said({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
+    read += " --float32" * (scores.rankings.score_dtype == "float32")
     tested = _said(asked._asdict(), _ASKED if asked.test not in FAMILIES else _ASKED | {"correction": "none"})
     seed = _said(asked._asdict(), {"seed": 0})
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])
-    user = next((shlex.quote(str(m)) for m in scores.parsed if m.declaration.is_user), first)
+    user = next((shlex.quote(m.label) for m in scores.parsed if m.declaration.is_user), first)
     return {
         "leaderboard": f"amble compare {files}{tested} -m {measures} --letters",
         "topics": f"amble eval {files} -m {measures} -q --format tsv",

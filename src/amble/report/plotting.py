@@ -102,7 +102,7 @@ def _laws_or_users(x: Any, title: str) -> Any:
     if isinstance(x, Law):
         return law_chart({title or "law": x}, title=title)
     if isinstance(x, Measure):
-        return user_chart({str(x): x.user([0.0] * _DEPTH)}, _DEPTH)
+        return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
     if isinstance(x, Behaviour | Stroll):
         return user_chart({title or "user": x}, _DEPTH)
     if isinstance(x, Mapping) and x:
@@ -126,10 +126,10 @@ def charts_of(report: Page) -> dict[str, Any]:
     if user is not None:
         found = laws_under(scores, user, data["chosen"], board.asked.seed)
         drawn = dict.fromkeys([best, *([base] if base in found else []), *found])
-        out["laws"] = law_chart({name: found[name] for name in list(drawn)[:_LINES]}, title=str(user))
+        out["laws"] = law_chart({name: found[name] for name in list(drawn)[:_LINES]}, title=user.label)
         if len(found) > 1:
-            out["dominance"] = hasse_chart(order_systems(found), title=f"{user}: stochastic dominance")
-    users = {str(m): scores.user(best, topic, m) for m, topic in _answered(report)}
+            out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
+    users = {m.label: scores.user(best, topic, m) for m, topic in _answered(report)}
     if users:
         out["users"] = user_chart(users, _DEPTH)
     if "tau" in data["meta"]:

@@ -9,7 +9,7 @@ import numpy as np
 from amble.compare.comparison import Comparison
 from amble.errors import AmbleError
 from amble.evaluate import Scores
-from amble.measures import Measure, parse
+from amble.measures import Measure
 from amble.report.chart import altair, label_limit, many, shown
 from amble.report.leaderboard import Leaderboard
 
@@ -19,10 +19,7 @@ _PAIRS = 200  # in one chart
 
 
 def _place(scores: Scores, measure: str | Measure | None) -> int:
-    name = scores.measures[0] if measure is None else str(parse(measure))
-    if name not in scores.measures:
-        raise AmbleError(f"{name} was not evaluated; there are {', '.join(scores.measures)}")
-    return scores.measures.index(name)
+    return 0 if measure is None else scores.place(measure)
 
 
 def _run(scores: Scores, run: str) -> int:
@@ -104,7 +101,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     values = scores.values[:, :, j]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    by_run = np.argsort(-filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1), kind="stable").tolist()
+    by_run = np.argsort(-np.nan_to_num(scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
     by_topic = np.argsort(-filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
     rows: list[dict[str, Any]] = [
         {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}

@@ -171,6 +171,7 @@ class Sessions:
         # what reports and comparisons ask of rankings
         self.labels = self.runs
         self.missing, self.ties, self.unjudged, self.duplicates = "skip", "docno", "zero", "error"
+        self.score_dtype = "float64"
         self.depth: int | None = None
         self.audit = SessionAudit(self)
 

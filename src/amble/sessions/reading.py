@@ -62,7 +62,7 @@ def read_sessions(
         The longest line of files, in bytes (see `read_runs`); of a file of sessions 64,000,000, if that is more.
     **options
         ``duplicates="best"`` keeps the first of a document's places in a list, where it is an error otherwise. Those
-        of `align` for runs: depth, ties, unjudged, threads.
+        of `align` for runs: depth, ties, unjudged, score_dtype, threads.
 
     Returns
     -------
@@ -227,6 +227,6 @@ def _told(sessions: Sessions, rankings: Rankings) -> Sessions:
     sessions.audit.more = f"lists: {rankings.audit}"
     sessions.audit.of_runs = rankings.audit
     sessions.labels = rankings.labels
-    for name in ("missing", "ties", "unjudged", "duplicates", "depth"):
+    for name in ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype"):
         setattr(sessions, name, getattr(rankings, name))
     return sessions
