@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
 
-__all__ = ["open_source", "plain_size", "stem", "topic_changes", "whole_file", "write_whole"]
+__all__ = ["open_bytes", "open_source", "plain_size", "stem", "topic_changes", "whole_file", "write_whole"]
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -169,6 +169,17 @@ def open_source(path: str) -> Iterator[tuple[Any, bool]]:
             what = f"broken {kind} data" if kind else "cannot be read"
             line = f":{_lines_before(path) + 1}" if kind and again else ""
             raise ReadError(f"{path}{line}: {what}: {error}") from None
+
+
+@contextlib.contextmanager
+def open_bytes(path: str) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed and buffered: what `open_source` opens, as a file with lines."""
+    with open_source(path) as (source, _):
+        if isinstance(source, int):
+            with open(source, "rb", closefd=False) as file:
+                yield file
+        else:
+            yield source
 
 
 def plain_size(path: str) -> int:

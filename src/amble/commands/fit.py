@@ -146,9 +146,15 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done, before anything is read."""
     if not 0 <= args.digits <= 17:
         raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
-    for option, least in (("memory", 100), ("rounds", 1), ("draws", 0), ("seed", 0), ("smallest", 0)):
-        if getattr(args, option) < least:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
+    from amble.logs.engine import LEAST_MEMORY, MOST_MEMORY
+    from amble.logs.resampling import MOST_ROUNDS
+
+    for option, least, most in (("memory", LEAST_MEMORY, MOST_MEMORY), ("rounds", 1, MOST_ROUNDS)):
+        if not least <= getattr(args, option) <= most:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number from {least} to {most}")
+    for option in ("draws", "seed", "smallest"):
+        if getattr(args, option) < 0:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least 0")
     if args.threads is not None and not 1 <= args.threads <= _MOST_THREADS:
         raise AmbleError(f"--threads {args.threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if args.model != "all":

@@ -20,11 +20,12 @@ from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import observed
 from amble.users.fitted import Estimate
 
-__all__ = ["Resampled"]
+__all__ = ["MOST_ROUNDS", "Resampled"]
 
 Array = NDArray[np.float64]
 
 _MOST = GROUPS // 2
+MOST_ROUNDS = 100_000  # a number for each group of sessions is kept of every round: 0.8 GB
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ class Resampled:
         for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise AmbleError(f"{name} {getattr(self, name)}: expected a whole number of at least {least}")
+        if self.rounds > MOST_ROUNDS:
+            raise AmbleError(f"rounds {self.rounds}: expected at most {MOST_ROUNDS}")
         if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
             raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
         if not 0 < self.level < 1:
