@@ -18,6 +18,7 @@ ORDER = [
     "_walker_py",
     "_walker",
     "files",
+    "toml",
     "rows",
     "frames",
     "ranked",

@@ -38,7 +38,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
@@ -47,7 +46,8 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_source, write_whole
+from amble.files import write_whole
+from amble.toml import read_toml
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
@@ -55,8 +55,6 @@ __all__ = ["VERSION", "read_fit", "write_fit"]
 
 FORMAT = "amble fit"
 VERSION = 1
-
-_LARGEST = 1 << 26  # bytes
 
 
 # ---- writing
@@ -184,23 +182,7 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     fit.toml: format: found None, expected 'amble fit', as `amble fit` writes it
     """
     name = os.fspath(path)
-    import tomllib
-
-    from amble import _reader_py
-
-    with open_source(name) as (source, _):
-        data = _reader_py._bytes_of(source)
-    if len(data) > _LARGEST:
-        raise ReadError(f"{name}: {len(data):,} bytes, expected a fit of at most {_LARGEST:,}")
-    try:
-        table = tomllib.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{name}: not a fit: byte {error.start + 1} is not UTF-8, expected TOML") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r" \(at line (\d+), column \d+\)$", str(error))
-        line = f":{found[1]}" if found else ""
-        why = str(error)[: found.start()] if found else str(error)
-        raise ReadError(f"{name}{line}: not a fit: {why}, expected TOML") from None
+    table = read_toml(name)
     try:
         return _fitted(table, name)
     except AmbleError as error:
