@@ -8,7 +8,8 @@
 --format relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns
 session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip or zstd. No query and no person is kept or printed; what few sessions are behind is not told.
+with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is not told, and
+not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
     add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
-    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log")
+    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log, unpacked")
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -240,7 +241,12 @@ def _facts(found: Fit) -> dict[str, Any]:
 
     facts = found.facts()
     quartiles = [None if x != x else x for x in facts["quartiles"]]
-    return {"amble": __version__, "log": facts | {"quartiles": quartiles}, "best": found.fitted.best}
+    return {
+        "amble": __version__,
+        "log": facts | {"quartiles": quartiles},
+        "best": found.fitted.best,
+        "notes": found.notes,
+    }
 
 
 def _thousands(count: int | str) -> str:

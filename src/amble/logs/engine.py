@@ -110,14 +110,13 @@ class Engine:
         except OSError:  # a system without such links
             packed = True
         if packed:
-            with open_bytes(path) as file, own.open("wb", buffering=0) as out:
+            with open_bytes(path) as file, own.open("wb") as out:
                 while data := file.read(_CHUNK):
                     try:
                         out.write(data)
+                        out.flush()
                     except OSError as error:
-                        raise AmbleError(
-                            f"{path}: {error.strerror} where it is unpacked, {self.folder.parent}"
-                        ) from None
+                        raise AmbleError(f"{self.folder.parent}: {error.strerror}, unpacking {path}") from None
         return self.path(own)
 
     def forget(self) -> None:

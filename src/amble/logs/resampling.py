@@ -89,6 +89,7 @@ class Resampled:
         behind: Array,
         *,
         grades: tuple[float, ...] | None = None,
+        first: NDArray[np.int64] | None = None,
         chance: bool = True,
         drawn: bool = True,
     ) -> Estimate:
@@ -102,6 +103,8 @@ class Resampled:
             The observations behind each number, by group.
         grades : tuple of float, optional
             If the numbers are by grade.
+        first : array of int, optional
+            For each number, the first of those it is pooled with.
         chance : bool
             Whether it is one, for the interval where all draws are the same.
         drawn : bool
@@ -127,7 +130,10 @@ class Resampled:
         some = draws[: self.kept] if self.kept and drawn else None
         if some is not None and some.ndim == 2:
             some = np.where(np.isnan(some), value, some)
-        return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades)
+        shared = None if first is None or (first == np.arange(first.size))[~gone].all() else first + 1
+        if shared is not None:
+            shared = np.where(gone, np.arange(1, gone.size + 1), shared)
+        return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
 
 
 def _wilson(share: Array, n: Array, level: float) -> tuple[Array, Array]:

@@ -172,15 +172,14 @@ def table_of(engine: Engine, paths: Sequence[str]) -> Source:
 
 def _check_names(place: str, columns: Sequence[str]) -> None:
     """Refuse columns that cannot be told apart; the engine takes capitals for small letters."""
+    if len(columns) > _MOST_COLUMNS:
+        raise ReadError(f"{place}: found {len(columns):,} columns, expected at most {_MOST_COLUMNS:,}")
     seen: dict[str, str] = {}
     for name in columns:
-        if not name or name.lower() in seen or len(seen) == _MOST_COLUMNS:
-            other = seen.get(name.lower())
-            what = "a column without a name" if not name else f"the column {name!r:.60} twice"
-            if other not in (None, name):
-                what = f"the columns {other!r:.60} and {name!r:.60}"
-            elif name and other is None:
-                what = f"{len(columns):,} columns, more than {_MOST_COLUMNS:,}"
+        if not name or name.lower() in seen:
+            other = seen.get(name.lower(), name)
+            what = f"the column {name!r:.60} twice" if name else "a column without a name"
+            what = what if other == name else f"the columns {other!r:.60} and {name!r:.60}"
             raise ReadError(f"{place}: found {what}, expected different names, also in small letters")
         seen[name.lower()] = name
 

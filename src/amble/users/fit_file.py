@@ -28,6 +28,7 @@
     low = 0.60
     high = 0.62
     observations = 12423
+    pooled = [1, 2, 2, 4]             # by rank: few sessions at ranks 2 and 3, which were estimated together
     draws = '0.613 0.608'             # all numbers of a draw, then those of the next; a string, as it is read faster
 
     [model.likelihood]                # on held-out sessions
@@ -125,6 +126,8 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     counts = np.where(estimate.observations == SUPPRESSED, np.nan, estimate.observations).tolist()
     shown = _nested(counts, 17).replace("nan", _marker(smallest))
     yield f"observations = {shown}"
+    if estimate.pooled is not None:
+        yield f"pooled = {_nested(estimate.pooled.tolist(), 17)}"
     if estimate.concentration is not None:
         yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
     if estimate.draws is not None:
@@ -284,6 +287,7 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
             draws=_draws(table, value.shape, where),
             grades=None if grades is None else tuple(grades.tolist()),
             concentration=_numbers(table, "concentration", where),
+            pooled=_numbers(table, "pooled", where),
         )
     except OverflowError:
         raise AmbleError(f"{where}observations: found a number that is too large") from None
