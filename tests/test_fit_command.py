@@ -113,7 +113,9 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--show", "moves,choice", "--as", "csv"], "--as csv: expected one table"),
         (["--columns", "rank"], "--columns: 'rank', expected WHAT=NAME"),
         (["--columns", "rank=a"], "columns and actions are those of a table"),
-        (["--memory", "1"], "--memory 1: expected a whole number of at least 100"),
+        (["--memory", "1"], "--memory 1: expected a whole number from 100 to 1000000000"),
+        (["--memory", "9" * 30], f"--memory {'9' * 30}: expected a whole number from 100 to 1000000000"),
+        (["--rounds", "9" * 30], f"--rounds {'9' * 30}: expected a whole number from 1 to 100000"),
         (["--threads", "0"], "--threads 0: expected a whole number from 1 to 256"),
         (["--threads", "100000"], "--threads 100000: expected a whole number from 1 to 256"),
         (["--digits", "99"], "--digits 99: expected 0 to 17"),
@@ -190,16 +192,20 @@ def test_no_query_and_no_person_is_needed(amble_cli: Cli, write: Write) -> None:
 
 
 def test_one_person_is_not_many(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
-    """Thirty sessions with a click each, and one with forty: its 39 moves, 20 of them back, and its times are hers."""
-    rows = [(i, 1, i) for i in range(30)] + [("x", rank, 1000 + 7 * i) for i, rank in enumerate([5, 4] * 20)]
+    """Fifty sessions with a click each, and one with forty: its 39 moves, 20 of them back, and its times are hers."""
+    rows = [(i, 1 + i % 2, i) for i in range(50)] + [("x", rank, 1000 + 7 * i) for i, rank in enumerate([5, 4] * 20)]
     text = "\n".join(["session,rank,time", *(",".join(map(str, row)) for row in rows)])
     path, fit = write("log.csv", text), str(tmp_path / "fit.toml")
-    done = amble_cli("fit", path, "--format", "table", "--model", "walk,rbp", "-o", fit)
+    done = amble_cli("fit", path, "--format", "table", "--model", "rbp", "-o", fit)
     assert done.returncode == 0, done.stderr
     assert "<10 moves from click to click, <10 backward, 0 repeated" in done.stderr
     assert "quartiles" not in done.stderr
     assert 'moves = "<10"' in Path(fit).read_text()
-    done = amble_cli("fit", path, "--format", "table", "--model", "walk", "--as", "json")
+    done = amble_cli("fit", path, "--format", "table", "--model", "walk")
+    said = "amble: walk: fewer than 10 sessions went back, which is not told, and not taken as none\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    done = amble_cli("fit", path, "--format", "table", "--as", "json")
+    assert f"walk left out: {said.split('walk: ')[1].strip()}" in json.loads(done.stdout)["notes"]
     log = json.loads(done.stdout)["log"]
     assert (log["moves"], log["backward"], log["quartiles"]) == ("<10", "<10", [None] * 3)
     done = amble_cli("fit", path, "--format", "table", "--smallest", "0", "--model", "walk,rbp")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,7 @@ def test_pick() -> None:
         ('format = "amble fit"', 'format = "fit"', "format: found 'fit', expected 'amble fit'"),
         ("version = 1", "version = 2", "version: found 2, expected 1: another amble wrote it"),
         ("version = 1", "version = true", "version: found True, expected 1"),
-        ("version = 1", "version = ", ":2: not a fit: Invalid value, expected TOML"),
+        ("version = 1", "version = ", ":2: Invalid value, expected TOML"),
         ("smallest = 10", "smallest = -1", "smallest: found -1, expected a whole number of at least 0"),
         ("smallest = 10", "smallest = 10\nquery = 'x'", "query: not a key of a fit"),
         ("smallest = 10", "smallest = 5", "observations: found '<10', expected whole numbers, or '<5'"),
@@ -236,6 +237,41 @@ def test_other_files(write: Callable[[str, str | bytes], str], tmp_path: Path) -
         read_fit(tmp_path / "none.toml")
     with pytest.raises(ReadError, match="a directory"):
         read_fit(tmp_path)
+
+
+DEEP, DIGITS = 5000, "1" * 5000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (".".join("a" * DEEP) + " = 1", ":1: found a key of 5,000 parts, expected at most 10"),
+        ("\n" + (" \t. ".join("a" * DEEP) + " = 1\n") * 50, ":2: found a key of 5,000 parts"),  # minutes
+        ("[" + ".".join(["'.'", '"."'] * DEEP) + "]", ":1: found a key of 10,000 parts"),
+        ("a = " + "[" * DEEP, ":1: found brackets in brackets, 11 deep"),
+        ("a = " + "{a=" * DEEP, ":1: found brackets in brackets, 11 deep"),
+        (f"a = 1\nversion = {DIGITS}", ":2: found a number or a name of 5,000 characters"),
+        (f"version = 0x{DIGITS}", ":1: found a number or a name of 5,002 characters"),
+        (f"version = {'1_' * DEEP}1", ":1: found a number or a name of 10,001 characters"),
+        (f"level = 0.{DIGITS}", ":1: found a number or a name of 5,000 characters"),
+        (f"level = 1e-{DIGITS}", ":1: found a number or a name of 5,003 characters"),
+        ("\n".join(f"k{i} = 1" for i in range(300_000)), ": 3,488,889 characters outside of strings"),
+        # what stands in strings and comments is no matter; the first thing that is wrong is another
+        (f"# {'[' * DEEP}{DIGITS}\nformat = '{'a.' * DEEP}'", ": format: found 'a.a."),
+        (f'format = """\n""{"[" * DEEP}\\"""{DIGITS}"""""', ": format: found '"),
+        (f"format = '''\n''{'[' * DEEP}\\''''", ": format: found "),
+        (f'format = "{"[" * DEEP}\\"{DIGITS}"', ": format: found '"),
+        ("a.b.c.d = [[{e.f = [1.5]}]]", ": format: found None"),
+    ],
+)
+def test_files_that_would_take_long(write: Callable[[str, str | bytes], str], content: str, message: str) -> None:
+    path = write("fit.toml", content)
+    began = time.monotonic()
+    with pytest.raises(ReadError) as error:
+        read_fit(path)
+    assert str(error.value).startswith(path + message)
+    assert "\n" not in str(error.value)
+    assert time.monotonic() - began < 5  # some took minutes; now all take less than 0.2 s
 
 
 @examples(40)

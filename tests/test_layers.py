@@ -19,6 +19,7 @@ ORDER = [
     "_walker",
     "files",
     "pages",
+    "toml",
     "rows",
     "frames",
     "ranked",

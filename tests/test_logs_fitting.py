@@ -18,8 +18,8 @@ from amble.errors import AmbleError
 from amble.logs import Counts, Facts, Fit, fit, holding_rates, read_log
 from amble.logs.choosing import behaviour, folds
 from amble.logs.counts import GROUPS
-from amble.logs.forward import going_on, reached
-from amble.logs.privacy import kept, observed, pooled
+from amble.logs.forward import fit_continuation, going_on, reached
+from amble.logs.privacy import kept, observed, pooled, pooled_moves
 from amble.logs.resampling import Resampled
 from amble.logs.walks import smoothed, steps_of, walk_chances
 from amble.users.fit_file import read_fit, write_fit
@@ -152,7 +152,7 @@ def test_walk_by_clicks_by_hand() -> None:
     # the same, a click a visit: at rank 1 40 stops; at rank 2 20 stops; from rank 3 40 times back
     found = fit(made([*[[3, 1]] * 40, *[[2]] * 20], 3), "walk-rank", steps="clicks")
     assert estimate(found, "walk-rank", "s").value == pytest.approx([1, 1])
-    assert estimate(found, "walk-rank", "start").value == pytest.approx([np.nan, 1 / 3, 2 / 3], nan_ok=True)
+    assert estimate(found, "walk-rank", "start").value == pytest.approx([0, 1 / 3, 2 / 3])
 
 
 def test_walk_by_grade(write: Write) -> None:
@@ -455,17 +455,41 @@ def test_few_moves_share_their_sum() -> None:
     counts[:3, 1, 0] = 1  # 3 back and 8 forward: enough only together
     counts[10:18, 1, 2] = 1
     counts[:5, 2, 0] = 1  # not even all of them
-    alike = np.einsum("ijk,ik->ij", pooled(counts, 10), counts.sum(axis=0))
+    counts[:20, 3, 2] = 1  # 20 and 4: the few share with these, and not with where nobody went
+    counts[20:24, 3, 0] = 1
+    alike = np.einsum("ijk,ik->ij", pooled_moves(counts, 10), counts.sum(axis=0))
     assert alike[0].tolist() == [0, 20, 7, 7]
     assert alike[1] == pytest.approx([11 / 3, 0, 11 / 3, 11 / 3])
     assert alike[2].tolist() == [0, 0, 0, 0]
-    assert (pooled(counts, 0) == [np.eye(4)] * 4).all()
+    assert alike[3].tolist() == [12, 0, 12, 0]
+    counts[24:29, 3, 3] = 1  # 5 stay, 4 go to rank 1, nobody to rank 2: 9, which go with the 20 to rank 3
+    assert np.einsum("jk,k->j", pooled_moves(counts, 10)[3], counts.sum(axis=0)[3]) == pytest.approx(
+        [29 / 3, 0, 29 / 3, 29 / 3]
+    )
+    assert (pooled_moves(counts, 0) == [np.eye(4)] * 4).all()
+
+
+def test_rows_of_which_nothing_is_told_say_so() -> None:
+    found = fit(made([[1, 2]] * 40 + [[3, 1]] * 4, 3), "markov")
+    matrix = estimate(found, "markov", "P")
+    assert matrix.observations.tolist() == [40, -1, -1]
+    assert matrix.value[2] == pytest.approx([0.5, 0.5, 0])
+    # 40 begin at rank 1, 4 at rank 3: with a start of 40 / 44 the 4 were told, with 1 they were none
+    assert "start" not in found.fitted.models[0].estimates
+    assert found.notes == (
+        "markov: fewer than 10 sessions moved on from rank 2, 3: all others are alike",
+        "markov: start not estimated: fewer than 10 sessions begin at some ranks, also together",
+    )
+    # 40, 6, 5 and 0 begin at the ranks: the 11 are shared by ranks 2 and 3
+    found = fit(made([[1, 2]] * 40 + [[2, 1]] * 6 + [[3, 1]] * 5, 4), "markov")
+    assert estimate(found, "markov", "start").value == pytest.approx(np.array([40, 5.5, 5.5, 0]) / 51)
+    assert found.notes[-1] == "markov: start of ranks 2, 3 estimated together: fewer than 10 sessions begin at each"
 
 
 def test_what_is_not_told_cannot_be_found_by_subtraction() -> None:
     # from rank 2: 60 stop, 7 go on to rank 3. 60 / 67 would tell the 7
     found = {row[:2]: row for row in fit(made([[1, 2]] * 60 + [[2, 3]] * 7, 4)).moves()}
-    assert found[2, 0][3:5] == ("60", 1.0)
+    assert found[2, 0][3:] == ("60", None, None, None)
     assert found[2, 3][3:] == ("<10", None, None, None)
     # 7 to rank 3 and 8 to rank 4 are enough together, and neither follows
     found = {row[:2]: row for row in fit(made([[1, 2]] * 60 + [[2, 3]] * 7 + [[2, 4]] * 8, 4)).moves()}
@@ -483,26 +507,119 @@ def test_small_cells_are_suppressed(write: Write, tmp_path: Path) -> None:
     seen = next(m for m in back.models if m.name == "times").estimates["mu"]
     assert seen.observations.tolist() == [60, -1, -1, -1, -1]
     assert np.isnan(seen.value).tolist() == [False, True, True, True, True]
-    # by hand: 67 came to rank 3 or beyond or stopped at 2 ... ten came to rank 3, three of them went on
+    # by hand: nobody stopped at rank 1, 60 at rank 2; ten came to rank 3, of whom three went on: too few to tell
     c = estimate(found, "continuation", "C")
-    assert c.observations.tolist() == [70, 70, 10, -1]
-    assert c.value[:3] == pytest.approx([1, 10 / 70, 1])  # 7 stopped at rank 3: taken as none
+    assert c.observations.tolist() == [70, 70, -1, -1]
+    assert c.value == pytest.approx([1, 10 / 70, np.nan, np.nan], nan_ok=True)
+    assert (
+        "continuation: fewer than 10 sessions are behind some counts, not estimated: C of rank 3, C of rank 4"
+        in found.notes
+    )
     all_told = fit(counts, "continuation", smallest=1)
     assert estimate(all_told, "continuation", "C").value[:3] == pytest.approx([1, 10 / 70, 3 / 10])
 
 
-def test_few_steps_back_are_taken_as_none() -> None:
+STUDY = (60, 40, 20, 14, 9, 6, 5, 5, 4, 4, 4, 3, 3, 3, 3, 3, 3, 2, 2, 11)  # how many stopped at each rank: 204 in all
+
+
+@pytest.mark.parametrize("observation", ["last", "cascade", "dependent"])
+def test_a_study_of_204_pages(observation: str, tmp_path: Path) -> None:
+    """Of 70 who came to rank 5, 9 stopped there, and fewer at each rank below: hidden, and not zero."""
+    found = fit(made([[r] for r, n in enumerate(STUDY, 1) for _ in range(n)], 20), observation=observation)
+    c = estimate(found, "continuation", "C")
+    # came to ranks 1 to 4: 204, 144, 104, 84. Below, ranks are pooled until ten stopped: at 5 and 6, 15 of 70; at 7 and
+    # 8, 10 of 55; at 9 to 11, 12 of 45; at 12 to 15, 12 of 33; at 16 to 19, 10 of 21
+    pools = [(70, 55, 2), (55, 45, 2), (45, 33, 3), (33, 21, 4), (21, 11, 4)]
+    by_hand = [144 / 204, 104 / 144, 84 / 104, 70 / 84]
+    by_hand += [(on / came) ** (1 / n) for came, on, n in pools for _ in range(n)]
+    assert c.value == pytest.approx(by_hand)
+    assert c.observations.tolist() == [204, 144, 104, 84, *(came for came, _, n in pools for _ in range(n))]
+    assert c.pooled.tolist() == [1, 2, 3, 4, 5, 5, 7, 7, 9, 9, 9, 12, 12, 12, 12, 16, 16, 16, 16]
+    assert (c.high < 1).all()
+    # how many come to rank 20 is told right: 11 of 204
+    assert c.value.prod() == pytest.approx(11 / 204)
+    said = "C of ranks 5-6, C of ranks 7-8, C of ranks 9-11, C of ranks 12-15, C of ranks 16-19"
+    model = next(m for m in found.fitted.models if m.name == "continuation")
+    assert model.note == f"fewer than 10 sessions are behind some counts, estimated together: {said}"
+    assert f"continuation: {model.note}" in found.notes
+    rows = {row[2]: row for row in found.table() if row[0] == "continuation"}
+    assert list(rows)[3:6] == ["rank 4", "ranks 5-6", "ranks 7-8"]
+    assert rows["ranks 5-6"][3] == pytest.approx((55 / 70) ** 0.5)
+    write_fit(tmp_path / "fit.toml", found.fitted)
+    back = next(m for m in read_fit(tmp_path / "fit.toml").models if m.name == "continuation")
+    assert back.note == model.note
+    assert back.estimates["C"].pooled.tolist() == c.pooled.tolist()
+    # a walk by rank: all go on or stop, nobody goes back; s over pooled ranks is the share of their visits
+    s = estimate(found, "walk-rank", "s")
+    assert s.value[4:6] == pytest.approx([15 / (70 + 61)] * 2)
+
+
+def test_few_steps_are_not_taken_as_none() -> None:
     counts = made([*[[1, 2]] * 60, *[[2, 1]] * 4], 3)
-    assert estimate(fit(counts, "walk"), "walk", "q").value == 0
+    few = "fewer than 10 sessions went back, which is not told, and not taken as none"
+    for name in ("walk", "walk-rank"):
+        with pytest.raises(AmbleError, match=f"{name}: {few}"):
+            fit(counts, name)
+        assert f"{name} left out: {few}" in fit(counts).notes
     assert estimate(fit(counts, "walk", smallest=1), "walk", "q").value > 0
-    # 60 stop at rank 2, 4 at rank 3 of 4: of these few nothing is told
+    # 60 stop at rank 4, 4 at rank 3 of 4: these few are not told
     readers = made([*[[4]] * 60, *[[3]] * 4], 4)
-    assert estimate(fit(readers, "rbp"), "rbp", "p").value == 1
+    for name in ("rbp", "insq"):
+        with pytest.raises(AmbleError, match=f"{name}: fewer than 10 sessions stopped, which is not told"):
+            fit(readers, name)
+    c = estimate(fit(readers, "continuation"), "continuation", "C")
+    assert c.value == pytest.approx([1, 1, np.nan], nan_ok=True)  # nobody stopped at ranks 1 and 2, which is told
     assert estimate(fit(readers, "rbp", smallest=1), "rbp", "p").value == pytest.approx(188 / 192)
-    told = {tuple(row[1:3]) for row in fit(readers, "rbp").implied() if row[0] == "observed"}
+    # where nobody stopped that is told
+    assert estimate(fit(made([[4]] * 60, 4), "rbp"), "rbp", "p").value == 1
+    # 60 stop at rank 1, and 4 go on
+    with pytest.raises(AmbleError, match="rbp: fewer than 10 sessions went on, which is not told"):
+        fit(made([*[[1]] * 60, *[[2]] * 4], 2), "rbp")
+    told = {tuple(row[1:3]) for row in fit(readers, "walk").implied() if row[0] == "observed"}
     assert ("L", 3) not in told
     assert ("C", 3) not in told
     assert ("W", 3) in told
+
+
+def test_few_steps_make_grades_be_pooled(write: Write) -> None:
+    # of 60 with grade 0 at rank 2, 4 stop there; of 60 with grade 1, 30: by grade the 4 would be hidden
+    pages = ranks(*[[2]] * 4, *[[3]] * 56, *[[2]] * 30, *[[3]] * 30)
+    grades = [[1, 0, 1]] * 60 + [[1, 1, 1]] * 60
+    found = fit(counted(write, pages, 3, grades=grades), "walk-grade", first="stop")
+    s = estimate(found, "walk-grade", "s")
+    assert s.pooled.tolist() == [1, 1]
+    assert s.value[0] == s.value[1] > 0
+    said = "estimated together: p of grades 0-1, q of grades 0-1"
+    assert found.notes == (f"walk-grade: fewer than 10 sessions are behind some counts, {said}",)
+
+
+@examples(60)
+@given(
+    st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=12, max_size=60),
+    st.sampled_from(["last", "cascade", "dependent"]),
+    st.integers(1, 12),
+)
+def test_no_number_is_made_of_a_hidden_count(pages: list[list[int]], observation: str, smallest: int) -> None:
+    counts = made(pages, 6)
+    data = Resampled(counts, rounds=2, kept=0, smallest=smallest)
+    stopped = [sum((min if observation == "cascade" else max)(page) == r for page in pages) for r in range(1, 7)]
+    try:
+        c = fit_continuation(data, observation).estimates["C"]
+    except AmbleError:
+        return
+    for a, b in c.places():
+        ended, went = sum(stopped[a - 1 : b]), sum(stopped[b:])
+        if np.isnan(c.value[a - 1]):
+            assert a == b
+        else:  # each page is a session: both counts may be told, and C is made of them
+            assert not 0 < ended < smallest
+            assert not 0 < went < smallest
+            assert c.value[a - 1 : b] == pytest.approx((went / (went + ended)) ** (1 / (b - a + 1)))
+    steps = steps_of(counts.moves, "path")[:, :-1]
+    first = pooled(steps, smallest)
+    for start in set(first.tolist()) - {-1}:
+        sums = steps[:, first == start].sum(axis=1)
+        assert not ((sums.sum(axis=0) > 0) & ((sums > 0).sum(axis=0) < smallest)).any()
 
 
 def test_too_few_sessions() -> None:

@@ -135,6 +135,9 @@ def test_config(cli: Cli, here: Path) -> None:
     ("text", "message"),
     [
         ("title = ", "c.toml: Invalid value (at end of document), expected TOML"),
+        (f"a = 1\nseed = {'1' * 5000}", "c.toml:2: found a number or a name of 5,000 characters"),
+        (".".join("a" * 5000) + " = 1", "c.toml:1: found a key of 5,000 parts"),
+        ("a = " + "[" * 5000, "c.toml:1: found brackets in brackets, 11 deep"),
         ("titel = 'x'", "c.toml: no option is called 'titel'; did you mean title?"),
         ("alpha = 'x'", "c.toml: alpha = 'x', expected a number"),
         ("seed = true", "c.toml: seed = True, expected a whole number"),
@@ -158,7 +161,7 @@ def test_wrong_config(cli: Cli, here: Path, text: str, message: str) -> None:
 
 def test_config_that_cannot_be_read(cli: Cli, here: Path) -> None:
     (here / "c.toml").write_bytes(b"title = '\xff'")
-    assert cli("report", "--config", "c.toml").stderr == "amble: c.toml: not UTF-8 (byte 9), expected TOML\n"
+    assert cli("report", "--config", "c.toml").stderr == "amble: c.toml: byte 10 is not UTF-8, expected TOML\n"
     assert cli("report", "--config", "none.toml").stderr == "amble: none.toml: no such file\n"
     assert cli("report", "--config", "demo").returncode == 2
 

@@ -8,7 +8,8 @@
 --format relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns
 session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip or zstd. No query and no person is kept or printed; what few sessions are behind is not told.
+with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is not told, and
+not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
     add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
-    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log")
+    add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log, unpacked")
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -146,9 +147,15 @@ def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done, before anything is read."""
     if not 0 <= args.digits <= 17:
         raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
-    for option, least in (("memory", 100), ("rounds", 1), ("draws", 0), ("seed", 0), ("smallest", 0)):
-        if getattr(args, option) < least:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
+    from amble.logs.engine import LEAST_MEMORY, MOST_MEMORY
+    from amble.logs.resampling import MOST_ROUNDS
+
+    for option, least, most in (("memory", LEAST_MEMORY, MOST_MEMORY), ("rounds", 1, MOST_ROUNDS)):
+        if not least <= getattr(args, option) <= most:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number from {least} to {most}")
+    for option in ("draws", "seed", "smallest"):
+        if getattr(args, option) < 0:
+            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least 0")
     if args.threads is not None and not 1 <= args.threads <= _MOST_THREADS:
         raise AmbleError(f"--threads {args.threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if args.model != "all":
@@ -234,7 +241,12 @@ def _facts(found: Fit) -> dict[str, Any]:
 
     facts = found.facts()
     quartiles = [None if x != x else x for x in facts["quartiles"]]
-    return {"amble": __version__, "log": facts | {"quartiles": quartiles}, "best": found.fitted.best}
+    return {
+        "amble": __version__,
+        "log": facts | {"quartiles": quartiles},
+        "best": found.fitted.best,
+        "notes": found.notes,
+    }
 
 
 def _thousands(count: int | str) -> str:

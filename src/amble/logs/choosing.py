@@ -19,10 +19,10 @@ from amble.logs.counts import Counts
 from amble.logs.forward import going_on, insq_chances, reached, stopping_likelihood
 from amble.logs.walks import at_edges, log_likelihood, smoothed, steps_of
 from amble.table import Table
-from amble.users.fitted import FittedModel, Likelihood
+from amble.users.fitted import Estimate, FittedModel, Likelihood
 from amble.users.walk import Walk
 
-__all__ = ["FOLDS", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods"]
+__all__ = ["FOLDS", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods", "not_told"]
 
 Array = NDArray[np.float64]
 
@@ -106,6 +106,24 @@ def _going_on(model: FittedModel, n: int) -> Array | None:
     return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
 
 
+def spelled(e: Estimate, first: int, last: int) -> str:
+    """Which ranks or grades: ``rank 3``, ``ranks 5-7``."""
+    names = [str(i) if e.grades is None else f"{e.grades[i - 1]:g}" for i in (first, last)]
+    what = "rank" if e.grades is None else "grade"
+    return f"{what} {names[0]}" if first == last else f"{what}s {names[0]}-{names[1]}"
+
+
+def not_told(model: FittedModel, smallest: int) -> list[str]:
+    """Where few sessions are behind the numbers of a model by rank or by grade, and what was done about it."""
+    pools, gone = [], []
+    for name, e in model.estimates.items():
+        if e.form in ("rank", "grade") and name not in ("s", "start"):
+            pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
+            gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
+    found = ((pools, "estimated together"), (gone, "not estimated"))
+    return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
+
+
 def fit_table(models: Sequence[FittedModel]) -> Table:
     """The parameters of models, with their intervals and how many observations are behind them."""
     rows: list[list[Any]] = []
@@ -113,14 +131,11 @@ def fit_table(models: Sequence[FittedModel]) -> Table:
         for name, e in model.estimates.items():
             if e.form == "matrix" or name == "start":
                 continue
-            places: list[Any] = [None]
-            if e.form != "one":
-                places = list(range(1, e.value.size + 1)) if e.grades is None else [f"grade {g:g}" for g in e.grades]
-            for i, place in enumerate(places):
-                at = i if e.form != "one" else ()
+            for a, b in e.places() if e.form != "one" else [(1, 1)]:
+                at = a - 1 if e.form != "one" else ()
                 seen = int(e.observations[at])
                 ends = [float("nan") if end is None else float(end[at]) for end in (e.low, e.high)]
-                where = "" if place is None else f"rank {place}" if isinstance(place, int) else place
+                where = "" if e.form == "one" else spelled(e, a, b)
                 few = "few" if seen < 0 else str(seen)
                 rows.append([model.name, name, where, float(e.value[at]), *ends, few])
     return Table(["model", "parameter", "at", "value", "low", "high", "observations"], rows)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
+import re
 import shutil
 import tempfile
 import threading
@@ -14,15 +16,20 @@ from pathlib import Path
 from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
+from amble.files import open_bytes
 from amble.progress import Progress
 
-__all__ = ["MEMORY", "Engine", "quoted"]
+__all__ = ["LEAST_MEMORY", "MEMORY", "MOST_MEMORY", "Engine", "quoted"]
 
 MEMORY = 1000  # megabytes that the engine may take; Python and its libraries come on top
+LEAST_MEMORY, MOST_MEMORY = 100, 1_000_000_000
 _OURS = ("BinderException", "CatalogException", "InternalException", "ParserException")  # mistakes of our own
 _PREFIX = "amble-logs-"
 _YOUNG = 60  # seconds in which a folder may not have its lock yet
 _EVERY = 0.2  # seconds between two looks at how far it has come
+_CHUNK = 1 << 20  # bytes that are unpacked at once
+# what it cannot do it is not to fetch: nothing here may ask the network
+_CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
 def quoted(text: str) -> str:
@@ -48,7 +55,10 @@ class Engine:
     """
 
     def __init__(self, memory: int = MEMORY, threads: int | None = None, folder: str | None = None) -> None:
+        if not LEAST_MEMORY <= memory <= MOST_MEMORY:
+            raise AmbleError(f"memory {memory}: expected {LEAST_MEMORY} to {MOST_MEMORY} megabytes")
         self._duckdb = _duckdb()
+        self._names: dict[str, str] = {}
         try:
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
         except OSError as error:
@@ -57,7 +67,9 @@ class Engine:
         _sweep(self.folder.parent)
         self._connection: Any = None
         try:
-            self._connection = self._duckdb.connect(str(self.folder / "log.duckdb"))
+            if os.fsencode(self.folder).decode("utf-8", "replace") != str(self.folder):
+                raise AmbleError(f"{self.folder.parent}: a name that is not UTF-8, expected another temporary folder")
+            self._connection = self._duckdb.connect(str(self.folder / "log.duckdb"), config=_CONFIG)
             self.run(f"set memory_limit='{int(memory)}MB'")
             self.run(f"set temp_directory={quoted(str(self.folder))}")
             self.run("set preserve_insertion_order=true")
@@ -83,6 +95,44 @@ class Engine:
             self._connection = None
         self._lock.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def give(self, path: str, *, packed: bool) -> str:
+        """Put a file into the engine's folder, and return its name there, as SQL.
+
+        So the engine reads this file and no other, whatever its name, and nothing of its folders' names. A packed one
+        is unpacked here, with every check that its format has; any other is linked to.
+        """
+        own = self.folder / f"{len(self._names)}.log"
+        self._names[str(own)] = path
+        try:
+            if not packed:
+                own.symlink_to(os.path.abspath(path))
+        except OSError:  # a system without such links
+            packed = True
+        if packed:
+            with open_bytes(path) as file, own.open("wb") as out:
+                while data := file.read(_CHUNK):
+                    try:
+                        out.write(data)
+                        out.flush()
+                    except OSError as error:
+                        raise AmbleError(f"{self.folder.parent}: {error.strerror}, unpacking {path}") from None
+        return self.path(own)
+
+    def forget(self) -> None:
+        """Take away what was put into the folder, once it is read."""
+        for own in self._names:
+            os.unlink(own)
+
+    def path(self, own: Path) -> str:
+        """Name a file of the engine's folder in SQL, where ``*``, ``?`` and ``[`` would make it a pattern."""
+        return quoted(re.sub(r"([*?[])", r"[\1]", str(own)))
+
+    def named(self, text: str) -> str:
+        """Say what the engine says, with the names that were given for its own."""
+        for own, path in self._names.items():
+            text = text.replace(own, path)
+        return text
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
@@ -137,7 +187,7 @@ class Engine:
             if isinstance(error, tuple(getattr(self._duckdb, name) for name in _OURS)):
                 raise
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise ReadError(lines[0] if lines else "the log cannot be read") from None
+            raise ReadError(self.named(lines[0]) if lines else "the log cannot be read") from None
 
 
 def _locked(path: Path, *, new: bool = True) -> IO[bytes]:

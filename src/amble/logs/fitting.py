@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError
-from amble.logs.choosing import Told, behaviour, choice_table, fit_table, likelihoods
+from amble.logs.choosing import Told, behaviour, choice_table, fit_table, likelihoods, not_told
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.privacy import SMALLEST, divided_by, kept, told
+from amble.logs.privacy import SMALLEST, kept, tellable, told
 from amble.logs.resampling import Resampled
 from amble.logs.times import fit_times
 from amble.logs.walks import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
@@ -91,16 +91,16 @@ class Fit:
     def moves(self) -> Table:
         """Moves from rank to rank: counts, shares of those from a rank, intervals; a move to 0 is a stop.
 
-        Counts with too few sessions behind them are not told. Where one could find them by subtraction, shares are of
-        the moves that are told.
+        Counts with too few sessions behind them are not told. Where one could find them by subtraction, no share of
+        the moves from that rank is.
         """
         counts, whole, draws = self.data.counts.moves, self.data.whole.moves[0], self.data.draws.moves
         enough = kept(counts, self.data.smallest)
         tail = (1.0 - self.data.level) / 2.0
         rows: list[list[Any]] = []
         for i in range(whole.shape[0]):
-            parts = divided_by(counts[:, i], self.data.smallest)
-            total, totals = whole[i, parts].sum(), draws[:, i][:, parts].sum(axis=-1)
+            shared = bool(tellable(counts[:, i, ~enough[i]].sum(axis=1), self.data.smallest))
+            total, totals = whole[i].sum(), draws[:, i].sum(axis=-1)
             for j in range(whole.shape[1]):
                 if not whole[i, j]:
                     continue
@@ -108,7 +108,7 @@ class Fit:
                     "start" if i == 0 else "stop" if j == 0 else "forward" if j > i else "back" if j < i else "repeated"
                 )
                 row: list[Any] = [i, j, way, str(told(whole[i, j], bool(enough[i, j]), self.data.smallest))]
-                if enough[i, j]:
+                if enough[i, j] and shared:
                     low, high = np.quantile(draws[:, i, j] / np.maximum(totals, 1.0), [tail, 1.0 - tail])
                     row += [float(whole[i, j] / total), float(low), float(high)]
                 else:
@@ -123,7 +123,9 @@ class Fit:
         observed = [_behaviour(steps_of(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
         tail = (1.0 - self.data.level) / 2.0
         steps = steps_of(self.data.counts.moves, self.steps)
-        came, ended = (kept(x, self.data.smallest) | ~x.any(axis=0) for x in (steps.sum(axis=-1), steps[..., 2]))
+        came, on, ended = (
+            tellable(x, self.data.smallest) for x in (steps.sum(axis=-1), steps[..., :2].sum(axis=-1), steps[..., 2])
+        )
         for model in self.fitted.models:
             found = behaviour(model, n)
             if found is None:
@@ -137,7 +139,7 @@ class Fit:
             value, draws = observed[0][panel][0], observed[1][panel]
             low, high = np.quantile(np.where(np.isnan(draws), value, draws), [tail, 1.0 - tail], axis=0)
             for i in range(n - (panel == "C")):
-                if came[i] and (ended[i] or panel == "W") and value[i] == value[i]:
+                if came[i] and (panel == "W" or ended[i]) and (panel != "C" or on[i]) and value[i] == value[i]:
                     rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
         return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
 
@@ -247,6 +249,10 @@ def fit(
     seen = likelihoods(counts, plain, observation, steps, smooth)
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
     found.sort(key=lambda m: _order(seen.get(m.name)))
+    for i, model in enumerate(found):
+        parts = [*filter(None, model.note.split("; ")), *not_told(model, smallest)]
+        found[i] = replace(model, note="; ".join(parts))
+        notes += [f"{model.name}: {part}" for part in parts if f"fewer than {smallest} " in part]
     facts = counts.facts
     made = kept(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
     origin = Origin(files, layout, facts.pages, facts.records, facts.moves if made else SUPPRESSED, date)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.logs.counts import OBSERVATIONS, Counts
-from amble.logs.privacy import kept
+from amble.logs.privacy import kept, pooled, tellable
 from amble.logs.resampling import Resampled
 from amble.users.fitted import FittedModel
 
@@ -110,22 +110,24 @@ def _most_likely(came: Array, chance: Callable[[Array], Array], kind: str) -> Ar
 
 
 def _model(
-    kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], behind: Array
+    kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], came: Array
 ) -> FittedModel:
-    estimate = data.estimate(function, behind, chance=kind in ("rbp", "continuation"))
+    """A reader of one number, from how many came to (and stopped at) each of some cells, by group."""
+    sums = came.sum(axis=-2)
+    for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "went on")):
+        if not tellable(count, data.smallest):
+            raise AmbleError(f"fewer than {data.smallest} sessions {did}, which is not told, and not taken as none")
+    estimate = data.estimate(function, sums[:, 0], chance=kind == "rbp")
     return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
 
 
 def fit_rbp(data: Resampled, observation: str) -> FittedModel:
     """RBP's p: of all steps that could have been made, the share that were."""
-    came = reached(data.counts, observation).sum(axis=-2)
-    enough = np.array([1.0, float(kept(came[:, 1], data.smallest))])
 
     def persistence(counts: Counts) -> Array:
-        return going_on(reached(counts, observation).sum(axis=-2) * enough)
+        return going_on(reached(counts, observation).sum(axis=-2))
 
-    behind = came[:, 0]
-    return _model("rbp", "p", data, observation, function=persistence, behind=behind)
+    return _model("rbp", "p", data, observation, function=persistence, came=reached(data.counts, observation))
 
 
 def fit_insq(data: Resampled, observation: str) -> FittedModel:
@@ -135,8 +137,7 @@ def fit_insq(data: Resampled, observation: str) -> FittedModel:
     def hope(counts: Counts) -> Array:
         return _most_likely(reached(counts, observation), lambda T: insq_chances(T, rank), "insq")
 
-    behind = reached(data.counts, observation)[..., 0].sum(axis=-1)
-    return _model("insq", "T", data, observation, function=hope, behind=behind)
+    return _model("insq", "T", data, observation, function=hope, came=reached(data.counts, observation))
 
 
 def fit_inst(data: Resampled, observation: str) -> FittedModel:
@@ -148,17 +149,44 @@ def fit_inst(data: Resampled, observation: str) -> FittedModel:
     def hope(counts: Counts) -> Array:
         return _most_likely(counts.hopes[observation], lambda T: insq_chances(T, rank, gain), "inst")
 
-    behind = data.counts.hopes[observation][..., 0].sum(axis=-1)
-    return _model("inst", "T", data, observation, function=hope, behind=behind)
+    return _model("inst", "T", data, observation, function=hope, came=data.counts.hopes[observation])
+
+
+def pooled_ranks(came: Array, smallest: int) -> NDArray[np.int64]:
+    """For each rank the first of those that share one C, so that no hidden count is behind it; -1: nothing is told.
+
+    Parameters
+    ----------
+    came : (groups, n - 1, 2) array
+        As `reached` has it.
+    """
+    stopped, on = came[..., 1], came[..., 0] - came[..., 1]
+    out = np.full(stopped.shape[1], -1)
+    enough = kept(on, smallest)
+    cut = out.size if enough.all() else int(np.argmin(enough))  # from there on few went on, or nobody
+    out[:cut] = pooled(stopped[:, :cut, None], smallest)
+    if cut < out.size and not on[:, cut].any() and kept(stopped[:, cut], smallest):
+        out[cut] = cut  # nobody went on
+    return out
 
 
 def fit_continuation(data: Resampled, observation: str) -> FittedModel:
-    """C(i), whatever it is; below the last but one rank, that of this rank holds."""
-    enough = kept(reached(data.counts, observation)[..., 1], data.smallest)
+    """C(i), whatever it is; below the last but one rank, that of this rank holds.
+
+    Where few stopped, ranks are pooled: of those who came to the first of them, the share that went on beyond the last
+    is the product of their C, which are taken as equal.
+    """
+    came = reached(data.counts, observation)
+    first = pooled_ranks(came, data.smallest)
 
     def chances(counts: Counts) -> Array:
-        came = reached(counts, observation)
-        return going_on(np.stack([came[..., 0], came[..., 1] * enough], axis=-1))
+        each = going_on(reached(counts, observation))
+        out = np.full_like(each, np.nan)
+        for start in np.unique(first[first >= 0]):
+            ranks = np.flatnonzero(first == start)
+            went = np.where(np.isnan(each[:, ranks]), 1.0, each[:, ranks]).prod(axis=-1)  # nobody left to go on
+            out[:, ranks] = np.where(np.isnan(each[:, start]), np.nan, went ** (1.0 / ranks.size))[:, None]
+        return out
 
-    behind = reached(data.counts, observation)[..., 0]
-    return _model("continuation", "C", data, observation, function=chances, behind=behind)
+    estimate = data.estimate(chances, came[:, np.maximum(first, 0), 0], first=first)
+    return FittedModel("continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], level=data.level)

@@ -2,7 +2,8 @@
 
 A count that few sessions are behind could tell what one person did. How many sessions are behind a count is not known,
 but in how many groups of sessions it is not zero: no more than there are sessions. Where that is less than `smallest`
-the count is taken as none, and its number is not told.
+the count is hidden. A hidden count is never taken as zero: nothing is estimated from it, or it is pooled with its
+neighbours until their sum may be told. That nobody did something may be told.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALLEST", "divided_by", "kept", "observed", "pooled", "told"]
+__all__ = ["SMALLEST", "kept", "observed", "pooled", "pooled_moves", "tellable", "together", "told"]
 
 Array = NDArray[np.float64]
 
@@ -40,12 +41,52 @@ def observed(counts: Array, smallest: int) -> NDArray[np.int64]:
     return np.where(kept(counts, smallest), np.rint(counts.sum(axis=0)), 0).astype(np.int64)
 
 
-def pooled(counts: Array, smallest: int) -> Array:
+def tellable(counts: Array, smallest: int) -> NDArray[np.bool_]:
+    """Tell which counts, summed over groups (the first axis), are not hidden: enough sessions, or none, are behind."""
+    return kept(counts, smallest) | ~counts.any(axis=0)
+
+
+def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
+    """Pool neighbours, from the first on, until each of their sums may be told.
+
+    Parameters
+    ----------
+    counts : (groups, n, kinds) array
+        What is told of each of n places, as ranks.
+
+    Returns
+    -------
+    (n,) array of int
+        For each place, the first of those it is pooled with; -1 for the last ones, if not even their sums may be told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.privacy import pooled
+    >>> counts = np.zeros((14, 5, 1))
+    >>> for session, place in enumerate([0] * 9 + [1, 1, 3, 4, 4]):     # sessions by place: 9, 2, 0, 1 and 2
+    ...     counts[session, place] = 1
+    >>> pooled(counts, smallest=3)
+    array([ 0,  1,  1,  1, -1])
+    """
+    out, start = np.full(counts.shape[1], -1), 0
+    for end in range(1, out.size + 1):
+        if tellable(counts[:, start:end].sum(axis=1), smallest).all():
+            out[start:end], start = start, end
+    return out
+
+
+def together(first: NDArray[np.int64]) -> Array:
+    """Sums over places that are pooled, as a square array to multiply by."""
+    return np.asarray((first[:, None] == first) & (first >= 0), np.float64)
+
+
+def pooled_moves(counts: Array, smallest: int) -> Array:
     """Weights that make a square of counts one that may be told: ``np.einsum("ijk,...ik->...ij", weights, counts)``.
 
     In each row the counts with too few sessions behind them are made alike: those above the diagonal share their sum,
-    and those below it theirs; if that has too few sessions behind it, too, both share one sum, and if even this has,
-    they are taken as none.
+    and those below it theirs; if one of these is hidden, too, both share one sum; and if even this is, those hidden
+    share theirs with the smallest that is not. A row without such a one has no weights: nothing is told of it.
 
     Parameters
     ----------
@@ -60,32 +101,21 @@ def pooled(counts: Array, smallest: int) -> Array:
     enough = kept(counts, smallest)
     weights = np.zeros((n, n, n))
     for i in range(n):
+        row, total = counts[:, i], counts[:, i].sum(axis=0)
         weights[i, enough[i], enough[i]] = 1.0
-        small = np.flatnonzero(~enough[i])
+        small = np.flatnonzero(~enough[i] & ((np.arange(n) != i) | (total > 0)))  # who never stays is not said to
         parts = [small[small > i], small[small < i]]
-        sums = [kept(counts[:, i, part].sum(axis=1), smallest) for part in parts if part.size]
-        if not all(sums):
-            parts = [small[small != i]]
+        if i in small or not all(tellable(row[:, part].sum(axis=1), smallest) for part in parts):
+            parts = [small]
+            if not tellable(row[:, small].sum(axis=1), smallest):
+                if not enough[i].any():
+                    continue
+                least = np.flatnonzero(enough[i])[np.argmin(total[enough[i]])]
+                weights[i, least, least] = 0.0
+                parts = [np.append(small[total[small] > 0], least)]
         for part in parts:
-            if part.size and kept(counts[:, i, part].sum(axis=1), smallest):
-                weights[i][np.ix_(part, part)] = 1.0 / part.size
+            weights[i][np.ix_(part, part)] = 1.0 / max(part.size, 1)
     return weights
-
-
-def divided_by(counts: Array, smallest: int) -> NDArray[np.bool_]:
-    """Which counts (groups, n) a share may be of: all, unless what is not told could be found by subtraction.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from amble.logs.privacy import divided_by
-    >>> divided_by(np.array([[3.0, 1.0], [2.0, 0.0]]), smallest=2)   # the second is of one group, so it stays out
-    array([ True, False])
-    """
-    enough = kept(counts, smallest)
-    if enough.all() or kept(counts[:, ~enough].sum(axis=1), smallest):
-        return np.ones(enough.shape, bool)
-    return enough
 
 
 def told(count: float, enough: bool, smallest: int) -> int | str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, quartiles
-from amble.logs.engine import MEMORY, Engine, quoted
+from amble.logs.engine import MEMORY, Engine
 from amble.logs.layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
 from amble.logs.sources import Source, find_files, lines_of, table_of
 
@@ -88,7 +88,7 @@ def read_log(
     _check(format, depth, longest, unit, columns, actions)
     files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     with Engine(memory, threads, folder) as engine:
-        source = lines_of(files) if format == "relpred" else table_of(engine, files)
+        source = lines_of(engine, files) if format == "relpred" else table_of(engine, files)
         layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
         try:
             engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
@@ -98,6 +98,7 @@ def read_log(
             raise ReadError(f"{files[0]}{' and others' if len(files) > 1 else ''}: {error}") from None
         broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
         max_grade = _grades(engine, layout, qrels)
+        engine.forget()
         n = _depth(engine, source, depth)
         _visits(engine, n, ordered=layout.ordered)
         return _counted(engine, source, n, longest, broken, max_grade)
@@ -139,7 +140,7 @@ def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int
             "select any_value(file_path), line, any_value(error_type) from reject_errors join reject_scans "
             f"using (scan_id, file_id) group by file_id, line order by file_id, line limit {_FEW - len(found)}"
         ):
-            found.append(f"{path}:{line}: {_rejected(str(what), len(source.columns))}")
+            found.append(f"{engine.named(path)}:{line}: {_rejected(str(what), len(source.columns))}")
     if not number:
         return 0
     told = f"{number:,} broken record{'s' * (number > 1)}: " + "; ".join(found)
@@ -176,8 +177,9 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
             file.writelines(f"{topic}\t{doc}\t{grade!r}\n" for topic, doc, grade in _triples(judged))
         engine.run(
             "create table judged as select hash(query, doc) as key, max(grade) as of from "
-            f"read_csv({quoted(str(path))}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
-            "columns={'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}, strict_mode=false) group by 1"
+            f"read_csv({engine.path(path)}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
+            "columns={'query': 'VARCHAR', 'doc': 'VARCHAR', 'grade': 'DOUBLE'}, strict_mode=false, "
+            "hive_partitioning=false) group by 1"
         )
     engine.run(
         f"create table shown as select page, rank, max(j.of) grade from ({layout.shown}) s "

@@ -20,11 +20,12 @@ from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import observed
 from amble.users.fitted import Estimate
 
-__all__ = ["Resampled"]
+__all__ = ["MOST_ROUNDS", "Resampled"]
 
 Array = NDArray[np.float64]
 
 _MOST = GROUPS // 2
+MOST_ROUNDS = 100_000  # a number for each group of sessions is kept of every round: 0.8 GB
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ class Resampled:
         for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise AmbleError(f"{name} {getattr(self, name)}: expected a whole number of at least {least}")
+        if self.rounds > MOST_ROUNDS:
+            raise AmbleError(f"rounds {self.rounds}: expected at most {MOST_ROUNDS}")
         if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
             raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
         if not 0 < self.level < 1:
@@ -86,6 +89,7 @@ class Resampled:
         behind: Array,
         *,
         grades: tuple[float, ...] | None = None,
+        first: NDArray[np.int64] | None = None,
         chance: bool = True,
         drawn: bool = True,
     ) -> Estimate:
@@ -99,6 +103,8 @@ class Resampled:
             The observations behind each number, by group.
         grades : tuple of float, optional
             If the numbers are by grade.
+        first : array of int, optional
+            For each number, the first of those it is pooled with.
         chance : bool
             Whether it is one, for the interval where all draws are the same.
         drawn : bool
@@ -124,7 +130,10 @@ class Resampled:
         some = draws[: self.kept] if self.kept and drawn else None
         if some is not None and some.ndim == 2:
             some = np.where(np.isnan(some), value, some)
-        return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades)
+        shared = None if first is None or (first == np.arange(first.size))[~gone].all() else first + 1
+        if shared is not None:
+            shared = np.where(gone, np.arange(1, gone.size + 1), shared)
+        return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
 
 
 def _wilson(share: Array, n: Array, level: float) -> tuple[Array, Array]:

@@ -1,29 +1,28 @@
-"""Files of logs, as something the engine can read: lines, delimited text, Parquet or JSON; plain, gzip or zstd.
+"""Files of logs, as something the engine can read: lines, delimited text, Parquet or JSON; plain or compressed.
 
-Every source tells where its n-th record is, so that a broken one can be found.
+The engine is given every file under a name of its own and unpacked, so that it reads just that. Every source tells
+where its n-th record is, so that a broken one can be found.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import glob
+import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from amble.errors import ReadError
-from amble.files import open_source
+from amble.files import open_bytes, open_source, plain_size
 from amble.logs.engine import Engine, quoted
 
 __all__ = ["Source", "find_files", "lines_of", "table_of"]
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_OTHERS = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
 _HEAD = 1 << 16  # bytes in which the first line must end
 _LONGEST_LINE = 2_000_000  # bytes
+_MOST_COLUMNS = 10_000
 _JSON = (".json", ".jsonl", ".ndjson")
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -36,21 +35,31 @@ class Source:
     ----------
     paths : tuple of str
     kind : {"lines", "delimited", "parquet", "json"}
-    sql : str
-        What stands after ``from``.
+    reader : callable
+        From the names of files, as SQL, to what stands after ``from``.
+    files : tuple of str
+        The names the engine knows them by, as SQL.
     columns : tuple of str
         The names of the columns; of lines, only ``line``.
     delimiter : str
-    size : int
-        Bytes.
     """
 
     paths: tuple[str, ...]
     kind: str
-    sql: str
+    reader: Callable[[str], str]
+    files: tuple[str, ...]
     columns: tuple[str, ...]
-    delimiter: str
-    size: int
+    delimiter: str = ""
+
+    @property
+    def sql(self) -> str:
+        """What stands after ``from``."""
+        return self.reader(f"[{', '.join(self.files)}]")
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(map(os.path.getsize, self.paths))
 
     def place(self, engine: Engine, record: int) -> str:
         """Where the record is: ``file:line``, or the file and the number of the record; records count from 0."""
@@ -62,9 +71,8 @@ class Source:
                         return f"{path}:{line}"
                     record -= 1
         else:
-            for path in self.paths:
-                reader = "read_parquet" if self.kind == "parquet" else "read_json"
-                n = engine.run(f"select count(*) from {reader}({quoted(path)})")[0][0]
+            for path, file in zip(self.paths, self.files, strict=True):
+                n = engine.run(f"select count(*) from {self.reader(file)}")[0][0]
                 if record < n:
                     return f"{path}: record {record + 1}"
                 record -= n
@@ -105,48 +113,23 @@ def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _packing(path: str) -> str:
-    """How a file is compressed, as the engine calls it."""
-    with open(path, "rb") as file:
-        head = file.read(8)
-    for magic, name in _OTHERS.items():
-        if head.startswith(magic):
-            raise ReadError(f"{path}: {name} data, expected a log that is plain, gzip or zstd")
-    for magic, name in _PACKED.items():
-        if head.startswith(magic):
-            return name
-    return "none"
+def _given(engine: Engine, paths: Sequence[str]) -> tuple[str, ...]:
+    """The files, as the engine knows them: plain."""
+    return tuple(engine.give(path, packed=not plain_size(path)) for path in paths)
 
 
-def _together(paths: Sequence[str], form: str) -> str:
-    """Readers of files, one after another; those that are compressed alike are read by one."""
-    groups: list[tuple[str, list[str]]] = []
-    for path in paths:
-        how = _packing(path)
-        if groups and groups[-1][0] == how:
-            groups[-1][1].append(path)
-        else:
-            groups.append((how, [path]))
-    parts = [form.format(files=f"[{', '.join(map(quoted, names))}]", packing=how) for how, names in groups]
-    if len(parts) == 1:
-        return parts[0]
-    return "(" + " union all ".join(f"select * from {part}" for part in parts) + ")"
-
-
-def _size(paths: Sequence[str]) -> int:
-    return sum(os.path.getsize(path) for path in paths)
-
-
-def lines_of(paths: Sequence[str]) -> Source:
+def lines_of(engine: Engine, paths: Sequence[str]) -> Source:
     """Files as lines; empty lines are left out."""
-    # \x01 stands nowhere, so a line is one column
-    reader = (
-        "read_csv({files}, compression='{packing}', delim='\x01', header=false, quote='', escape='', "
-        "auto_detect=false, columns={{'line': 'VARCHAR'}}, strict_mode=false, store_rejects=true, "
-        f"max_line_size={_LONGEST_LINE})"
+    # a line is one column, as no line has its own end in it
+    options = (
+        "compression='none', delim='\n', header=false, quote='', escape='', auto_detect=false, strict_mode=false, "
+        f"columns={_texts(['line'])}, store_rejects=true, hive_partitioning=false, max_line_size={_LONGEST_LINE}"
     )
-    sql = f"(select line from {_together(paths, reader)} where line is not null)"
-    return Source(tuple(paths), "lines", sql, ("line",), "\t", _size(paths))
+
+    def reader(files: str) -> str:
+        return f"(select line from read_csv({files}, {options}) where line is not null)"
+
+    return Source(tuple(paths), "lines", reader, _given(engine, paths), ("line",))
 
 
 def table_of(engine: Engine, paths: Sequence[str]) -> Source:
@@ -155,57 +138,74 @@ def table_of(engine: Engine, paths: Sequence[str]) -> Source:
     if len(kinds) > 1:
         raise ReadError(f"{paths[0]} and others: {' and '.join(sorted(kinds))} files, expected all of one kind")
     kind = kinds.pop()
+    delimiter = ""
     if kind == "delimited":
-        return _delimited(paths)
-    reader = "read_json({files}, compression='{packing}'{more})"
-    sql = f"read_parquet([{', '.join(map(quoted, paths))}])"
-    if kind == "json":
-        sql = _together(paths, reader.replace("{more}", ""))
-    columns = tuple(str(row[0]) for row in engine.run(f"describe select * from {sql}"))
-    if kind == "json":  # as text, so that a value of another type than the others is seen for what it is
-        sql = _together(paths, reader.replace("{more}", f", columns={_texts(columns)}"))
-    return Source(tuple(paths), kind, sql, columns, "", _size(paths))
+        heads = [_head(path) for path in paths]
+        delimiter = next((c for c in "\t,;|" if c in heads[0]), "\t")
+        columns = _cells(heads[0], delimiter)
+        for path, head in zip(paths, heads, strict=True):
+            if _cells(head, delimiter) != columns:
+                raise ReadError(f"{path}:1: other columns than {paths[0]} has: {', '.join(columns)}")
+    files = _given(engine, paths)
+    if kind == "parquet":
+        columns = [str(row[0]) for row in engine.run(f"describe select * from read_parquet({files[0]})")]
+        own = {row[0] for row in engine.run(f"select name from parquet_schema({files[0]})")}
+        columns = [name if name in own else re.sub(r"_\d+$", "", name) for name in columns]  # as they are in the file
+    elif kind == "json":  # all keys there are
+        objects = f"read_json_objects([{', '.join(files)}], compression='none')"
+        keys = f"select unnest(json_keys(json)) key from {objects} group by key order by key"
+        columns = [row[0] for row in engine.run(keys)]
+    _check_names(f"{paths[0]}:1" if delimiter else paths[0], columns)
+
+    def reader(files: str) -> str:
+        if kind == "parquet":
+            return f"read_parquet({files}, hive_partitioning=false)"
+        # as text, so that a value of another type than the others is seen for what it is
+        options = f"compression='none', hive_partitioning=false, columns={_texts(columns)}"
+        if kind == "json":
+            return f"read_json({files}, {options})"
+        quotes = "quote='\"', escape='\"', header=true, auto_detect=false, store_rejects=true"
+        return f"read_csv({files}, {options}, delim={quoted(delimiter)}, {quotes})"
+
+    return Source(tuple(paths), kind, reader, files, tuple(columns), delimiter)
+
+
+def _check_names(place: str, columns: Sequence[str]) -> None:
+    """Refuse columns that cannot be told apart; the engine takes capitals for small letters."""
+    if len(columns) > _MOST_COLUMNS:
+        raise ReadError(f"{place}: found {len(columns):,} columns, expected at most {_MOST_COLUMNS:,}")
+    seen: dict[str, str] = {}
+    for name in columns:
+        if not name or name.lower() in seen:
+            other = seen.get(name.lower(), name)
+            what = f"the column {name!r:.60} twice" if name else "a column without a name"
+            what = what if other == name else f"the columns {other!r:.60} and {name!r:.60}"
+            raise ReadError(f"{place}: found {what}, expected different names, also in small letters")
+        seen[name.lower()] = name
 
 
 def _texts(columns: Sequence[str]) -> str:
-    """Columns of text, as an argument; braces are doubled, since it becomes part of a form."""
-    names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns).replace("{", "{{").replace("}", "}}")
-    return f"{{{{{names}}}}}"
+    """Columns of text, as an argument."""
+    names = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in columns)
+    return f"{{{names}}}"
 
 
 def _kind(path: str) -> str:
-    name = re.sub(r"\.(gz|zst)$", "", path.lower())
+    name = re.sub(r"\.(gz|zst|xz|bz2)$", "", path.lower())
     if name.endswith((".parquet", ".pq")):
         return "parquet"
     return "json" if name.endswith(_JSON) else "delimited"
 
 
-def _delimited(paths: Sequence[str]) -> Source:
-    heads = [_head(path) for path in paths]
-    delimiter = next((c for c in "\t,;|" if c in heads[0]), "\t")
-    columns = _cells(heads[0], delimiter)
-    for path, head in zip(paths, heads, strict=True):
-        if _cells(head, delimiter) != columns:
-            raise ReadError(f"{path}:1: other columns than {paths[0]} has: {', '.join(columns)}")
-    twice = [name for i, name in enumerate(columns) if name in columns[:i]]
-    if twice or "" in columns:
-        what = f"the column {twice[0]!r} twice" if twice else "a column without a name"
-        raise ReadError(f"{paths[0]}:1: found {what}, expected a head of different names")
-    reader = (
-        f"read_csv({{files}}, compression='{{packing}}', delim={quoted(delimiter)}, header=true, quote='\"', "
-        f"escape='\"', auto_detect=false, columns={_texts(columns)}, store_rejects=true)"
-    )
-    return Source(tuple(paths), "delimited", _together(paths, reader), tuple(columns), delimiter, _size(paths))
-
-
 def _head(path: str) -> str:
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         data = file.read(_HEAD)
-    line = data.split(b"\n", 1)[0].rstrip(b"\r")
-    if not line.strip():
-        raise ReadError(f"{path}:1: empty, expected a head: the names of the columns")
+    line, *more = re.split(rb"[\r\n]", data, maxsplit=1)
+    if not line.strip() or (not more and len(data) == _HEAD):
+        what = "empty" if not line.strip() else f"longer than {_HEAD:,} bytes"
+        raise ReadError(f"{path}:1: {what}, expected a head: the names of the columns")
     try:
-        return str(line.decode("utf-8-sig"))
+        return line.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ReadError(f"{path}:1: not UTF-8, expected a head: the names of the columns") from None
 
@@ -217,20 +217,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
 # ---- where a record is
 
 
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[Any]:
-    """A file as bytes, decompressed, that can be read line by line."""
-    with open_source(path) as (source, _):
-        if isinstance(source, int):
-            with open(path, "rb") as file:
-                yield file
-        else:
-            yield source
-
-
 def _lines(path: str, _: Source) -> Iterator[int]:
     """The numbers of the lines that are not empty, and that the engine did not refuse."""
-    with _opened(path) as file:
+    with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
             for piece in line.rstrip(b"\n").split(b"\r"):
                 if piece and len(piece) <= _LONGEST_LINE and _is_utf8(piece):
@@ -247,8 +236,9 @@ def _is_utf8(data: bytes) -> bool:
 
 def _rows(path: str, source: Source) -> Iterator[int]:
     """The numbers of the lines on which the engine's records end: those with as many cells as the head."""
-    with _opened(path) as file:
-        text = (line.decode("utf-8", "replace") for line in file)
+    with open_bytes(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", "replace")  # a carriage return ends a line here, too
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_LINE))
         reader = csv.reader(text, delimiter=source.delimiter)
         next(reader, None)
         for row in reader:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.logs.counts import Counts
-from amble.logs.privacy import kept, pooled
+from amble.logs.privacy import pooled, pooled_moves, tellable, together
 from amble.logs.resampling import Resampled, design_effect
 from amble.users.fitted import Estimate, FittedModel
 
@@ -180,68 +181,83 @@ def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
     first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
 
     steps = steps_of(data.counts.moves, how)
-    enough = kept(steps.sum(axis=-2), data.smallest)
+    _check_told(steps.sum(axis=-2), data.smallest)
 
     def chances(counts: Counts) -> Array:
-        return walk_chances(in_three(steps_of(counts.moves, how)) * enough, first)
+        return walk_chances(in_three(steps_of(counts.moves, how)), first)
 
     behind = steps.sum(axis=(-2, -1))
     return _walk("walk", data, how, first, [_part(data, chances, i, behind) for i in range(3)])
 
 
+def _check_told(steps: Array, smallest: int) -> None:
+    """Refuse steps (groups, 3) of which one kind is hidden: without it nothing is known of the others' shares."""
+    for enough, did in zip(tellable(steps, smallest), ("went forward", "went back", "stopped"), strict=True):
+        if not enough:
+            raise AmbleError(f"fewer than {smallest} sessions {did}, which is not told, and not taken as none")
+
+
 def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
-    """A walk with chances by rank; below the last but one, those of that rank hold."""
-    steps = steps_of(data.counts.moves, how)
-    enough = kept(steps, data.smallest)
+    """A walk with chances by rank; below the last but one, those of that rank hold; few steps make ranks be pooled."""
+    steps = steps_of(data.counts.moves, how)[:, :-1]
+    _check_told(steps.sum(axis=-2), data.smallest)
+    alike = pooled(steps, data.smallest)
 
     def chances(counts: Counts) -> Array:
-        found = (steps_of(counts.moves, how) * enough)[..., :-1, :]
+        found = together(alike) @ steps_of(counts.moves, how)[..., :-1, :]
         total = found.sum(axis=-1, keepdims=True)
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
-    p, q, s = (_part(data, chances, i, steps.sum(axis=-1)[:, :-1]) for i in range(3))
+    p, q, s = (_part(data, chances, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
     if q.high is not None and q.value[0] == 0:  # there is no rank before the first to go back to
         q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
-    """A walk with chances by the grade of the document she is at."""
+    """A walk with chances by the grade of the document she is at; few steps make grades be pooled."""
     first = first or likelier_first(data.whole.steps[0].sum(axis=0))
-
-    enough = kept(data.counts.steps.sum(axis=-2), data.smallest)[:, None, :]
+    steps = data.counts.steps.sum(axis=-2)
+    _check_told(steps.sum(axis=-2), data.smallest)
+    alike = pooled(steps, data.smallest)
 
     def chances(counts: Counts) -> Array:
-        return walk_chances(counts.steps * enough, first)
+        return walk_chances(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
 
-    behind = data.counts.steps.sum(axis=(-2, -1))
-    grades = data.counts.facts.grades
-    return _walk("walk-grade", data, "path", first, [_part(data, chances, i, behind, grades) for i in range(3)])
+    behind, grades = steps.sum(axis=-1) @ together(alike), data.counts.facts.grades
+    parts = [_part(data, chances, i, behind, grades=grades, first=alike) for i in range(3)]
+    return _walk("walk-grade", data, "path", first, parts)
 
 
-def _part(
-    data: Resampled, chances: Callable[[Counts], Array], i: int, behind: Array, grades: tuple[float, ...] | None = None
-) -> Estimate:
+def _part(data: Resampled, chances: Callable[[Counts], Array], i: int, behind: Array, **more: Any) -> Estimate:
     # s follows from p and q, so do its draws
-    return data.estimate(lambda counts: chances(counts)[..., i], behind, grades=grades, drawn=i < 2)
+    return data.estimate(lambda counts: chances(counts)[..., i], behind, drawn=i < 2, **more)
 
 
 def _walk(name: str, data: Resampled, how: str, first: str, parts: list[Estimate]) -> FittedModel:
-    estimates = dict(zip("pqs", parts, strict=True))
+    estimates, note = dict(zip("pqs", parts, strict=True)), ""
     if how == "clicks" and name != "walk-grade":
-        estimates["start"] = fit_start(data)
-    return FittedModel(name, "walk", estimates, STEPS[how], level=data.level, first=first)
+        note = _add_start(estimates, data)
+    return FittedModel(name, "walk", estimates, STEPS[how], level=data.level, first=first, note=note)
 
 
-def fit_start(data: Resampled) -> Estimate:
-    """Where the first click is."""
-    enough = kept(data.counts.moves[:, 0, 1:], data.smallest)
+def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
+    """Add where the first click is; ranks that few begin at share their sum. Return what is to be said of it."""
+    clicks = data.counts.moves[:, 0, 1:]
+    few = ~tellable(clicks, data.smallest)
+    if not tellable(clicks[:, few].sum(axis=1), data.smallest):
+        return f"start not estimated: fewer than {data.smallest} sessions begin at some ranks, also together"
+    sums = np.where(few[:, None] & few, 1.0 / max(few.sum(), 1), np.diag(~few))
 
     def shares(counts: Counts) -> Array:
-        first = counts.moves[:, 0, 1:] * enough
-        return np.asarray(first / first.sum(axis=-1, keepdims=True))
+        return np.asarray(counts.moves[:, 0, 1:] @ sums / counts.moves[:, 0, 1:].sum(axis=-1, keepdims=True))
 
-    return data.estimate(shares, data.counts.moves[:, 0, 1:])
+    behind = np.repeat(clicks.sum(axis=-1, keepdims=True), few.size, axis=-1)
+    estimates["start"] = data.estimate(shares, behind)
+    ranks = ", ".join(str(i + 1) for i in np.flatnonzero(few))
+    return (
+        f"start of ranks {ranks} estimated together: fewer than {data.smallest} sessions begin at each" if ranks else ""
+    )
 
 
 # ---- from rank to rank
@@ -268,7 +284,7 @@ def smoothed(moves: Array, weight: float) -> Array:
 
 def fit_markov(data: Resampled, weight: float) -> FittedModel:
     """Chances from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
-    alike = pooled(data.counts.moves[:, 1:, 1:], data.smallest)
+    alike = pooled_moves(data.counts.moves[:, 1:, 1:], data.smallest)
     whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
     value, draws = smoothed(whole, weight)[0], smoothed(drawn, weight)
     tail = (1.0 - data.level) / 2.0
@@ -290,5 +306,9 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
         concentration=None if small else concentration,
     )
     note = f"moves from click to click; {weight:g} more from each rank, to all others alike; few moves share their sum"
-    estimates = {"P": matrix, "start": fit_start(data)}
+    few = [str(i + 1) for i in np.flatnonzero(seen < data.smallest)]
+    if few:
+        note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(few)}: all others are alike"
+    estimates = {"P": matrix}
+    note = "; ".join(filter(None, (note, _add_start(estimates, data))))
     return FittedModel("markov", "markov", estimates, STEPS["clicks"], level=data.level, note=note)

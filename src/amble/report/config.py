@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from amble.errors import ReadError
+from amble.toml import read_toml
 
 __all__ = ["KEYS", "read_config", "write_config"]
 
@@ -55,17 +55,7 @@ _PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
 
 def read_config(path: str) -> dict[str, Any]:
     """Read a file of options; paths in it are meant from its own folder, and runs may be patterns (``runs/*.run``)."""
-    try:
-        with open(path, "rb") as file:
-            found = tomllib.load(file)
-    except tomllib.TOMLDecodeError as error:
-        raise ReadError(f"{path}: {error}, expected TOML") from None
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{path}: not UTF-8 (byte {error.start}), expected TOML") from None
-    except FileNotFoundError:
-        raise ReadError(f"{path}: no such file") from None
-    except OSError as error:
-        raise ReadError(f"{path}: {error.strerror}") from None
+    found = read_toml(path)
     folder = os.path.dirname(path)
     return {key: _value(path, folder, key, value) for key, value in found.items()}
 

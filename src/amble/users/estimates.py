@@ -56,6 +56,9 @@ class Estimate:
     concentration : array_like, optional
         Of a square array, instead of draws: rows are drawn from Dirichlet laws with the row, times this, as their
         parameters. The moves behind a row plus the weight of its smoothing, or fewer where sessions differ.
+    pooled : array_like of int, optional
+        Where few sessions are behind some numbers, and neighbours were estimated together: for each number the place,
+        from 1, of the first that it shares its value with.
 
     Examples
     --------
@@ -72,12 +75,13 @@ class Estimate:
     draws: Array | None = None
     grades: tuple[float, ...] | None = None
     concentration: Array | None = None
+    pooled: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "low", "high", "observations", "draws", "concentration"):
+        for name in ("value", "low", "high", "observations", "draws", "concentration", "pooled"):
             given = getattr(self, name)
             if given is not None:
-                own = np.array(given, np.int64 if name == "observations" else np.float64)
+                own = np.array(given, np.int64 if name in ("observations", "pooled") else np.float64)
                 own.flags.writeable = False  # files are read once, for all measures that use them
                 object.__setattr__(self, name, own)
         if self.grades is not None:
@@ -97,8 +101,15 @@ class Estimate:
 
     @property
     def law(self) -> Array:
-        """The value as a law over ranks: suppressed chances are taken for 0, and the others made to sum to 1."""
+        """The value as a distribution over ranks: those suppressed share what the others lack to 1."""
         return _law(self.value)
+
+    def places(self) -> list[tuple[int, int]]:
+        """The places of numbers, from 1, that were estimated together: the first and the last of them, in order."""
+        if self.pooled is None:
+            return [(i, i) for i in range(1, self.value.size + 1)]
+        starts, sizes = np.unique(self.pooled, return_counts=True)
+        return [(int(a), int(a + n - 1)) for a, n in zip(starts, sizes, strict=True)]
 
     def drawn_law(self, b: int) -> Array:
         """The law over ranks on resampled sessions, the b-th time."""
@@ -114,7 +125,7 @@ class Estimate:
                 parts[name] = None if given is None else np.where(few, np.nan, given)
         else:
             parts |= {name: getattr(self, name) for name in ("value", "low", "high", "draws")}
-        return Estimate(**parts, grades=self.grades, concentration=self.concentration)
+        return Estimate(**parts, grades=self.grades, concentration=self.concentration, pooled=self.pooled)
 
     def draw(self, b: int) -> Array:
         """The parameter on resampled sessions, the b-th time."""
@@ -129,7 +140,9 @@ class Estimate:
 
 
 def _law(value: Array) -> Array:
-    known = np.maximum(np.nan_to_num(value), 0.0)
+    gone = np.isnan(value)
+    left = max(1.0 - float(np.nansum(value)), 0.0) / max(int(gone.sum()), 1)
+    known = np.maximum(np.where(gone, left, value), 0.0)
     return np.asarray(known / known.sum())
 
 
@@ -177,6 +190,14 @@ def check_estimate(estimate: Estimate, part: Part, where: str, smallest: int) ->
             raise AmbleError(f"{where}.value: row {row + 1} sums to {sums[row]:.6g}, expected 1")
         if estimate.draws is not None and not (abs(estimate.draws.sum(axis=-1) - 1) <= 1e-2).all():
             raise AmbleError(f"{where}.draws: found a row that does not sum to 1")
+    first, here = estimate.pooled, np.arange(1, value.size + 1)
+    if first is not None:
+        if form not in ("rank", "grade") or first.shape != rows or (first < 1).any() or (first > here).any():
+            raise AmbleError(
+                f"{where}.pooled: found {first.size} places, expected the first of its own for each number"
+            )
+        if ((np.diff(first) != 0) & (first[1:] != here[1:])).any():
+            raise AmbleError(f"{where}.pooled: expected neighbours")
     many = estimate.concentration
     if many is not None and (form != "matrix" or many.shape != rows or not ((many > 0) & np.isfinite(many)).all()):
         raise AmbleError(f"{where}.concentration: expected a number above 0 for each row of a square array")

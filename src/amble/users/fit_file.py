@@ -28,6 +28,7 @@
     low = 0.60
     high = 0.62
     observations = 12423
+    pooled = [1, 2, 2, 4]             # by rank: few sessions at ranks 2 and 3, which were estimated together
     draws = '0.613 0.608'             # all numbers of a draw, then those of the next; a string, as it is read faster
 
     [model.likelihood]                # on held-out sessions
@@ -38,7 +39,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
@@ -47,7 +47,8 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_bytes, write_whole
+from amble.files import write_whole
+from amble.toml import read_toml
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
@@ -55,8 +56,6 @@ __all__ = ["VERSION", "read_fit", "write_fit"]
 
 FORMAT = "amble fit"
 VERSION = 1
-
-_LARGEST = 1 << 26  # bytes
 
 
 # ---- writing
@@ -127,6 +126,8 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     counts = np.where(estimate.observations == SUPPRESSED, np.nan, estimate.observations).tolist()
     shown = _nested(counts, 17).replace("nan", _marker(smallest))
     yield f"observations = {shown}"
+    if estimate.pooled is not None:
+        yield f"pooled = {_nested(estimate.pooled.tolist(), 17)}"
     if estimate.concentration is not None:
         yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
     if estimate.draws is not None:
@@ -184,21 +185,7 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     fit.toml: format: found None, expected 'amble fit', as `amble fit` writes it
     """
     name = os.fspath(path)
-    import tomllib
-
-    with open_bytes(name) as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise ReadError(f"{name}: more than {_LARGEST:,} bytes, expected a fit of at most so many")
-    try:
-        table = tomllib.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{name}: not a fit: byte {error.start + 1} is not UTF-8, expected TOML") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        found = re.search(r" \(at line (\d+), column \d+\)$", str(error))
-        line = f":{found[1]}" if found else ""
-        why = str(error)[: found.start()] if found else str(error)
-        raise ReadError(f"{name}{line}: not a fit: {why}, expected TOML") from None
+    table = read_toml(name)
     try:
         return _fitted(table, name)
     except AmbleError as error:
@@ -300,6 +287,7 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
             draws=_draws(table, value.shape, where),
             grades=None if grades is None else tuple(grades.tolist()),
             concentration=_numbers(table, "concentration", where),
+            pooled=_numbers(table, "pooled", where),
         )
     except OverflowError:
         raise AmbleError(f"{where}observations: found a number that is too large") from None
