@@ -122,12 +122,13 @@ def laws(
             users = USERS
         finally:
             line.close()
-    found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
+    with m.plainly():
+        found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
     return dict(zip(names, found, strict=True))
 
 
 def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
-    gains = lists.gains(m.declaration.gain.make(m.values))
+    gains = m.gains_of(lists)
     done, total = 0, sum(map(len, groups))
     out = []
     for group in groups:

@@ -82,7 +82,8 @@ def simulate(
     if isinstance(m, SessionMeasure):
         return m.law(grades, users=users, seed=seed, **context)
     gains = m.see(grades, **context)
-    return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
+    with m.plainly():
+        return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
 
 
 def simulate_lists(
@@ -102,7 +103,7 @@ def simulate_lists(
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
     if isinstance(gains, Lists):
-        gains = gains.gains(measure.declaration.gain.make(measure.values))
+        gains = measure.gains_of(gains)
     if gains.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if measure.is_population:

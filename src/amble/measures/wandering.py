@@ -85,10 +85,7 @@ def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
 
 def law_of(measure: Any, gains: Gains, i: int) -> Law:
     """The law of precision where she is, on list i; with rescaling, the rest of the law is at 0, as it is for AP."""
-    try:
-        user = wandering_of(measure, gains, i)
-    except MeasureError as error:
-        raise measure._named(error) from None
+    user = wandering_of(measure, gains, i)
     rank = user.relevant
     if not rank.size:
         return Law([0.0], [1.0])
