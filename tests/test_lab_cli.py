@@ -117,12 +117,12 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["search", "small.index", "topics", "-o", "./small.index"], "./small.index: is read, expected another file"),
         (["search", "docs", "topics"], "docs: not an index, or a broken one; expected what amble index wrote"),
         (["search", "small.index", "empty"], "empty: empty, expected topics"),
-        (["search", "small.index", "topics", "-k", "0"], "k 0: expected a whole number of at least 1"),
+        (["search", "small.index", "topics", "-k", "0"], "argument -k: found '0', expected a whole number from 1"),
         (["search", "small.index", "topics", "--scorer", "bm26"], "scorer 'bm26' is unknown, did you mean bm25?"),
         (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b': expected a word without blanks"),
         (["search", "small.index", "topics", "-o", "no/where"], "no/where: No such file or directory"),
         (["explain", "small.index", "d9", "--topic", "march"], "document 'd9' is not in the index of 3 documents"),
-        (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "--digits 99: expected 0 to 17"),
+        (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "argument --digits: found '99'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_ends_in_one_line(
