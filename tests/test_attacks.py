@@ -80,13 +80,14 @@ def entry():
         os._exit(9)
 
 attack_commands.PATIENCE = 1.5
-found = {}
 words = ("eval", "qrels.txt", "a.run", "b.run", "--format", "json", "-o", "out.txt")
-for ill in sys.argv[2].split(","):
-    case = attack_commands.Case(words if ill != "json" else words[:-2])
-    [(_, _, done, said)] = attack_commands.attack([case], entry)
-    found[ill] = said
-print(json.dumps(found))
+
+def cases():
+    global ill
+    for ill in sys.argv[2].split(","):
+        yield attack_commands.Case(words if ill != "json" else words[:-2])
+
+print(json.dumps({ill: said for _, _, _, said in attack_commands.attack(cases(), entry)}))
 """
 SEEN = {
     "traceback": "traceback: RuntimeError: never",
