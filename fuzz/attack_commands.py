@@ -513,7 +513,7 @@ def complaints(case: Case, done: Outcome) -> list[str]:
     failed = done.code not in (0, 1, 3) and case.streams not in ("full", "no output", "nothing")
     for path in done.new:
         parents = {os.path.normpath(path), *(str(parent) for parent in Path(path).parents)}
-        meant = parents - {"."} & named or path in above or (case.command == "demo" and "." in named)
+        meant = parents - {"."} & named or path in above or (case.command in ("demo", "report") and "." in named)
         if not meant or path.startswith("tmp/") or (failed and not asks):
             out.append(f"left behind: {path!r}")
     if done.code == 0 and not case.streams and "--help" not in case.words and "-h" not in case.words:

@@ -191,7 +191,7 @@ OUTPUTS = (
     "folder/new.svg", ".", "", " ", "-", "/dev/null", "/dev/full", "/dev/stdout", "qrels.txt/x", LONG,
     LONG[:246] + ".svg", "a" * 300 + ".svg", "x/" * 3000, "new\nline.svg", "u\u2028.svg", "byte\udcfe.svg",
     NASTY + ".svg", "loop", "loop/new.svg", "dangling", "http://127.0.0.1:9/x.svg", "new.unknown", "/proc/new.svg",
-    "/nowhere/new.html",
+    "/proc/nowhere/new.html",
 )  # fmt: skip
 READ_LINKS = {"qrels.txt": ("link.txt", "hard.txt", "./folder/../qrels.txt"), "a.run": ("link.run",)}
 

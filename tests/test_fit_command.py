@@ -117,6 +117,10 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--threads", "0"], "argument --threads: found '0', expected a whole number from 1 to 256"),
         (["--threads", "100000"], "argument --threads: found '100000', expected a whole number from 1 to 256"),
         (["--digits", "99"], "argument --digits: found '99', expected a whole number from 0 to 17"),
+        (
+            ["--level", "0.9999999999999999"],
+            "argument --level: found '0.9999999999999999', expected a number between 0",
+        ),
         (["--level", "2"], "argument --level: found '2', expected a number between 0 and 1"),
         (["--depth", "0"], "argument --depth: found '0', expected a whole number from 1"),
         (["--longest", "-1"], "argument --longest: found '-1', expected a number above 0"),

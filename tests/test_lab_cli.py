@@ -54,6 +54,11 @@ def test_the_tag_is_the_scorers_name(index: str, write: Write, tmp_path: Path, s
     assert main(["check", str(run)]) == 0  # an ordinary run
 
 
+def test_an_index_is_no_stream(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", write("docs.tsv", DOCS), "-o", "/dev/null"]) == 2
+    assert capsys.readouterr().err == "amble: /dev/null: not a file, expected one to write an index to\n"
+
+
 def test_explain(index: str, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", index, "d1", "--topic", "ides of march", "--scorer", "jaccard"]) == 0
     by_text = capsys.readouterr().out

@@ -100,6 +100,7 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["pool", "--groups", "2", "--repeats", "5"], "--repeats goes without --groups: nothing is drawn at random"),
         (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
         (["pool", "--pool-depths", "5", "--repeats", "5"], "--repeats goes without --pool-depths"),
+        (["topics", "--differences", "1e308"], "difference=1e+308: expected a number above 0, below 1e100"),
         (["swaps", "--bin-width", "1e-300"], "width=1e-300: expected a number of at least 1e-09"),
         (["topics", "-m", "GMAP"], "GMAP: its mean is geometric"),
     ],

@@ -66,4 +66,5 @@ DIGITS = whole(0, 17)  # decimals
 SEED = whole(0, 2**64 - 1)
 THREADS = whole(1, 1024)
 USERS = whole(1, 2**40)  # to be simulated
-SHARE = _within(read_number, lambda x: 0 < x < 1, "a number between 0 and 1")
+# levels nearer to 0 or 1 than that are lost in rounding
+SHARE = _within(read_number, lambda x: 1e-12 <= x <= 1 - 1e-12, "a number between 0 and 1, by 1e-12 at least")
