@@ -105,7 +105,7 @@ SEEN = {
     "dot file": "left behind: 'folder/.out'",
     "temporary": "left behind: 'tmp/",
     "half": "left behind: 'out.txt'",
-    "python's socket": "asked the network: NETWORK socket.connect",
+    "python's socket": "asked the network: NETWORK socket.",
     "native socket": "opened a socket of the internet",
     "hangs": "took more than 1.5 s",
     "crash": "ended by SIGSEGV",
