@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import COMMANDS, main
+from amble.cli import COMMANDS, _parser, main
 from amble.commands.inputs import READ, WRITTEN
 
 pytestmark = pytest.mark.twin
@@ -140,9 +140,15 @@ def test_help_and_version(amble_cli: Cli) -> None:
         (["eval", "nothing", "{r}"], "nothing: no such file"),
         (["eval", "{q}", "{dir}"], "a directory, expected a file"),
         (["eval", "{q}", "{r}", "{r}"], "run(s) given twice"),
-        (["eval", "{q}", "{r}", "--depth", "0"], "depth=0: expected a whole number"),
-        (["eval", "{q}", "{r}", "--depth", "x"], "argument --depth: invalid int value"),
-        (["eval", "{q}", "{r}", "--digits", "99"], "--digits 99: expected 0 to 17"),
+        (
+            ["eval", "{q}", "{r}", "--depth", "0"],
+            "argument --depth: found '0', expected a whole number from 1 to 1000000000",
+        ),
+        (["eval", "{q}", "{r}", "--depth", "x"], "argument --depth: found 'x', expected a whole number"),
+        (
+            ["eval", "{q}", "{r}", "--digits", "99"],
+            "argument --digits: found '99', expected a whole number from 0 to 17",
+        ),
         (["eval", "{q}", "{r}", "--format", "xml"], "argument --format: invalid choice"),
         (["eval", "{q}", "{r}", "--plugin", "nothing.py"], "nothing.py: No such file"),
         (["eval", "{q}", "{r}", "-o", "{dir}/no/where"], "No such file or directory"),
@@ -328,7 +334,7 @@ def test_relevance_from_outside(amble_cli: Cli, files: tuple[str, str]) -> None:
     for bad in ("nan", "inf", "-1"):
         done = amble_cli("eval", *files, "--rel", bad)
         assert done.returncode == 2
-        assert "expected a grade of at least 0" in done.stderr
+        assert "expected a number of at least 0" in done.stderr
     done = amble_cli("eval", *files, "--rel", "2", "-m", "AP(rel=1)", "AP", "--format", "tsv", "--quiet")
     assert [line.split("\t")[2:] for line in done.stdout.splitlines()[1:]] == [
         ["AP(rel=1)", "0.7500"],
@@ -413,14 +419,14 @@ def test_a_depth_that_no_list_has(
     assert main([*words, *paths, *more, "--depth", number]) == 2
     out, err = capfd.readouterr()
     assert out == ""
-    assert err.startswith(f"amble: depth={number}: expected a whole number of at ")
+    assert err.startswith(f"amble: argument --depth: found '{number}', expected a whole number from 1 to ")
     assert err.count("\n") == 1
 
 
 def test_any_number_of_threads(files: tuple[str, str]) -> None:
     # as many as there is work for; a large file is not cut into more pieces than that, either
     qrels, run = files
-    assert main(["eval", qrels, run, "--threads", "1" + 17 * "0", "--quiet"]) == 0
+    assert main(["eval", qrels, run, "--threads", "1024", "--quiet"]) == 0
     assert amble.align(qrels, [run], threads=2**62, depth=2**63 - 1).lengths.tolist() == [2, 2]
 
 
@@ -685,3 +691,48 @@ def test_measures_as_typed(amble_cli: Cli, files: tuple[str, str]) -> None:
     everything = amble_cli("eval", *files, "--trec", "-m", "all_trec").stdout
     assert "Rprec_mult_1.00" in everything
     assert "\nRprec  " in everything
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [("eval", "--depth"), ("meta", "--repeats"), ("fit", "--rounds"), ("fit", "--memory")]
+)
+@pytest.mark.parametrize("number", ["9223372036854775808", "1" + "0" * 30, "9" * 5000, "1_0", "٣", "-1", "nan", ""])
+def test_whole_numbers_are_bounded(
+    command: str, option: str, number: str, capsys: pytest.CaptureFixture[str], files: tuple[str, str]
+) -> None:
+    words = {"eval": [*files], "meta": ["tau", *files, files[1]], "fit": [files[1]]}[command]
+    assert main([command, *words, f"{option}={number}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"amble: argument {option}: found ")
+    assert "expected a whole number from " in said
+    assert said.count("\n") == 1
+    assert len(said) < 250
+
+
+def test_every_number_on_the_command_line_is_bounded() -> None:
+    """No option is read by int or float themselves, which take 1_0, digits of any script, and any size."""
+    for command in COMMANDS:
+        parser = _parser(command, importlib.import_module(f"amble.commands.{command}"))
+        for action in parser._actions:
+            assert action.type not in (int, float), f"amble {command} {action.option_strings}"
+            if action.type is not None:
+                for bad in ("1" + "0" * 400, "1_0", "٣", "nan", "inf", "x", ""):
+                    with pytest.raises(argparse.ArgumentTypeError, match="found .*, expected a"):
+                        action.type(bad)
+
+
+def test_a_message_is_one_line_that_a_terminal_can_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "a\x1b[31m\u2028b", "c"]) == 2
+    assert capsys.readouterr().err == "amble: a\\x1b[31m b: no such file\n"
+    assert main(["eval", "q", "r", "--x\ny\udcff"]) == 2
+    assert capsys.readouterr().err == "amble: unrecognized arguments: --x y\\udcff (see amble eval --help)\n"
+    assert main(["eval", "q", "r", "--output=--"]) == 2  # argparse of Python 3.11 hands over an empty list
+    assert "argument -o/--output: found --, expected a value" in capsys.readouterr().err
+
+
+def test_stories_without_docstrings(amble_cli: Cli) -> None:
+    """python -OO drops docstrings; what measures and commands say of themselves stays."""
+    for words in (["list", "RBP", "MP", "sDCG"], ["eval", "--help"]):
+        done = subprocess.run([sys.executable, "-OO", "-m", "amble", *words], capture_output=True, timeout=300)
+        assert done.returncode == 0
+        assert done.stdout.decode() == amble_cli(*words).stdout

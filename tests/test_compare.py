@@ -795,10 +795,10 @@ def test_command_letters_anova_and_why(amble_cli: CLI, files: list[str], tmp_pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--alpha", "2"], "--alpha 2: expected a number between 0 and 1"),
-        (["--rounds", "0"], "--rounds 0: expected a whole number of at least 1"),
-        (["--seed", "-1"], "--seed -1: expected a whole number of at least 0"),
-        (["--digits", "99"], "--digits 99: expected 0 to 17"),
+        (["--alpha", "2"], "argument --alpha: found '2', expected a number between 0 and 1"),
+        (["--rounds", "0"], "argument --rounds: found '0', expected a whole number from 1"),
+        (["--seed", "-1"], "argument --seed: found '-1', expected a whole number from 0"),
+        (["--digits", "99"], "argument --digits: found '99', expected a whole number from 0 to 17"),
         (["--baseline", "nobody"], "--baseline nobody: expected one of bm25, bm25+rm3"),
         (["--letters", "--sides", "less"], "--letters shows all pairs, two-sided"),
         (["--letters", "--why", "301"], "--why shows documents, not tests: without --letters"),

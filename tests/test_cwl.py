@@ -442,7 +442,7 @@ def test_amble_user(amble_cli: Any, tmp_path: Path) -> None:
         (["user", "bpref"], "bpref is not a user"),
         (["user", "RBP", "--gains", "1,x"], "'x' at place 2, expected a number"),
         (["user", "INST", "--gains", "3"], "say max_grade="),
-        (["user", "RBP", "--depth", "0"], "--depth 0: expected 1 to 100000"),
+        (["user", "RBP", "--depth", "0"], "argument --depth: found '0', expected a whole number from 1 to 100000"),
         (["user", "RBP", "--plot", "a.gif"], "a chart's name ends in .svg"),
         (["user", "RBP", "--plot", "/no/where/a.svg"], "No such file"),
         (["eval", "{q}", "{r}", "--costs", "{q}"], "--costs goes with --cwl"),

@@ -126,3 +126,9 @@ def test_no_runs() -> None:
         amble.read_runs()
     with pytest.raises(amble.ReadError, match="run name 3 is of type int"):
         amble.read_runs({3: {"1": {"2": {"a": 1}}}})
+
+
+def test_a_column_twice() -> None:
+    frame = pd.DataFrame([("401", "a", 1, 0)], columns=["topic", "doc", "grade", "grade"])
+    with pytest.raises(amble.ReadError, match="2 columns are called grade, expected one"):
+        amble.read_qrels(frame)

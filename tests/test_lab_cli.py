@@ -54,6 +54,11 @@ def test_the_tag_is_the_scorers_name(index: str, write: Write, tmp_path: Path, s
     assert main(["check", str(run)]) == 0  # an ordinary run
 
 
+def test_an_index_is_no_stream(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", write("docs.tsv", DOCS), "-o", "/dev/null"]) == 2
+    assert capsys.readouterr().err == "amble: /dev/null: not a file, expected one to write an index to\n"
+
+
 def test_explain(index: str, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", index, "d1", "--topic", "ides of march", "--scorer", "jaccard"]) == 0
     by_text = capsys.readouterr().out
@@ -117,12 +122,12 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["search", "small.index", "topics", "-o", "./small.index"], "./small.index: is read, expected another file"),
         (["search", "docs", "topics"], "docs: not an index, or a broken one; expected what amble index wrote"),
         (["search", "small.index", "empty"], "empty: empty, expected topics"),
-        (["search", "small.index", "topics", "-k", "0"], "k 0: expected a whole number of at least 1"),
+        (["search", "small.index", "topics", "-k", "0"], "argument -k: found '0', expected a whole number from 1"),
         (["search", "small.index", "topics", "--scorer", "bm26"], "scorer 'bm26' is unknown, did you mean bm25?"),
         (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b' has a blank in it, expected one word"),
         (["search", "small.index", "topics", "-o", "no/where"], "no/where: No such file or directory"),
         (["explain", "small.index", "d9", "--topic", "march"], "document 'd9' is not in the index of 3 documents"),
-        (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "--digits 99: expected 0 to 17"),
+        (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "argument --digits: found '99'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_ends_in_one_line(

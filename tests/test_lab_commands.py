@@ -201,7 +201,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["pool", "bm25.run", "--depth", "0"], "depth=0: expected a whole number of at least 1"),
+        (["pool", "bm25.run", "--depth", "0"], "argument --depth: found '0', expected a whole number from 1"),
         (["pool", "none.run"], "none.run: no such file"),
         (["pool", "bm25.run", "--order", "mtf"], "order 'mtf' learns from judgments"),
         (["pool", "bm25.run", "--sample", "2"], "rate 2.0: expected a share above 0"),
@@ -210,8 +210,8 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["pool", "bm25.run", "--strata", "10:1"], "strata 10: expected depths that grow, the last of at least 100"),
         (["pool", "bm25.run", "--format", "strata"], "--format strata goes with"),
         (["pool", "bm25.run", "bm25.run"], "given twice"),
-        (["pool", "bm25.run", "--threads", "0"], "threads=0"),
-        (["pool", "bm25.run", "--seed", "-1", "--order", "random"], "seed=-1"),
+        (["pool", "bm25.run", "--threads", "0"], "argument --threads: found '0'"),
+        (["pool", "bm25.run", "--seed", "-1", "--order", "random"], "argument --seed: found '-1'"),
         (["fuse", "bm25.run"], "1 run, expected at least two to fuse"),
         (["fuse", "bm25.run", "dense.run", "--tag", "a\x1fb"], "tag 'a\\x1fb' has control byte 0x1f in it"),
         (["fuse", "bm25.run", "dense.run", "--norm", "z"], "--norm goes with combsum"),
@@ -220,7 +220,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["fuse", "bm25.run", "dense.run", "--weights", "1,-1"], "weights 1, -1: expected numbers above 0"),
         (["fuse", "bm25.run", "dense.run", "--weights", "bm26=1"], "weight of 'bm26'"),
         (["fuse", "bm25.run", "dense.run", "--tag", "two words"], "tag 'two words' has a blank"),
-        (["fuse", "bm25.run", "dense.run", "--k", "nan"], "k=nan: expected a number"),
+        (["fuse", "bm25.run", "dense.run", "--k", "nan"], "argument --k: found 'nan', expected a number"),
         (["fuse", "bm25.run", "empty.run"], "empty.run: empty, expected lines of a run"),
         (["judge", "sheet", "qrels.txt"], "no document waits to be judged"),
         (["judge", "sheet", "qrels.txt", "qrels.txt"], "found 2 files, expected one: a pool"),
@@ -231,11 +231,14 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["judge", "uniques", "qrels.txt"], "expected QRELS RUN..."),
         (["judge", "effort", "qrels.txt", "bm25.run", "--orders", "best"], "--orders: found 'best'"),
         (["judge", "effort", "qrels.txt", "bm25.run", "--found", "2"], "target 2.0: expected a share"),
-        (["judge", "effort", "qrels.txt", "bm25.run", "--digits", "99"], "--digits 99: expected 0 to 17"),
+        (
+            ["judge", "effort", "qrels.txt", "bm25.run", "--digits", "99"],
+            "argument --digits: found '99', expected a whole number from 0 to 17",
+        ),
         (["judge", "ask", "bm25.run"], "expected -o FILE"),
         (["judge", "ask", "bm25.run", "-o", "waits.txt"], "waits.txt: a pool, with documents that wait"),
         (["judge", "ask", "bm25.run", "-o", "x.txt", "--topic", "9"], "--topic 9: not in the pool"),
-        (["judge", "ask", "bm25.run", "-o", "x.txt", "--budget", "0"], "budget=0"),
+        (["judge", "ask", "bm25.run", "-o", "x.txt", "--budget", "0"], "argument --budget: found '0'"),
     ],
 )
 def test_one_line_where_something_is_wrong(

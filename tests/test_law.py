@@ -75,6 +75,7 @@ def test_band() -> None:
         ([1, 2], [0.5, 0.6], "sum to 1, found 1.1"),
         ([1, 2], [1.5, -0.5], "non-negative"),
         ([np.nan], [1], "must be finite"),
+        ([1e200], [1], "below 1e.150"),  # its square is not
     ],
 )
 def test_no_law(values: list[float], probs: list[float], message: str) -> None:
@@ -82,9 +83,10 @@ def test_no_law(values: list[float], probs: list[float], message: str) -> None:
         Law(values, probs)
 
 
-def test_quantile_outside() -> None:
+@pytest.mark.parametrize("share", [1.5, -0.1, np.nan, [0.5, np.nan]])
+def test_quantile_outside(share: object) -> None:
     with pytest.raises(amble.MeasureError, match="between 0 and 1"):
-        Law([1], [1]).quantile(1.5)
+        Law([1], [1]).quantile(share)
 
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 9)), min_size=1, max_size=8))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -15,6 +17,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
+from amble import AmbleError, MeasureError, parse
+from amble.errors import SimulationWarning
 from amble.measures import REGISTRY
 from amble.measures.domains import (
     Above,
@@ -478,3 +482,70 @@ def test_dense_sparse_and_static_agree(text: str) -> None:
         for question in ("depth", "total", "inside"):
             walked = score_dense(function, names, question, gains, None)
             np.testing.assert_allclose(walked, m.ask(question, lists), rtol=1e-10, err_msg=question)
+
+
+def test_a_population_of_gain_maps() -> None:
+    # ERR of 1, 0, 2 where the largest grade is m: 2^-m + (1 - 2^-m) 3 2^-m / 3 = 2 2^-m - 4^-m; its mean over m from 3
+    # to 5: (2^-3 - 2^-5) / ln 2 - (4^-3 - 4^-5) / (2 ln 4) = 0.1352533 - 0.0052833 = 0.12997
+    m = parse("ERR(max_grade=Uniform(3,5))")
+    exact = (2**-3 - 2**-5) / math.log(2) - (4**-3 - 4**-5) / (2 * math.log(4))
+    assert m.value([1, 0, 2]) == pytest.approx(exact, abs=1e-12)
+    assert m.law([1, 0, 2]).mean == pytest.approx(exact, abs=1e-12)  # every user has gains of her own
+    assert m.interval([1, 0, 2]) == pytest.approx((exact, exact), abs=1e-12)
+    found = amble.evaluate({"1": {"a": 1, "b": 0, "c": 2}}, {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}}, [m])
+    assert found.law("x", "1", str(m)).mean == pytest.approx(exact, abs=1e-12)
+    with pytest.raises(MeasureError, match="is a population, not one user"):
+        m.user([1, 0, 2])
+
+
+EXTREME = (5e-324, 1e-308, 0.9999999999999999, 1.0000000000000002, 1e15, 1e200, 1e308, "'1e308,1e308'", "'1=1e308'")
+EXTREME_LISTS = ([1, 0, 2], [1e308, 0, 1e308], [5e-324, 1e-308, 0], [500, 0, 3], [-1e308, 1, 0], [])
+
+
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_extreme_numbers_are_right_or_refused(name: str) -> None:
+    """Never a warning (they are errors here), never a number that is not finite, nor beyond its bounds."""
+    declaration = REGISTRY[name]
+    texts = [name, *(f"{name}({key}={value})" for key in declaration.parameters for value in EXTREME)]
+    for text in texts:
+        try:
+            m = parse(text)
+        except AmbleError:
+            continue
+        for grades in EXTREME_LISTS:
+            given = [[x] for x in grades] if declaration.question == "session" else grades
+            with contextlib.suppress(AmbleError):
+                value = m.value(given)
+                assert math.isfinite(value), text
+                assert not declaration.bounded or -1e-9 <= value <= 1 + 1e-9, (text, grades)
+        if declaration.is_user:
+            with contextlib.suppress(AmbleError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", SimulationWarning)
+                law = m.law([1, 0, 2], users=100)
+                assert math.isfinite(law.mean), text
+                assert math.isfinite(law.sd), text
+
+
+@pytest.mark.parametrize(
+    ("text", "grades"),
+    [
+        ("Q(beta=1e308)", [1e308, 1, 1]),
+        ("nDCG", [1e308, 1e308, 1e308]),
+        ("DCG(base=1e15)", [1e308, 0, 1e308]),  # its sum has no warning of its own
+        ("INST(T=1e308)", [1, 0, 1]),
+        ("F(beta=1e200)", [1, 0, 2]),
+        ("nDCG", [0, 5e-324]),  # 5e-324 / log2(3) is 5e-324: it would be 1.0, and is 0.63
+        ("G(gains='exp')", [500, 0, 3]),  # 2^500 + 7 - 2^500 is 0
+    ],
+)
+def test_what_is_too_extreme_is_said_in_one_line(text: str, grades: list[float]) -> None:
+    with pytest.raises(MeasureError, match=f"^{text.partition('(')[0]}.*(extreme|finite|too small|too large)") as told:
+        parse(text).value(grades)
+    assert "\n" not in str(told.value)
+
+
+def test_the_law_of_a_user_of_endless_patience_is_refused() -> None:
+    # ln 1e-18 / ln p: some 4e17 ranks
+    with pytest.raises(MeasureError, match="too many for a law"):
+        parse("RBP(p=0.9999999999999999)").law([1, 0, 2])
+    assert parse("RBP(p=0.9999999999999999)").value([1, 0, 2]) == pytest.approx(2.2e-16, abs=1e-17)

@@ -43,7 +43,12 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if action.option_strings and arg_strings == ["--"]:  # argparse would take it away, and hand over a list
+            self.error(f"argument {'/'.join(action.option_strings)}: found --, expected a value")
+        return super()._get_values(action, arg_strings)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -68,7 +73,12 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
         parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
         return parser
-    parser = _Parser(prog=f"amble {command}", description=module.__doc__, formatter_class=_formatter)
+    described = module.__doc__
+    if described is None:  # python -OO
+        from amble.measures.declare import docstring
+
+        described = docstring(module)
+    parser = _Parser(prog=f"amble {command}", description=described, formatter_class=_formatter)
     module.arguments(parser)
     parser.set_defaults(run=module.run)
     return parser
@@ -104,13 +114,16 @@ def main(argv: list[str] | None = None) -> int:
     except Warning as warning:  # one that is an error here
         hint = "; --allow-unjudged scores it all the same" if type(warning).__name__ == "UnjudgedWarning" else ""
         print(f"amble: {_one_line(warning)}{hint}", file=sys.stderr)
+    except SystemExit as leave:  # the parser has said what is wrong, or has helped
+        if leave.code != 2:
+            raise
     except MemoryError:
         print("amble: out of memory", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output went away, which is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"amble: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        print(f"amble: {_one_line(error.filename or 'output')}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("amble: stopped", file=sys.stderr)
         return 130
@@ -135,8 +148,9 @@ def _is_ours(error: ValueError) -> bool:
     return isinstance(error, AmbleError)
 
 
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).splitlines())
+def _one_line(message: object) -> str:
+    """What can be printed as it is, in one line; all else, such as a terminal's commands in a name, spelled out."""
+    text = " ".join(str(message).splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

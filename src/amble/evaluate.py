@@ -405,8 +405,7 @@ def scores_by_topic(rankings: Rankings, lists: Lists, measure: Measure, undefine
         where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
         raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
     if undefined == "skip":
-        gains = lists.gains(measure.declaration.gain.make(measure.values))
-        of_lists = np.where(gains.relevant > 0, of_lists, np.nan)
+        of_lists = np.where(measure.gains_of(lists).relevant > 0, of_lists, np.nan)
     out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
     out[rankings.run, rankings.topic] = of_lists
     return out

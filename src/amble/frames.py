@@ -21,6 +21,8 @@ _NUMBER = {
 
 def _find(names: list[str], wanted: tuple[str, ...], what: str, name: str) -> str:
     for candidate in wanted:
+        if names.count(candidate) > 1:
+            raise ReadError(f"{name}: {names.count(candidate)} columns are called {candidate}, expected one")
         if candidate in names:
             return candidate
     raise ReadError(f"{name}: no column for the {what} among {', '.join(names)}; expected one of {', '.join(wanted)}")

@@ -24,6 +24,7 @@ __all__ = ["Dominance", "Law"]
 Floats = NDArray[np.float64]
 
 _MASS = 1e-9  # how far from 1 the probabilities may sum
+_LARGEST = 1e150
 _EXACT = 1e-12  # how far rounding may take cumulated probabilities
 _NEAR = 1e-12  # how far rounding may take values, as a share of their size
 
@@ -149,8 +150,8 @@ class Law:
         p = np.asarray(probs, np.float64).ravel()
         if v.size != p.size or not v.size:
             raise MeasureError(f"a law needs as many values as probabilities, found {v.size} and {p.size}")
-        if not np.isfinite(v).all():
-            raise MeasureError("a law's values must be finite")
+        if not (np.abs(v) < _LARGEST).all():  # their squares must be finite, too
+            raise MeasureError(f"a law's values must be finite, and below {_LARGEST:g}")
         if not (p >= 0).all() or not abs(p.sum() - 1) <= _MASS:
             raise MeasureError(f"a law's probabilities must be non-negative and sum to 1, found {p.sum():.12g}")
         if users is not None and not users >= 1:
@@ -248,7 +249,7 @@ class Law:
     def quantile(self, u: ArrayLike) -> Any:
         """The least value that a share u of users does not exceed."""
         share = np.asarray(u, np.float64)
-        if ((share < 0) | (share > 1)).any():
+        if not ((share >= 0) & (share <= 1)).all():  # nor NaN
             raise MeasureError(f"quantile({u!r}): expected a share between 0 and 1")
         out = np.asarray(self.values[np.searchsorted(self._curve.share[1:], share - _EXACT, side="left")])
         return float(out) if out.ndim == 0 else out

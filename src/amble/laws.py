@@ -122,7 +122,8 @@ def laws(
             users = USERS
         finally:
             line.close()
-    found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
+    with m.plainly():
+        found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
     return dict(zip(names, found, strict=True))
 
 

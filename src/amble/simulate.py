@@ -83,7 +83,8 @@ def simulate(
     if isinstance(m, SessionMeasure):
         return m.law(grades, users=users, seed=seed, **context)
     gains = m.see(grades, **context)
-    return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
+    with m.plainly():
+        return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
 
 
 def simulate_lists(
@@ -141,8 +142,6 @@ def simulate_lists(
                     first += steps.size
                     done += steps.size * len(some)
                     tell(done, all_users)
-    except MeasureError as error:
-        raise measure._named(error) from None
     finally:
         line.close()
     return [tally.law(users, seed) for tally in tallies]

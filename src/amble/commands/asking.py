@@ -91,6 +91,8 @@ def ask(
     lists: dict[str, Any],
 ) -> tuple[int, int]:
     """Ask for judgments of a pool; return how many were made, and how many of them relevant."""
+    if sys.stderr is None:
+        raise AmbleError("there is no standard error to ask on")
     allowed = parse_grades(grades)
     check_order(order)
     most = None if budget is None else whole(budget, "budget")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from amble.commands import whole
 from amble.commands.eval import longest_line
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="*", metavar="RUN", help="run files, plain or compressed; - is standard input")
     parser.add_argument("--qrels", metavar="Q", help="judgments: checked too, and held against the runs' topics")
     parser.add_argument(
-        "--depth", type=int, default=1000, metavar="N", help="the most documents a topic should have (default: 1000)"
+        "--depth",
+        type=whole(),
+        default=1000,
+        metavar="N",
+        help="the most documents a topic should have (default: 1000)",
     )
     longest_line(parser.add_argument)
     parser.add_argument("--all", action="store_true", help=f"print all findings, not the first {_SHOWN} of each kind")
@@ -42,8 +47,6 @@ def run(args: argparse.Namespace) -> int:
     files = [*args.runs, *([] if args.qrels is None else [args.qrels])]
     if not files:
         raise AmbleError("nothing to check, expected run files or --qrels (see amble check --help)")
-    if args.depth < 1:
-        raise AmbleError(f"--depth {args.depth}: expected a whole number of at least 1")
     if files.count("-") > 1:
         raise AmbleError("-: standard input can be read only once")
     progress = _Progress() if sys.stderr is not None and sys.stderr.isatty() else None
@@ -57,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
         raise reports[0].unreadable
     for line in {"text": _text, "tsv": _tsv, "json": _json}[args.format](reports):
         _write(line)
-    if any(report.unreadable for report in reports):
+    unreadable = [report.path for report in reports if report.unreadable]
+    if unreadable and sys.stderr is not None:
+        print(f"amble: cannot be read: {_visible(', '.join(unreadable), sys.stderr)}", file=sys.stderr)
+    if unreadable:
         return 2
     return int(any(report.errors or (args.strict and report.warnings) for report in reports))
 

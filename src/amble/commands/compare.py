@@ -20,7 +20,7 @@ import sys
 import warnings
 from typing import Any
 
-from amble.commands import session
+from amble.commands import SEED, SHARE, THREADS, session, whole
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, write
 from amble.errors import AmbleError
 
@@ -42,10 +42,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--test", choices=TESTS, help="tukey, anova: of all runs at once (default: t)")
     add("--sides", choices=("two", "less", "greater"), help="greater: is a run better than the other?")
     add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=float, metavar="A", help="the level (default: 0.05)")
+    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
     add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
-    add("--seed", type=int, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=int, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
+    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
     add("--letters", action="store_true", help="the runs, best first; those that share a letter do not differ")
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
@@ -53,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     session.session_options(add)
     alignment(add)
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
     outputs(add)
 
 
@@ -67,11 +67,6 @@ def run(args: argparse.Namespace) -> int:
     for name, usual in _USUAL.items():
         if getattr(args, name) is None:
             setattr(args, name, usual)
-    if not 0 < args.alpha < 1:
-        raise AmbleError(f"--alpha {args.alpha:g}: expected a number between 0 and 1")
-    for option, least in (("seed", 0), ("rounds", 1)):
-        if getattr(args, option) < least:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
     if args.letters and (args.baseline is not None or args.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
     from amble.compare.asking import checked

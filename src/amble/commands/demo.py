@@ -9,28 +9,28 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from amble.commands import SEED, whole
+from amble.errors import AmbleError
+
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "ERR@20")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("folder", nargs="?", default="demo", help="where to write it (default: %(default)s)")
-    parser.add_argument("--topics", type=int, default=25, metavar="N", help="how many topics (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=7, help="same seed, same collection (default: %(default)s)")
+    parser.add_argument(
+        "--topics", type=whole(1, 600), default=25, metavar="N", help="how many topics (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=SEED, default=7, help="same seed, same collection (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Make the collection, evaluate it, show the results."""
     from amble.collection import make_collection
-    from amble.errors import AmbleError
     from amble.evaluate import evaluate
     from amble.read import compiled
     from amble.table import Table
 
-    if not 1 <= args.topics <= 600:
-        raise AmbleError(f"--topics {args.topics}: expected 1 to 600")
-    if args.seed < 0:
-        raise AmbleError(f"--seed {args.seed}: expected a whole number of at least 0")
     page = Path(args.folder, "report.html")
     if page.exists() and not Path(args.folder, "qrels.txt").exists():  # not from here
         raise AmbleError(f"{page}: is there already and holds something else, expected a new folder")
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
     qrels, audit = scores.rankings.qrels, scores.rankings.audit
     print(f"{made.qrels}: {len(qrels)} judgments of {len(qrels.topics)} topics; {len(made.runs)} runs beside it\n")
-    print(scores.mean().text(bold=sys.stdout.isatty()) + "\n")
+    print(scores.mean().text(bold=sys.stdout is not None and sys.stdout.isatty()) + "\n")
     rows = audit.rows()
     print(f"{Table(list(rows[0]), [list(row.values()) for row in rows])}\n")
     print(f"{audit}\n(read by the {'C' if compiled() else 'plain Python'} reader)\n")

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
+from amble.commands import DIGITS, THREADS, number, whole
 from amble.errors import AmbleError, MeasureError, UnjudgedWarning
 from amble.files import LONGEST_LINE, write_whole
 
@@ -44,7 +45,7 @@ def inputs(add: Add) -> None:
 
 def alignment(add: Add, ties: tuple[str, ...] = _TIES) -> None:
     """Declare how runs meet judgments."""
-    add("--depth", type=int, metavar="K", help="look no further than rank K (trec_eval -M)")
+    add("--depth", type=whole(), metavar="K", help="look no further than rank K (trec_eval -M)")
     add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
     add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
     add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
@@ -56,7 +57,12 @@ def alignment(add: Add, ties: tuple[str, ...] = _TIES) -> None:
 
 def longest_line(add: Add) -> None:
     """Declare how long lines of files may be."""
-    add("--max-line", type=int, metavar="BYTES", help=f"the longest line of a file (default: {LONGEST_LINE})")
+    add(
+        "--max-line",
+        type=whole(1, 2**31 - 1),
+        metavar="BYTES",
+        help=f"the longest line of a file (default: {LONGEST_LINE})",
+    )
 
 
 def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def heed_unjudged(args: argparse.Namespace) -> None:
 
 def outputs(add: Add) -> None:
     """Declare what else all of them have."""
-    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
     add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
     add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     add("--quiet", action="store_true", help="no summary on standard error")
@@ -91,7 +97,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="trec_eval's habits: missing topics left out, its names, its layout, its IPrec",
     )
-    add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
+    add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
     alignment(add)
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
@@ -105,7 +111,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
     add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
     outputs(add)
 
 
@@ -131,9 +137,7 @@ def _looks_like_measure(word: str) -> bool:
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """Look at what `outputs` was given, and load the plugins."""
-    if not 0 <= args.digits <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
+    """Load the plugins that `outputs` was given."""
     for path in args.plugin:
         load_plugin(path)
 
@@ -179,8 +183,6 @@ def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
     check_outputs(args)
-    if args.rel is not None and not 0 <= args.rel < float("inf"):
-        raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")

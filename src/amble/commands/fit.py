@@ -23,6 +23,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from amble.commands import DIGITS, SEED, SHARE, number, whole
+from amble.commands.eval import write
 from amble.errors import AmbleError
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from amble.table import Table
 
 _SHOWN = ("parameters", "choice", "moves", "implied")
-_MOST_THREADS = 256  # each takes memory and time to start
 _TABLES = ("table", "tsv", "csv", "json", "latex", "html")
 
 
@@ -46,7 +47,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--actions", metavar="WHAT=WORD,…", help="of a table: the words for click, query, show and end")
     add("--time-unit", choices=("s", "ms", "us"), default="s", help="of a table (default: %(default)s)")
     add("--qrels", metavar="Q", help="judgments by query and document of the log, for chances by grade and for INST")
-    add("--depth", type=int, metavar="N", help="the deepest rank to look at (default: the deepest there is, up to 100)")
+    add(
+        "--depth",
+        type=whole(),
+        metavar="N",
+        help="the deepest rank to look at (default: the deepest there is, up to 100)",
+    )
     ways = ("last", "cascade", "dependent", "sdbn")
     add("--observation", choices=ways, default="last", help="how far people read (default: %(default)s)")
     add(
@@ -56,34 +62,44 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the steps of a walk are (default: %(default)s)",
     )
     add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
-    add("--smooth", type=float, default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
+    add("--smooth", type=number(0), default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
     add(
         "--longest",
-        type=float,
+        type=number(0, above=True),
         default=1800.0,
         metavar="S",
         help="seconds after which a visit has no end (default: 1800)",
     )
     add("--skip-broken", action="store_true", help="leave broken records out, and tell of the first five")
     add(
-        "--smallest", type=int, default=10, metavar="N", help="what fewer sessions are behind is not told (default: 10)"
+        "--smallest",
+        type=whole(0),
+        default=10,
+        metavar="N",
+        help="what fewer sessions are behind is not told (default: 10)",
     )
-    add("--level", type=float, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
-    add("--rounds", type=int, default=1000, metavar="N", help="how often sessions are resampled (default: 1000)")
+    add("--level", type=SHARE, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
+    add(
+        "--rounds",
+        type=whole(1, 100_000),
+        default=1000,
+        metavar="N",
+        help="how often sessions are resampled (default: 1000)",
+    )
     add(
         "--draws",
-        type=int,
+        type=whole(0),
         default=100,
         metavar="N",
         help="how many of these the file keeps, for scores (default: 100)",
     )
-    add("--seed", type=int, default=0, metavar="S", help="same seed, same draws (default: 0)")
+    add("--seed", type=SEED, default=0, metavar="S", help="same seed, same draws (default: 0)")
     add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two)")
     add("--as", dest="how", choices=_TABLES, default="table", help="how to show it (default: table)")
-    add("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
-    add("--memory", type=int, default=1000, metavar="MB", help="that the engine may take (default: 1000)")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: all there are)")
+    add("--memory", type=whole(100), default=1000, metavar="MB", help="that the engine may take (default: 1000)")
+    add("--threads", type=whole(1, 256), metavar="N", help="how many threads read (default: all there are)")
     add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log, unpacked")
     add("--quiet", action="store_true", help="no summary on standard error")
 
@@ -134,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
             save(fit_chart(found.implied()), args.plot)
         if args.output:
             write_fit(args.output, found.fitted)
-    sys.stdout.write(_rendered(found, args) + "\n")
+    write(_rendered(found, args), None)
     if not args.quiet and sys.stderr is not None:
         for line in [*_summary(found.facts()), *notes, *found.notes]:
             print(f"amble: {line}", file=sys.stderr)
@@ -145,19 +161,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done, before anything is read."""
-    if not 0 <= args.digits <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
-    from amble.logs.engine import LEAST_MEMORY, MOST_MEMORY
-    from amble.logs.resampling import MOST_ROUNDS
-
-    for option, least, most in (("memory", LEAST_MEMORY, MOST_MEMORY), ("rounds", 1, MOST_ROUNDS)):
-        if not least <= getattr(args, option) <= most:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number from {least} to {most}")
-    for option in ("draws", "seed", "smallest"):
-        if getattr(args, option) < 0:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least 0")
-    if args.threads is not None and not 1 <= args.threads <= _MOST_THREADS:
-        raise AmbleError(f"--threads {args.threads}: expected a whole number from 1 to {_MOST_THREADS}")
     if args.model != "all":
         from amble.logs import MODELS
 

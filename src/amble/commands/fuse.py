@@ -14,6 +14,7 @@ import argparse
 import sys
 from typing import Any
 
+from amble.commands import number, read_number, whole
 from amble.commands.eval import write
 from amble.commands.pool import lists, lists_of
 from amble.errors import AmbleError
@@ -29,8 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--method", choices=METHODS, default="rrf", help="how (default: %(default)s)")
     add("--norm", choices=NORMS, help="comb methods: of the scores of each list (default: minmax)")
     add("--weights", metavar="W,…", help="a number a run, in their order, or RUN=W,…; others 1")
-    add("--k", type=float, metavar="K", help="rrf: the sum of 1 / (K + rank) (default: 60)")
-    add("--most", type=int, default=1000, metavar="N", help="documents a topic (default: %(default)s)")
+    add("--k", type=number(), metavar="K", help="rrf: the sum of 1 / (K + rank) (default: 60)")
+    add("--most", type=whole(), default=1000, metavar="N", help="documents a topic (default: %(default)s)")
     add("--tag", metavar="NAME", help="the fused run's name (default: the method)")
     lists(add, None, "the whole list")
     add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
@@ -39,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _number(text: str, what: str) -> float:
     try:
-        return float(text)
+        return read_number(text)
     except ValueError:
         raise AmbleError(f"--weights: found {what!r}, expected numbers with commas between, or RUN=NUMBER") from None
 

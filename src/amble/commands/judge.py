@@ -16,6 +16,7 @@ import sys
 import warnings
 from typing import Any
 
+from amble.commands import DIGITS, SEED, number, whole
 from amble.commands.eval import tell_of_all, write
 from amble.commands.meta import read_groups
 from amble.commands.pool import lists, lists_of
@@ -62,17 +63,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
     add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
-    add("--budget", type=int, metavar="N", help="ask: no more judgments a topic than N")
+    add("--budget", type=whole(), metavar="N", help="ask: no more judgments a topic than N")
     add("-q", "--by-topic", action="store_true", default=None, help="agreement: a row a topic, too")
     add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
     add("--orders", metavar="ORDER,…", help=f"effort: of {', '.join(ORDERS)} (default: all)")
     add("--found", metavar="R,…", help="effort: shares of the relevant documents to find (default: 0.5,0.8,0.95,1)")
     add("--unjudged", choices=("skip", "zero"), help="effort: documents nobody judged (default: skip)")
-    add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant (default: 1)")
-    add("--seed", type=int, metavar="S", help="ask, effort: same seed, same order (default: 0)")
+    add("--rel", type=number(), metavar="GRADE", help="the least grade that is relevant (default: 1)")
+    add("--seed", type=SEED, metavar="S", help="ask, effort: same seed, same order (default: 0)")
     lists(add, None, "100")
     add("--format", choices=_FORMATS, help="agreement, uniques, effort (default: table)")
-    add("--digits", type=int, metavar="N", help="decimals (default: 4)")
+    add("--digits", type=DIGITS, metavar="N", help="decimals (default: 4)")
     add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     add("--quiet", action="store_true", help="no summary on standard error")
 
@@ -226,8 +227,6 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None and args.question not in questions:
             where = " or ".join(f"amble judge {question}" for question in questions)
             raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
-    if not 0 <= _digits(args) <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
     if args.orders is not None:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:

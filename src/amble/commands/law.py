@@ -16,6 +16,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from amble.commands import SEED, THREADS, USERS
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, write
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
@@ -38,8 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
     add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
-    add("--users", type=int, metavar="N", help="simulate as many on every topic, also where the law is known exactly")
-    add("--seed", type=int, default=0, metavar="S", help="same seed, same users (default: %(default)s)")
+    add("--users", type=USERS, metavar="N", help="simulate as many on every topic, also where the law is known exactly")
+    add("--seed", type=SEED, default=0, metavar="S", help="same seed, same users (default: %(default)s)")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--pairs", action="store_true", help="all pairs of runs, and nothing else")
     only.add_argument("--levels", action="store_true", help="the partial order of the runs, and nothing else")
@@ -47,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--hasse", metavar="FILE", help="the partial order as a diagram: .dot for Graphviz, or a chart")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
     alignment(add, ties=("docno", "rank", "file"))
-    add("--threads", type=int, metavar="N", help="how many threads read and simulate (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read and simulate (default: as many as pay)")
     outputs(add)
 
 
@@ -124,9 +125,6 @@ def _measure(args: argparse.Namespace) -> Any:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done, before anything is read."""
-    from amble.users.crowd import check_users
-
-    check_users(1 if args.users is None else args.users, args.seed, 1 if args.threads is None else args.threads)
     if len(args.runs) < 2 and (args.pairs or args.levels or args.hasse):
         raise AmbleError("--pairs, --levels and --hasse compare runs: expected at least two")
     if args.plot and len(args.runs) > _FEW:

@@ -15,6 +15,7 @@ import os
 import sys
 from typing import Any
 
+from amble.commands import SEED, SHARE, THREADS, number, read_number, read_whole, whole
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, wanted, write
 from amble.errors import AmbleError
 
@@ -49,28 +50,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
     inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help="the measures to compare (default: those of eval)")
-    add("--rel", type=float, metavar="GRADE", help="the least grade that is relevant")
+    add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant")
     alignment(add)
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
-    add("--threads", type=int, metavar="N", help="how many threads read and compute (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read and compute (default: as many as pay)")
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
     add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
-    add("--confidence", type=float, metavar="C", help="tau, pool: of the intervals and bands (default: 0.95)")
+    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the intervals and bands (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
-    add("--alpha", type=float, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
-    add("--repeats", type=int, metavar="N", help="random draws (default: 1000; swaps 100, pool 30)")
+    add("--alpha", type=SHARE, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
+    add("--repeats", type=whole(), metavar="N", help="random draws (default: 1000; swaps 100, pool 30)")
     add("--curve", action="store_true", default=None, help="power, swaps: the whole curve instead of a row a measure")
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
-    add("--bin-width", type=float, metavar="W", help="swaps: of the bins of differences (default: 0.01)")
+    add("--bin-width", type=number(0, above=True), metavar="W", help="swaps: of bins of differences (default: 0.01)")
     add("--rates", metavar="R,R,…", help="pool: shares of judgments to keep (default: 0.9,0.7,0.5,0.3,0.1)")
     add("--pool-depths", metavar="K,K,…", help="pool: instead, keep what some run ranks K or higher")
     add("--groups", metavar="N|FILE", help="pool: instead, leave out a group of runs at a time")
-    add("--group-depth", type=int, metavar="K", help="with --groups: how deep runs were pooled (default: 100)")
+    add("--group-depth", type=whole(), metavar="K", help="with --groups: how deep runs were pooled (default: 100)")
     add("--differences", metavar="D,D,…", help="topics: differences to find (default: 0.02,0.05,0.1)")
     add("--widths", metavar="W,W,…", help="topics: widths of intervals (default: 0.05,0.1)")
-    add("--power", type=float, metavar="P", help="topics: the chance to find a difference (default: 0.8)")
-    add("--seed", type=int, default=0, metavar="N", help="same seed, same answer (default: %(default)s)")
+    add("--power", type=SHARE, metavar="P", help="topics: the chance to find a difference (default: 0.8)")
+    add("--seed", type=SEED, default=0, metavar="N", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: %(default)s)")
     outputs(add)
@@ -82,7 +83,7 @@ def numbers(text: str, option: str, kind: type) -> list[Any]:
     out = []
     for word in text.split(","):
         try:
-            out.append(kind(word))
+            out.append(read_whole(word) if kind is int else read_number(word))
         except ValueError:
             what = "whole numbers" if kind is int else "numbers"
             raise AmbleError(f"{option}: found {word!r}, expected {what} with commas between") from None
@@ -234,8 +235,6 @@ _QUESTIONS = {
 def run(args: argparse.Namespace) -> int:
     """Answer the question."""
     check_outputs(args)
-    if args.rel is not None and not 0 <= args.rel < float("inf"):
-        raise AmbleError(f"--rel {args.rel:g}: expected a grade of at least 0")
     for name, questions in _OF.items():
         if getattr(args, name) is not None and args.question not in questions:
             where = " or ".join(f"amble meta {question}" for question in questions)

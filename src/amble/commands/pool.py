@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from amble.commands import SEED, THREADS, number, read_number, read_whole, whole
 from amble.commands.eval import longest_line, write
 from amble.errors import AmbleError
 from amble.lab.orders import ORDERS
@@ -27,10 +28,10 @@ _FORMATS = ("qrels", "strata", "table", "tsv", "csv", "json", "latex", "html")
 
 def lists(add: Callable[..., Any], depth: int | None, usual: str = "%(default)s") -> None:
     """Declare how the lists of runs are read, for this command and others that look at all documents."""
-    add("--depth", type=int, default=depth, metavar="K", help=f"look no further than rank K (default: {usual})")
+    add("--depth", type=whole(), default=depth, metavar="K", help=f"look no further than rank K (default: {usual})")
     add("--ties", choices=("docno", "rank", "file"), default="docno", help="equal scores (default: %(default)s)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
     longest_line(add)
 
 
@@ -49,11 +50,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="QRELS",
         help="judgments that exist: their grades go into the pool, and orders learn from them",
     )
-    add("--rel", type=float, default=1.0, metavar="GRADE", help="the least grade that is relevant (default: 1)")
+    add("--rel", type=number(), default=1.0, metavar="GRADE", help="the least grade that is relevant (default: 1)")
     add("--order", choices=ORDERS, default="docno", help="of the documents of a topic (default: %(default)s)")
-    add("--sample", type=float, metavar="RATE", help="judge a random share of each topic's documents")
+    add("--sample", type=number(), metavar="RATE", help="judge a random share of each topic's documents")
     add("--strata", metavar="K:RATE,…", help="judge a share by best rank: 10:1,100:0.1")
-    add("--seed", type=int, default=0, metavar="S", help="of samples and orders (default: %(default)s)")
+    add("--seed", type=SEED, default=0, metavar="S", help="of samples and orders (default: %(default)s)")
     add("--format", choices=_FORMATS, default="qrels", help="qrels, strata (for xinfAP), or a table with contributors")
     add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
     add("--quiet", action="store_true", help="no summary on standard error")
@@ -64,7 +65,7 @@ def _strata(text: str) -> list[tuple[int, float]]:
     for part in text.split(","):
         depth, colon, rate = part.partition(":")
         try:
-            out.append((int(depth), float(rate)))
+            out.append((read_whole(depth), read_number(rate)))
         except ValueError:
             raise AmbleError(
                 f"--strata: found {part!r}, expected DEPTH:RATE with commas between, as 10:1,100:0.1"

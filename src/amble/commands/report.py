@@ -17,6 +17,7 @@ import shlex
 import sys
 from typing import Any
 
+from amble.commands import SEED, SHARE, THREADS, whole
 from amble.commands.compare import CORRECTIONS, TESTS, baseline_of
 from amble.commands.eval import alignment, alignment_of, check_outputs, facts, heed_unjudged, prepare, wanted
 from amble.commands.inputs import keep_inputs
@@ -59,6 +60,7 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "chart_format": ("chart-format", ["svg"]),
     "latex": ("latex", None),
 }
+_NUMBERS = {"alpha": SHARE, "seed": SEED, "rounds": whole(), "systems": whole(), "depth": whole(), "threads": THREADS}
 _CHOICES = {
     "test": TESTS,
     "correction": CORRECTIONS,
@@ -81,13 +83,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
     add("--test", choices=TESTS, help="of differences (default: t)")
     add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=float, metavar="A", help="the level (default: 0.05)")
-    add("--seed", type=int, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=int, metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
-    add("--systems", type=int, metavar="N", help="runs shown in detail: laws, dominance, documents (default: 16)")
+    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
+    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
+    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add("--systems", type=whole(), metavar="N", help="runs shown in detail: laws, dominance, documents (default: 16)")
     alignment(add)
     add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
     add("--fail-if", metavar="GATE", action="append", help="MEASURE, or 'MEASURE drops by X': exit code 3 if it does")
     add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
     add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
@@ -154,6 +156,12 @@ def _fill(args: argparse.Namespace) -> None:
         given = said.get(_USUAL[option][0])
         if given is not None and given not in choices:
             raise AmbleError(f"{args.config}: {option} = {given!r}, expected one of {', '.join(choices)}")
+    for option, read in _NUMBERS.items():
+        if option in said:
+            try:
+                read(str(said[option]))
+            except argparse.ArgumentTypeError as error:
+                raise AmbleError(f"{args.config}: {option}: {error}") from None
     for given in said.get("chart-format", ()):
         if given not in _FORMATS:
             raise AmbleError(f"{args.config}: chart-format = {given!r}, expected one of {', '.join(_FORMATS)}")
@@ -169,15 +177,7 @@ def _fill(args: argparse.Namespace) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done before the time of reading is spent."""
-    args.digits = 4
     check_outputs(args)
-    if args.systems is not None and args.systems < 1:
-        raise AmbleError(f"--systems {args.systems}: expected a whole number of at least 1")
-    if not 0 < args.alpha < 1:
-        raise AmbleError(f"--alpha {args.alpha:g}: expected a number between 0 and 1")
-    for option, least in (("seed", 0), ("rounds", 1)):
-        if getattr(args, option) < least:
-            raise AmbleError(f"--{option} {getattr(args, option)}: expected a whole number of at least {least}")
     if args.fail_if and args.baseline is None:
         raise AmbleError("--fail-if compares with a baseline: say which, with --baseline RUN")
     if args.fail_if and len(args.runs) < 2:

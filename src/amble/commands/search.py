@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from amble.commands import whole
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -24,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "topics", metavar="TOPICS", help="<top>, <topic>, JSON lines, .I 1 with .W, or an id, a tab and text; irds:NAME"
     )
     add("--scorer", default="bm25", metavar="S", help="jaccard, logtf, tfidf, cosine, bm25 or lm (default: bm25)")
-    add("-k", type=int, default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)")
+    add("-k", type=whole(), default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)")
     add("-o", "--output", metavar="RUN", help="write there instead of to standard output")
     add("--tag", metavar="T", help="what to call the run (default: the scorer's name)")
     reading(add)

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from amble.commands import THREADS
 from amble.commands.eval import (
     Add,
     alignment,
@@ -69,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     session_options(add)
     alignment(add, ties=("docno", "rank", "file"))
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
-    add("--threads", type=int, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
     outputs(add)
 
 

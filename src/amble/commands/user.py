@@ -16,6 +16,7 @@ import math
 import warnings
 from typing import Any
 
+from amble.commands import DIGITS, number, read_number, whole
 from amble.errors import AmbleError, SimulationWarning
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -25,12 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("measures", nargs="+", metavar="MEASURE", help="measures that are users")
     parser.add_argument("--gains", metavar="G,G,…", help="the grades of a list, by rank")
-    parser.add_argument("--relevant", type=int, metavar="N", help="how many relevant documents there are")
-    parser.add_argument("--max-grade", type=float, metavar="G", help="the largest grade there is")
-    parser.add_argument("--depth", type=int, metavar="K", help="ranks to show (default: the list, or 10; charts 100)")
+    parser.add_argument("--relevant", type=whole(0), metavar="N", help="how many relevant documents there are")
+    parser.add_argument("--max-grade", type=number(0), metavar="G", help="the largest grade there is")
+    parser.add_argument(
+        "--depth", type=whole(1, 100_000), metavar="K", help="ranks to show (default: the list, or 10; charts 100)"
+    )
     parser.add_argument("--plot", metavar="FILE", help="chart of W, halting and residual: .svg, .png, .pdf or .html")
     parser.add_argument("--format", choices=("table", "tsv", "csv", "json", "latex", "html"), default="table")
-    parser.add_argument("--digits", type=int, default=4, metavar="N", help="decimals (default: %(default)s)")
+    parser.add_argument("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
 
 
@@ -41,7 +44,7 @@ def _grades(text: str) -> list[float]:
             out.append(math.nan)
             continue
         try:
-            out.append(float(word))
+            out.append(read_number(word))
         except ValueError:
             raise AmbleError(f"--gains: {word!r} at place {i}, expected a number or - for unjudged") from None
     return out
@@ -52,10 +55,6 @@ def run(args: argparse.Namespace) -> int:
     from amble.measures import parse
     from amble.table import Table
 
-    if args.depth is not None and not 1 <= args.depth <= 100_000:
-        raise AmbleError(f"--depth {args.depth}: expected 1 to 100000")
-    if not 0 <= args.digits <= 17:
-        raise AmbleError(f"--digits {args.digits}: expected 0 to 17")
     if args.plugin:
         from amble.commands.eval import load_plugin
 

@@ -106,6 +106,8 @@ class Index:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it into one file, which appears whole or not at all."""
+        if os.path.exists(path) and not os.path.isfile(path):  # it is written here and there, as a device cannot be
+            raise AmbleError(f"{os.fspath(path)}: not a file, expected one to write an index to")
         about = {"amble index": _FORMAT, "analyser": self.analyser.settings()}
         with whole_file(os.fspath(path)) as file:
             np.savez(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,25 +97,33 @@ class Measure:
 
     def scores(self, lists: Lists) -> Array:
         """The score of every list."""
-        try:
+        with self.plainly():
             out = self._scores(lists)
-        except MeasureError as error:
-            raise self._named(error) from None
-        except Exception as error:
-            raise self._theirs(error) from error
         if out.shape != (lists.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {lists.n} lists")
         return out
 
-    def _theirs(self, error: Exception) -> Exception:
-        """An error in a user's own function is hers to mend: said in one line. One in ours is a bug."""
-        if self.declaration.family != "yours":
-            return error
-        return MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}")
+    @contextlib.contextmanager
+    def plainly(self) -> Iterator[None]:
+        """Say in one line, and whose it is, what goes wrong here; a number too large to compute with is an error.
 
-    def _named(self, error: MeasureError) -> MeasureError:
-        """An error that says whose it is."""
-        return error if self.name in str(error) else MeasureError(f"{self}: {error}")
+        An error in a user's own function is hers to mend, one in ours is a bug.
+        """
+        ours = self.declaration.family != "yours"
+        how: Literal["raise", "warn"] = "raise" if ours else "warn"
+        try:
+            with np.errstate(over=how, divide=how, invalid=how):
+                yield
+        except FloatingPointError as error:
+            raise MeasureError(f"{self}: a parameter or a grade is too extreme to compute with: {error}") from None
+        except NoExactLawError:
+            raise
+        except MeasureError as error:
+            raise error if self.name in str(error) else MeasureError(f"{self}: {error}") from None
+        except Exception as error:
+            if ours:
+                raise
+            raise MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}") from error
 
     def members(self) -> list[tuple[float, Measure]]:
         """The users of a population, with their weights; only this one where no parameter is a population."""
@@ -163,7 +172,8 @@ class Measure:
         same = (question in _WALKED) == (d.question in _WALKED)
         stops = d.stops if same else None  # another kind of question may need what is between the gains
         other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
-        return other._scores(lists)
+        with self.plainly():
+            return other._scores(lists)
 
     def gains_of(self, lists: Lists) -> Gains:
         """What the measure sees of lists: down to its rank k, through its map of grades to gains.
@@ -173,7 +183,8 @@ class Measure:
         """
         if self.cut is not None:
             lists = lists.ending_at(self.cut) if self._ends else lists.silent_below(self.cut)
-        return lists.gains(self.declaration.gain.make(self.values))
+        one = self.members()[0][1]  # of a population: all gain from the same documents
+        return lists.gains(one.declaration.gain.make(one.values))
 
     @property
     def _first(self) -> Any:
@@ -287,7 +298,8 @@ class Measure:
             if top > 1:
                 raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
-        return self.gains_of(lists)
+        with self.plainly():
+            return self.gains_of(lists)
 
     def value(self, grades: ArrayLike, **context: Any) -> float:
         """Score one list.
@@ -314,7 +326,10 @@ class Measure:
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        return float(self.scores(self.see(grades, **context).lists)[0])
+        score = float(self.scores(self.see(grades, **context).lists)[0])
+        if not np.isfinite(score):
+            raise MeasureError(f"{self}: the score is {score}, not a finite number")
+        return score
 
     def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
         """The least and the greatest score that judging the unjudged documents (NaN) could give.
@@ -351,17 +366,13 @@ class Measure:
         >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
         (2, 3)
         """
-        try:
+        with self.plainly():
             if self.declaration.question == "wander":
                 return wandering.wandering_of(self, self.see(grades, **context), 0)
             walk = None if self.is_population else self.walking()
             if walk is not None:
                 return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
             return self.behaviour(self.see(grades, **context), 0)[0]
-        except MeasureError as error:
-            raise self._named(error) from None
-        except Exception as error:
-            raise self._theirs(error) from error
 
     def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
         """What a user who walks down does on list i of `gains_of`, and the gains she meets at each rank."""
@@ -418,22 +429,29 @@ class Measure:
         weights = []
         for w, one in self.members():
             walk = one.walking()
+            seen = one.gains_of(gains.lists)
             if one.declaration.question == "wander":
-                user = wandering.wandering_of(one, gains, 0)
+                user = wandering.wandering_of(one, seen, 0)
                 laws.append(simulated_steps(user, Tally(), users=users, seed=seed).law(users, seed))
             elif walk is None:
-                laws.append(one.law_on(gains, 0))
+                laws.append(one.law_on(seen, 0))
             else:
-                stroll, y = walking.stroll_on(walk, gains.lists, 0), walking.gains_on(gains, 0)
-                laws.append(simulated_law(stroll, y, users=users, seed=seed))
+                stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
+                with self.plainly():
+                    laws.append(simulated_law(stroll, y, users=users, seed=seed))
             weights.append(w)
         return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
 
     def law_on(self, gains: Gains, i: int) -> Law:
         """The exact law of the score of list i of `gains_of`; NoExactLawError where there is none."""
+        with self.plainly():
+            return self._law_on(gains, i)
+
+    def _law_on(self, gains: Gains, i: int) -> Law:
         if self.is_population:
             members = self.members()
-            return Law.mixture([one.law_on(gains, i) for _, one in members], [w for w, _ in members])
+            laws = [one.law_on(one.gains_of(gains.lists), i) for _, one in members]  # each may see other gains
+            return Law.mixture(laws, [w for w, _ in members])
         if self.declaration.question == "wander":
             return wandering.wandering_of(self, gains, i).law
         walk = self.walking()

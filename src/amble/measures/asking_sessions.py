@@ -133,20 +133,19 @@ class SessionMeasure(Measure):
         max_grade : float, optional
             The largest grade there is.
         """
-        return float(self.of_sessions(self.held(grades, **context))[0])
+        score = float(self.of_sessions(self.held(grades, **context))[0])
+        if not np.isfinite(score):
+            raise MeasureError(f"{self}: the score is {score}, not a finite number")
+        return score
 
     def of_sessions(self, sessions: Sessions) -> Array:
         """The score of every entry."""
-        try:
+        with self.plainly():
             if self.is_population:
                 return np.asarray(sum(w * one.of_sessions(sessions) for w, one in self._members()))
             d = self.declaration
             seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
             out = np.asarray(d.function(seen, **{key: self.values[key] for key in self._own()}), np.float64)
-        except MeasureError as error:
-            raise self._named(error) from None
-        except Exception as error:
-            raise self._theirs(error) from error
         if out.shape != (sessions.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {sessions.n}")
         return out
@@ -162,10 +161,8 @@ class SessionMeasure(Measure):
             raise MeasureError(f"{self.name} is not a user: it weighs documents by where they stand")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user")
-        try:
+        with self.plainly():
             walk = self.declaration.walker(self.values)
-        except MeasureError as error:
-            raise self._named(error) from None
         assert isinstance(walk, SessionWalk)
         return walk
 

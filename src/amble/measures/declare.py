@@ -12,6 +12,8 @@ and the page in the documentation.
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
@@ -55,7 +57,7 @@ class Declaration(NamedTuple):
     @property
     def story(self) -> str:
         """The docstring, in one line a paragraph."""
-        return " ".join((self.function.__doc__ or "").split())
+        return " ".join(docstring(self.function).split())
 
     @property
     def is_user(self) -> bool:
@@ -64,6 +66,19 @@ class Declaration(NamedTuple):
 
 
 REGISTRY: dict[str, Declaration] = {}
+
+
+def docstring(of: Any) -> str:
+    """The docstring of a function or a module, also where ``python -OO`` has dropped it: its source still tells."""
+    if of.__doc__ is None and sys.flags.optimize > 1:
+        import ast
+        import inspect
+        import textwrap
+
+        with contextlib.suppress(OSError, TypeError):  # no source
+            tree = ast.parse(textwrap.dedent(inspect.getsource(of)))
+            return ast.get_docstring(tree if inspect.ismodule(of) else tree.body[0]) or ""  # type: ignore[arg-type]
+    return of.__doc__ or ""
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MOST_RELEVANT = 10_000_000
+_LEAST = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
 _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
 
@@ -231,8 +232,13 @@ class Lists:
         """See these lists through a map of grades to gains."""
         if of.key not in self._views:
             whole = self._whole
-            made = whole.gains(of).on(self) if whole else Gains(self, of.function(self.grades, self.max_grade))
-            self._views[of.key] = made
+            if whole:
+                self._views[of.key] = whole.gains(of).on(self)
+                return self._views[of.key]
+            gain = of.function(self.grades, self.max_grade)
+            if ((gain > 0) & (gain < _LEAST)).any():
+                raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+            self._views[of.key] = Gains(self, gain)
         return self._views[of.key]
 
     def ending_at(self, k: int) -> Lists:

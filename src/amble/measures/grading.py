@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.errors import MeasureError
 from amble.measures.counting import Rank, ratio
 from amble.measures.declare import measure
 from amble.measures.domains import AtLeast, Between, Whole
@@ -13,6 +14,7 @@ from amble.measures.gainmaps import graded
 from amble.measures.gains import Gains, scan
 
 Array = NDArray[np.float64]
+_MOST_GAIN = 2.0**53  # beyond, 1 more or less is not seen
 
 
 def _ideal_ranks(gains: Gains) -> NDArray[np.int64]:
@@ -47,6 +49,8 @@ def graded_g(gains: Gains) -> Array:
     best = gains.position + _upto_ideal(gains, extra, gains.position, topic[gains.list])
     value = gains.gain / np.log2(np.maximum(2.0 + best - gains.seen, 1.0 + 1e-12))
     total = _upto_ideal(gains, _per_topic_prefix(gains, ideal), np.full(topic.size, ideal.size), topic)
+    if total.max(initial=0.0) > _MOST_GAIN:
+        raise MeasureError(f"gains that sum to {total.max():g} are too large: what was missed is lost in rounding")
     return ratio(gains.sum(value), total)
 
 

@@ -74,10 +74,7 @@ def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
         raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
     if "most" not in gains.made:
         gains.made["most"] = _most(gains, _found(gains))
-    try:
-        return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
-    except MeasureError as error:
-        raise measure._named(error) from None
+    return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
 
 
 def _wanderer(measure: Any, **seen: Any) -> Wander | None:

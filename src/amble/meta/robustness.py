@@ -40,8 +40,7 @@ class _Scored:
         # which topics have a relevant document is a matter of the full pool: smaller ones have the same topics
         self.defined: list[NDArray[np.bool_]] | None = None
         if undefined == "skip":
-            gains = (lists.gains(measure.declaration.gain.make(measure.values)) for measure in measures)
-            self.defined = [np.asarray(of.relevant > 0) for of in gains]
+            self.defined = [np.asarray(measure.gains_of(lists).relevant > 0) for measure in measures]
         self.full = self.means(lists)
         if np.isnan(self.full).any():
             j, i = (int(x[0]) for x in np.nonzero(np.isnan(self.full)))

@@ -128,8 +128,8 @@ def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -
 
 
 def _check(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 < value < math.inf:
-        raise AmbleError(f"{name}={value!r}: expected a number above 0")
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 < value < 1e100:
+        raise AmbleError(f"{name}={value!r}: expected a number above 0, below 1e100")
 
 
 def topics_needed(

@@ -11,12 +11,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble.errors import MeasureError
+
 __all__ = ["Geometric", "InverseSquare", "Tail", "trigamma"]
 
 Array = NDArray[np.float64]
 
 _NEGLIGIBLE = 1e-18
 _ATOMS = 1 << 14  # ranks of a heavy tail that are kept one by one
+_MOST = 1 << 24  # ranks of any tail that are kept
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
@@ -79,6 +82,10 @@ class Geometric:
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
         """Until what is left is negligible."""
         count = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.p))) if self.p > 0 else 1
+        if count > _MOST:
+            raise MeasureError(
+                f"going on with probability {self.p!r}, she sees some {count:.1g} ranks, too many for a law"
+            )
         k = np.arange(count, dtype=np.float64)
         return n + 1 + k, reach * (1 - self.p) * self.p**k
 

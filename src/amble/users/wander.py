@@ -268,7 +268,7 @@ class Wander:
             raise MeasureError(
                 f"the rate at rank {rank[wrong[0]]} is {mu[wrong[0]]:g}, expected a finite number above 0"
             )
-        return np.asarray(mu.min() / mu)  # only ratios matter
+        return np.asarray(mu.min(initial=np.inf) / mu)  # only ratios matter
 
 
 def _own(rule: Any) -> Any:
