@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
 
-.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz clean
+.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,9 +18,10 @@ help:
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make quick   ruff, mypy --strict, the fast tests and those of what was changed, in a minute"
 	@echo "make bench   amble beside its peers, ratios printed"
-	@echo "make reproduce  every published figure beside ours (AMBLE_DATA names the folder with trec8/)"
+	@echo "make reproduce  277 published figures beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
+	@echo "make attack  every command with every option, extreme values and odd files"
 	@echo "make docs    write the pages of the measures, build the site into site/"
 
 $(VENV)/.made:
@@ -111,6 +112,12 @@ cranfield cisi vaswani: $(VENV)/.lab
 FUZZ_FILES ?= 200000
 fuzz: $(VENV)/.test
 	$(BIN)/python fuzz/fuzz_reader.py --files $(FUZZ_FILES)
+	$(BIN)/python fuzz/fuzz_streams.py --files $(FUZZ_FILES)
+
+# every command with every option, extreme values and odd files
+CASES ?= 6000
+attack: $(VENV)/.test
+	$(BIN)/python fuzz/attack_commands.py --cases $(CASES)
 
 clean:
 	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo end_to_end src/*.egg-info

@@ -398,10 +398,10 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "measure\trank\trelevant\teverywhere\tW\tprecision\tresidual",
-        "MP\t1\tyes\t0.2241\t0.4483\t1.0000\t0.5517",
-        "MP\t2\tno\t0.2759\t0.0000\t0.5000\t0.5517",
-        "MP\t3\tyes\t0.2759\t0.5517\t0.6667\t0.0000",
-        "MP\t4\tno\t0.2241\t0.0000\t0.5000\t0.0000",
+        "MP(model='GL_AD_ID')\t1\tyes\t0.2241\t0.4483\t1.0000\t0.5517",
+        "MP(model='GL_AD_ID')\t2\tno\t0.2759\t0.0000\t0.5000\t0.5517",
+        "MP(model='GL_AD_ID')\t3\tyes\t0.2759\t0.5517\t0.6667\t0.0000",
+        "MP(model='GL_AD_ID')\t4\tno\t0.2241\t0.0000\t0.5000\t0.0000",
     ]
     shown = amble_cli("user", "MP", "MP(model='LO_OR_ID')", "--gains", "1,0,-", "--plot", str(tmp_path / "u.svg"))
     assert shown.returncode == 0

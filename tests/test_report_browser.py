@@ -197,7 +197,7 @@ def test_baseline(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> Non
 
 def test_user(opened: Opened) -> None:
     seen = set()
-    for measure in ("AP", "RBP", "INST(T=2)"):
+    for measure in ("AP", "RBP(p=0.8)", "INST(T=2)"):
         opened.page.select_option("#measure", label=measure)
         assert opened.text("#law-measure") == f"the user of {measure}"
         assert opened.text("#board thead th:nth-child(3)").startswith(measure)
@@ -238,7 +238,7 @@ def test_axes_of_users_are_logarithmic(opened: Opened) -> None:
     assert np.diff(at) == pytest.approx([(10 - 180) / 4] * 4)
     # W of RBP falls by the same factor, 0.8, from rank to rank: by as many pixels, 4.12. Paths have one digit, so that
     # differences are off by 0.1; W has six, so that those of 0.0001 are off by 1 % and 170 / 4 x log10(1.01) = 0.18
-    opened.page.select_option("#measure", label="RBP")
+    opened.page.select_option("#measure", label="RBP(p=0.8)")
     path = opened.page.get_attribute("#users-chart path.chosen", "d")
     y = [float(point.split()[1].removesuffix("h0")) for point in path[1:].split("L")]
     assert np.diff(y) == pytest.approx(np.full(len(y) - 1, -np.log10(0.8) * 170 / 4), abs=0.3)
@@ -473,7 +473,7 @@ def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, mo
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # as `main` does, and for no other test
     lists = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}}
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
-    runs = {name.replace(" ", ""): lists, "other": {topic: {"c": 1.0} for topic in lists}}
+    runs = {name.replace(" ", ""): lists, "other": {topic: {"c": 2.0, "a": 1.0} for topic in lists}}
     for i, (tag, of) in enumerate(runs.items()):
         lines = [f"{topic} Q0 {doc} 1 {score} {tag}\n" for topic, docs in of.items() for doc, score in docs.items()]
         (tmp_path / f"{i}.run").write_text("".join(lines))
