@@ -13,11 +13,15 @@ from hypothesis import settings
 _ASKED = os.environ.get("AMBLE_EXAMPLES", "")
 _SHARE = 0.25 if not _ASKED else 1.0 if _ASKED == "all" else float(_ASKED)
 
-settings.register_profile("once", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("once")
+
+def _share(wanted: int) -> int:
+    return max(round(wanted * _SHARE), min(wanted, 10))
+
+
+settings.register_profile("amble", max_examples=_share(100), deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("amble")
 
 
 def examples(wanted: int) -> settings:
     """Draw so many examples of a test, or the share of them that was asked for."""
-    return settings(max_examples=max(round(wanted * _SHARE), min(wanted, 10)), deadline=None)
+    return settings(max_examples=_share(wanted))

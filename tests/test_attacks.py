@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="forks, limits and filters of system calls as Linux has them"),
     pytest.mark.skipif(not FUZZ.is_dir(), reason="not a checkout: no fuzz/"),
 ]
-SAMPLE = 250
+SAMPLE = 120
 
 # commands that misbehave, each in one way; `ill` says which of them runs
 ILL = """

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from drawing import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
@@ -78,7 +79,7 @@ def same(one: Any, two: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ENDING + ENDLESS)
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(SHORT_LISTS, st.integers(1, 14))
 def test_a_cut_measure_is_the_measure_of_a_cut_list(text: str, grades: list[int], k: int) -> None:
     # the judgments stay: as many relevant documents; the ideal list is cut, too

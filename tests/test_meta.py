@@ -217,7 +217,10 @@ def test_paired_t_is_scipys(systems: int, topics: int, seed: int) -> None:
     x = np.random.default_rng(seed).normal(size=(systems, topics))
     p = paired_t(x)
     for i, j in itertools.combinations(range(systems), 2):
-        assert p[i, j] == p[j, i] == pytest.approx(stats.ttest_rel(x[i], x[j]).pvalue, abs=1e-12)
+        assert p[i, j] == p[j, i]
+        # sums of squares by matrix products: two topics with nearly the same difference cost some digits
+        close = np.ptp(x[i] - x[j]) < 1e-2 * np.abs(x[i] - x[j]).max()
+        assert p[i, j] == pytest.approx(stats.ttest_rel(x[i], x[j]).pvalue, abs=1e-9 if close else 1e-11)
     assert np.diag(p).tolist() == [1.0] * systems
 
 

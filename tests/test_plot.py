@@ -157,29 +157,21 @@ def test_names_that_xml_cannot_hold(tmp_path: Path) -> None:
     assert "a\\x00" in (tmp_path / "means.svg").read_text()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "constructor",
-        "__proto__",
-        "a\u2028b",
-        "a\nb",
-        "back\\",
-        'x\\" + datum.topic + \\"',
-        '"',
-    ],
-)
-def test_names_that_expressions_cannot_hold(tmp_path: Path, name: str) -> None:
+ODD = ["constructor", "__proto__", "a\u2028b", "a\nb", "back\\", 'x\\" + datum.topic + \\"', '"']
+
+
+def test_names_that_expressions_cannot_hold(tmp_path: Path) -> None:
     """Vega-Lite makes expressions of titles and orders, and looks some names up among those of every object."""
-    topics = {name: QRELS["1"], "2": QRELS["2"]}
-    runs = {name: {name: GOOD, "2": FAIR}, "poor": {name: POOR, "2": POOR}}
+    topics = dict.fromkeys(ODD, QRELS["1"]) | {"2": QRELS["2"]}
+    found = (GOOD, FAIR, POOR)
+    runs = {run: {t: found[(i + j) % 3] for j, t in enumerate(topics)} for i, run in enumerate([*ODD, "poor"])}
     scores = amble.evaluate(topics, runs, "AP")
     page = amble.report(scores, baseline="poor")
     charts = {name: page.charts()[name] for name in ("means", "topics", "differences", "laws", "dominance")}
     for one, chart in (charts | {"pairs": amble.plot(amble.compare(scores, "AP"))}).items():
         save(chart, tmp_path / f"{one}.svg")
-        texts = "".join(ElementTree.parse(tmp_path / f"{one}.svg").getroot().itertext())
-        assert " ".join(name.split()) in " ".join(texts.split())
+        texts = " ".join("".join(ElementTree.parse(tmp_path / f"{one}.svg").getroot().itertext()).split())
+        assert [name for name in ODD if " ".join(name.split()) not in texts] == []
 
 
 NASTY = '</script><script>document.title = "broken"</script><img src=x onerror=alert(1)>'
