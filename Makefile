@@ -57,7 +57,7 @@ demo: $(VENV)/.demo
 test: check pure
 
 check: $(VENV)/.test
-	$(MAKE) --no-print-directory -j2 lint types pages
+	$(MAKE) --no-print-directory --output-sync=target -j2 lint types pages
 	$(PYTEST)
 
 lint: $(VENV)/.test
@@ -78,7 +78,7 @@ pure: $(VENV)/.test
 # while working: SINCE names the commit whose difference to the files as they are is "what was changed"
 SINCE ?= HEAD
 quick: $(VENV)/.test
-	$(MAKE) --no-print-directory -j3 lint types fast
+	$(MAKE) --no-print-directory --output-sync=target -j3 lint types fast
 
 fast: $(VENV)/.test
 	AMBLE_QUICK=$(SINCE) $(PYTEST)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 _ASKED = os.environ.get("AMBLE_EXAMPLES", "")
 _SHARE = 0.25 if not _ASKED else 1.0 if _ASKED == "all" else float(_ASKED)
@@ -18,7 +18,13 @@ def _share(wanted: int) -> int:
     return max(round(wanted * _SHARE), min(wanted, 10))
 
 
-settings.register_profile("amble", max_examples=_share(100), deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(
+    "amble",
+    max_examples=_share(100),
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],  # other suites may run on this machine
+)
 settings.load_profile("amble")
 
 

@@ -66,7 +66,8 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     modules = {module_of(path) for path in new if path.suffix == ".py"}
     touched = {path for path in {item.path for item in items} if path in new or imports(path) & modules}
     kept = [item for item in items if item.path in touched or name_of(item.nodeid) not in slow]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 

@@ -79,12 +79,12 @@ def entry():
         open("unreadable.txt").close()
         os._exit(9)
 
-attack_commands.PATIENCE = 1.5
 words = ("eval", "qrels.txt", "a.run", "b.run", "--format", "json", "-o", "out.txt")
 
 def cases():
     global ill
     for ill in sys.argv[2].split(","):
+        attack_commands.PATIENCE = 1.5 if ill == "hangs" else 60.0
         yield attack_commands.Case(words if ill != "json" else words[:-2])
 
 print(json.dumps({ill: said for _, _, _, said in attack_commands.attack(cases(), entry)}))

@@ -341,6 +341,7 @@ def test_labels() -> None:
     assert m == amble.parse("RBP@10")
     assert m.with_value("p", 0.5).label == "RBP(p=0.5)@10"  # another measure than the one typed
     assert amble.parse(m).label == m.label
+    assert amble.parse("RBP(p=\n0.8,\trel=1)").label == "RBP(p= 0.8, rel=1)"  # one line, one cell
 
 
 # ---- silent mistakes

@@ -230,6 +230,7 @@ def test_the_name_of_a_folder_is_no_column(kind: str, tmp_path: Path) -> None:
         rows.write_text(text(TABLE, ","))
         duckdb.sql(f"copy (select * from read_csv('{rows}', all_varchar=true, hive_partitioning=false)) to '{path}'")
     by_hand(read_log(path, "table"))
+    by_hand(read_log(path, "table", folder=str(folder)))  # nor is that of the folder for temporary files
 
 
 def test_keys_that_come_late(tmp_path: Path, write: Write) -> None:

@@ -407,7 +407,10 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
     assert shown.returncode == 0
     assert "MP(model='LO_OR_ID'): never stops, score 1.0000 (between " in shown.stdout
     assert (tmp_path / "u.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert amble_cli("user", "MP").returncode == 0
+    for typed in ("MP", "MP(model='GL_AD_ID')", "MP( steps=10 )"):  # shown as typed
+        plain = amble_cli("user", typed, "--gains", "1,0,1")
+        assert (plain.returncode, plain.stderr) == (0, "")
+        assert plain.stdout.splitlines()[-1].startswith(f"{typed}: ")
     mixed = amble_cli("user", "MP", "RBP")
     assert (mixed.returncode, mixed.stderr.count("\n")) == (2, 1)
     assert mixed.stderr.startswith("amble: RBP: users who stop at a rank are shown apart")

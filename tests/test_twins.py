@@ -1,7 +1,10 @@
-"""The pass without the C parts is complete: what calls them is known."""
+"""What the shorter passes of the tests leave out is known: calls of the C parts, and slow tests."""
 
 from __future__ import annotations
 
+import re
+
+import quick
 import twins
 
 
@@ -13,3 +16,11 @@ def test_calls_are_found() -> None:
     names = {(file, name) for file, name, _ in twins.calls()}
     assert names >= {("read.py", "judge"), ("read.py", "rank"), ("read.py", "rank_stream"), ("users/crowd.py", "walk")}
     assert all(hasattr(getattr(*twins.DOORS[file]), name) for file, name in names)
+
+
+def test_slow_tests_are_there() -> None:
+    for name in quick.SLOW.read_text(encoding="utf-8").split():
+        file, *inside = name.split("::")
+        if file.startswith("tests/"):
+            text = (quick.ROOT / file).read_text(encoding="utf-8")
+            assert re.search(rf"^ *def {inside[-1]}\(", text, re.MULTILINE), name

@@ -80,13 +80,14 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of the second pass."""
     doors = {ROOT / file for file in DOORS}
     kept = [item for item in items if item.get_closest_marker("twin") or item.path in doors]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 
 def collect(node: Any) -> None:
     """A worker of several has done its part."""
-    _called.update(tuple(call) for call in node.workeroutput["called"])
+    _called.update(tuple(call) for call in getattr(node, "workeroutput", {}).get("called", ()))
 
 
 @pytest.hookimpl(trylast=True)

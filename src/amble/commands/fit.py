@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import signal
 import sys
 import threading
@@ -168,10 +167,6 @@ def _check(args: argparse.Namespace) -> None:
     shown = _words(args.show, "--show", _SHOWN)
     if args.how != "table" and len(shown) > 1:
         raise AmbleError(f"--as {args.how}: expected one table, --show {args.show} names several")
-    if args.output:
-        folder = os.path.dirname(os.path.realpath(args.output))
-        if not os.path.isdir(folder):
-            raise AmbleError(f"{args.output}: no such folder")
     if args.plot:
         from amble.report.chart import check_file
 

@@ -258,10 +258,10 @@ def _told(measure: Any, found: dict[str, Law], over: str, orders: _Orders) -> li
     band, users = max((law.band, law.users or 0) for law in found.values())
     known = " and ".join(name for name, known in zip(("order1", "order2"), orders.known, strict=True) if known)
     if not band:
-        return [f"laws of {measure} over {over}: exact"]
+        return [f"laws of {measure.label} over {over}: exact"]
     notes = [
-        f"laws of {measure} over {over}: {users:,} users a topic, their cdfs within {band:.4f} of the true ones (95 %)"
-        + (f"; {known} exact" if known else "")
+        f"laws of {measure.label} over {over}: {users:,} users a topic, "
+        f"their cdfs within {band:.4f} of the true ones (95 %)" + (f"; {known} exact" if known else "")
     ]
     if len(found) > 1:
         notes.append("differences within the bands of both runs do not count in order3, second and crossings")

@@ -24,7 +24,6 @@ from amble.commands.eval import (
     alignment,
     check_outputs,
     facts,
-    heed_unjudged,
     outputs,
     prepare,
     tell_of_all,
@@ -81,7 +80,6 @@ def read(files: Sequence[str], args: argparse.Namespace) -> Any:
 
     given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
     given |= {"score_dtype": "float32"} if args.float32 else {}
-    heed_unjudged(args)
     if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
         return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
     return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)

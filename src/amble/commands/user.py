@@ -124,7 +124,7 @@ def _wanderers(
     columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
     print(Table(columns, rows, digits=args.digits).render(args.format))
     if args.format == "table":
-        told = [f"{m.label}: {users[str(m)].ends}{_about(m, given, context, args.digits)}" for m in measures]
+        told = [f"{m.label}: {users[m.label].ends}{_about(m, given, context, args.digits)}" for m in measures]
         print("\n" + "\n".join(told))
     if args.plot:
         _plot(args, users, min(depth, len(grades)))

@@ -148,11 +148,12 @@ def table_of(engine: Engine, paths: Sequence[str]) -> Source:
                 raise ReadError(f"{path}:1: other columns than {paths[0]} has: {', '.join(columns)}")
     files = _given(engine, paths)
     if kind == "parquet":
-        columns = [str(row[0]) for row in engine.run(f"describe select * from read_parquet({files[0]})")]
+        described = f"describe select * from read_parquet({files[0]}, hive_partitioning=false)"
+        columns = [str(row[0]) for row in engine.run(described)]
         own = {row[0] for row in engine.run(f"select name from parquet_schema({files[0]})")}
         columns = [name if name in own else re.sub(r"_\d+$", "", name) for name in columns]  # as they are in the file
     elif kind == "json":  # all keys there are
-        objects = f"read_json_objects([{', '.join(files)}], compression='none')"
+        objects = f"read_json_objects([{', '.join(files)}], compression='none', hive_partitioning=false)"
         keys = f"select unnest(json_keys(json)) key from {objects} group by key order by key"
         columns = [row[0] for row in engine.run(keys)]
     _check_names(f"{paths[0]}:1" if delimiter else paths[0], columns)

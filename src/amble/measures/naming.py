@@ -103,7 +103,7 @@ def parse(text: str | Measure) -> Measure:
         found = meant(kind_of(d)(d, values, cut, given=call.arguments))
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None
-    found.typed = text.strip()
+    found.typed = " ".join(text.split())
     return found
 
 
