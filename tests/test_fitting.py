@@ -350,7 +350,7 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
         ("MP(model='GL_AD_ID',user='fit.toml')", "user and model: expected one of them"),
         ("MP(start='first')", "start has a part with steps only"),
         ("NCP(g=1,law='3,2,1')", "g and law: expected one of them"),
-        ("MsM(user='fwd_pat_down',p=0.6)", "has chances of its own: without p"),
+        ("MsM(user='fwd_pat_down',p=0.6)", "has probabilities of its own: without p"),
         ("MsM(program=False)", "program has a part in user='yandex_log' only"),
         ("PerQuery(of='AP',gains='linear')", "expected in the measure of lists"),
     ],

@@ -176,7 +176,7 @@ def test_a_user_whose_chances_do_not_add_up_is_scaled_with_a_warning() -> None:
         ("MsM(p=0.7,q=0.1,r=0.2,s=0)", "s = 0"),
         ("MsM(p=0,q=0.1,r=0.7,s=0.2)", "p = 0"),
         ("MsM(p=1.2)", "p=1.2"),
-        ("MsM(user='fwd_pat_down',p=0.3)", "has chances of its own"),
+        ("MsM(user='fwd_pat_down',p=0.3)", "has probabilities of its own"),
         ("MsM(user='nobody')", "expected one of 'fwd_imp_down'"),
         ("MsM(discount='cubic')", "discount"),
         ("MsM@0", "MsM@0"),

@@ -368,7 +368,7 @@ def test_no_chances() -> None:
     refuses("she never stops", lambda: Walk({0: 0.0, 1: 0.4}, {0: 1.0, 1: 0.6}))
     refuses("beyond the list: she never stops", lambda: Walk(1.0, 0.0, beyond="endless"))
     refuses("never stops: from rank 1 there is no way", lambda: Walk([1.0, 0.0, 0.1], [0.0, 1.0, 0.1]).over(3).visits)
-    refuses("start: expected chances that sum to 1", lambda: Walk(0.5, 0.2, start=[0.5, 0.2]))
+    refuses("start: expected probabilities that sum to 1", lambda: Walk(0.5, 0.2, start=[0.5, 0.2]))
     refuses("first='back'", lambda: Walk(0.5, 0.2, first="back"))
     refuses("beyond='nothing'", lambda: Walk(0.5, 0.2, beyond="nothing"))
     refuses("per='topic'", lambda: Walk(0.5, 0.2, per="topic"))

@@ -21,7 +21,7 @@ import warnings
 from typing import Any
 
 from amble.commands import SEED, SHARE, THREADS, session, whole
-from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, write
+from amble.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, prepare, write
 from amble.errors import AmbleError
 
 __all__ = ["CORRECTIONS", "TESTS", "arguments", "baseline_of", "prepare", "run"]
@@ -59,7 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare and write."""
-    check_outputs(args)
+    load_plugins(args)
     if args.why is not None:
         said = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
         if said or args.letters:

@@ -136,7 +136,7 @@ def _looks_like_measure(word: str) -> bool:
     return bool(re.fullmatch(rf"({theirs}|[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?),?", word)) and not os.path.exists(word)
 
 
-def check_outputs(args: argparse.Namespace) -> None:
+def load_plugins(args: argparse.Namespace) -> None:
     """Load the plugins that `outputs` was given."""
     for path in args.plugin:
         load_plugin(path)
@@ -182,7 +182,7 @@ def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
 
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
-    check_outputs(args)
+    load_plugins(args)
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")

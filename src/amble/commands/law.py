@@ -17,7 +17,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from amble.commands import SEED, THREADS, USERS
-from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, write
+from amble.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, write
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _Orders:
 def _measure(args: argparse.Namespace) -> Any:
     from amble.measures import parse
 
-    check_outputs(args)
+    load_plugins(args)
     asked = args.measure or [_DEFAULT]
     if len(asked) > 1:
         raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a law of its own")

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 from amble.commands import SEED, SHARE, THREADS, number, read_number, read_whole, whole
-from amble.commands.eval import alignment, alignment_of, check_outputs, facts, inputs, outputs, prepare, wanted, write
+from amble.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, prepare, wanted, write
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "numbers", "prepare", "read_groups", "run"]
@@ -70,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--group-depth", type=whole(), metavar="K", help="with --groups: how deep runs were pooled (default: 100)")
     add("--differences", metavar="D,D,…", help="topics: differences to find (default: 0.02,0.05,0.1)")
     add("--widths", metavar="W,W,…", help="topics: widths of intervals (default: 0.05,0.1)")
-    add("--power", type=SHARE, metavar="P", help="topics: the chance to find a difference (default: 0.8)")
+    add("--power", type=SHARE, metavar="P", help="topics: the probability to find a difference (default: 0.8)")
     add("--seed", type=SEED, default=0, metavar="N", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: %(default)s)")
@@ -234,7 +234,7 @@ _QUESTIONS = {
 
 def run(args: argparse.Namespace) -> int:
     """Answer the question."""
-    check_outputs(args)
+    load_plugins(args)
     for name, questions in _OF.items():
         if getattr(args, name) is not None and args.question not in questions:
             where = " or ".join(f"amble meta {question}" for question in questions)

@@ -19,7 +19,7 @@ from typing import Any
 
 from amble.commands import SEED, SHARE, THREADS, whole
 from amble.commands.compare import CORRECTIONS, TESTS, baseline_of
-from amble.commands.eval import alignment, alignment_of, check_outputs, facts, heed_unjudged, prepare, wanted
+from amble.commands.eval import alignment, alignment_of, facts, heed_unjudged, load_plugins, prepare, wanted
 from amble.commands.inputs import keep_inputs
 from amble.errors import AmbleError
 from amble.files import write_whole
@@ -177,7 +177,7 @@ def _fill(args: argparse.Namespace) -> None:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done before the time of reading is spent."""
-    check_outputs(args)
+    load_plugins(args)
     if args.fail_if and args.baseline is None:
         raise AmbleError("--fail-if compares with a baseline: say which, with --baseline RUN")
     if args.fail_if and len(args.runs) < 2:

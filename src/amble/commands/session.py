@@ -22,8 +22,8 @@ from amble.commands import THREADS
 from amble.commands.eval import (
     Add,
     alignment,
-    check_outputs,
     facts,
+    load_plugins,
     outputs,
     prepare,
     tell_of_all,
@@ -87,7 +87,7 @@ def read(files: Sequence[str], args: argparse.Namespace) -> Any:
 
 def run(args: argparse.Namespace) -> int:
     """Score and write."""
-    check_outputs(args)
+    load_plugins(args)
     if args.intervals and (args.by_session or args.format not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
     from amble.evaluate import evaluate, of_sessions, parse_measures

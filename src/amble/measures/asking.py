@@ -382,7 +382,7 @@ class Measure:
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
         if d.question == "wander":
-            raise MeasureError(f"{self.name}'s user stops at no rank: there is no chance of going on to ask for")
+            raise MeasureError(f"{self.name}'s user stops at no rank: there is no probability of going on to ask for")
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)

@@ -67,7 +67,7 @@ def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: f
     """Refuse what has no part, and chances that do not go together, as soon as they are written."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
-        raise MeasureError(f"user={values['user']!r} has chances of its own: without {other}")
+        raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
     if "program" in given and values["user"] != "yandex_log":
         raise MeasureError("program has a part in user='yandex_log' only")
     if not any(isinstance(x, Population) for x in values.values()):

@@ -154,7 +154,7 @@ class Walk:
             raise MeasureError(f"start={start!r:.60}: expected chances of ranks 1, 2, …") from None
         total = sum(self.start.ravel().tolist())
         if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(total - 1) <= 1e-9:
-            raise MeasureError(f"start: expected chances that sum to 1, found {total:.9g}")
+            raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
         if per == "endless" and self.looks:
             raise MeasureError("per='endless': a user who looks at the grades needs a list to look at")
         self._check()
