@@ -437,6 +437,7 @@ class Wandering(Behaviour):
         # what a user who walks down and stops has, and all that follows from it
         if name in ("continuation", "visits", "tail", "beyond", "tail_visits"):
             raise MeasureError(
-                f"she {self.ends}: there is no last rank, no depth and no probability of going on; weights says where she is"
+                f"she {self.ends}: there is no last rank, no depth and no probability of going on; "
+                "weights says where she is"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
