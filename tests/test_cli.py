@@ -560,6 +560,25 @@ def test_standard_input_is_read_too(amble_cli: Cli, files: tuple[str, str]) -> N
     assert Path(files[0]).read_text() == QRELS
 
 
+def test_standard_output_by_its_name_is_not_replaced(files: tuple[str, str], tmp_path: Path) -> None:
+    # what is appended to keeps what it holds, and what comes after amble's output is there, too
+    for name in ("/dev/stdout", "/dev/fd/1"):
+        kept = tmp_path / "kept.txt"
+        kept.write_text("before\n")
+        with kept.open("ab") as out:
+            command = [sys.executable, "-m", "amble", "eval", *files, "-m", "AP", "--quiet", "-o", name]
+            assert subprocess.run(command, stdout=out).returncode == 0
+            out.write(b"after\n")
+        assert kept.read_text() == "before\nrun      AP\ntag  0.7500\nafter\n"
+
+
+def test_rel_is_for_measures_that_look_at_grades(amble_cli: Cli, files: tuple[str, str]) -> None:
+    done = amble_cli("eval", *files, "--rel", "2", "-m", "Judged@10", "NumRet", "NumQ", "AP", "--quiet")
+    assert done.stdout.splitlines()[0].split() == ["run", "Judged@10", "NumRet", "NumQ", "AP(rel=2)"]
+    refused = amble_cli("eval", *files, "-m", "Judged(rel=2)@10")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+
+
 def test_demo_leaves_alone_what_it_did_not_make(amble_cli: Cli, tmp_path: Path) -> None:
     for name in ("qrels.txt", "dense.run", "report.html"):
         folder = tmp_path / name.replace(".", "-")

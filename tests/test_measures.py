@@ -305,6 +305,8 @@ def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
             at = "@0.25"
         elif d.at or d.is_user:
             at = f"@{draw(st.integers(1, 12))}"
+    if not at and given.get("per") == "k":  # goes with a rank
+        at = "@7"
     return amble.parse(f"{d.name}({','.join(arguments)}){at}")
 
 

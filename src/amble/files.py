@@ -8,6 +8,7 @@ import glob
 import importlib
 import io
 import os
+import re
 import signal
 import stat
 import sys
@@ -391,10 +392,16 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     What was there before stays until then; its mode stays for good. A read-only file is refused.
     """
     name = os.fspath(path)
+    stream = re.fullmatch(r"/dev/(?P<std>stdout|stderr)|/(?:dev|proc/self)/fd/(?P<fd>[0-9]{1,9})", name)
     direct = os.path.exists(name) and not os.path.isfile(name)
     try:
-        with open(name, "wb") if direct else _replaced(name) as file:
-            yield file
+        if stream:  # open already: what stands there is not to be replaced, nor cut off
+            fd = int(stream["fd"] or ("stdout", "stderr").index(stream["std"]) + 1)
+            file: IO[bytes] = os.fdopen(os.dup(fd), "wb")
+        else:
+            file = open(name, "wb") if direct else _replaced(name)  # type: ignore[assignment]  # noqa: SIM115
+        with file as to:
+            yield to
     except OSError as error:
         raise AmbleError(f"{name}: {error.strerror or error}") from None
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.measures.declare import Meant, measure
 from amble.measures.domains import Above, Between, Numbers, OneOf, Optional, Whole
+from amble.measures.gainmaps import ungraded
 from amble.measures.gains import Gains, scan
 
 Array = NDArray[np.float64]
@@ -31,13 +32,29 @@ def _found(gains: Gains, k: int | None) -> NDArray[np.int64]:
 # ---- counts
 
 
-@measure("NumQ", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="1; over topics: how many")
+@measure(
+    "NumQ",
+    gain=ungraded,
+    aggregate="sum",
+    cite="trec_eval",
+    family="counts",
+    bounded=False,
+    formula="1; over topics: how many",
+)
 def num_topics(gains: Gains) -> Array:
     """How many topics were scored."""
     return np.ones(gains.lists.n)
 
 
-@measure("NumRet", aggregate="sum", cite="trec_eval", family="counts", bounded=False, formula="documents in the list")
+@measure(
+    "NumRet",
+    gain=ungraded,
+    aggregate="sum",
+    cite="trec_eval",
+    family="counts",
+    bounded=False,
+    formula="documents in the list",
+)
 def num_retrieved(gains: Gains) -> Array:
     """How many documents the list holds."""
     return np.asarray(gains.lists.length, np.float64)
@@ -76,6 +93,7 @@ def _no_rank(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[s
 
 @measure(
     "Judged",
+    gain=ungraded,
     cite="ir_measures",
     family="counts",
     variant=_no_rank,
@@ -92,7 +110,13 @@ def judged(
     return ratio(lists.per_list(lists.shown_position <= (k or np.inf)), among if per == "list" else np.array(k))
 
 
-@measure("Unjudged", cite="trec_eval", family="counts", formula="unjudged documents among the first k, divided by k")
+@measure(
+    "Unjudged",
+    gain=ungraded,
+    cite="trec_eval",
+    family="counts",
+    formula="unjudged documents among the first k, divided by k",
+)
 def unjudged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
     """How much of the top the assessors have not seen (negative grades count as unjudged)."""
     lists = gains.lists

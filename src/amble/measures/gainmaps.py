@@ -12,7 +12,7 @@ from amble.errors import MeasureError
 from amble.measures.domains import Above, AtLeast, GainTable, Optional, Parameter
 from amble.measures.gains import GainMap
 
-__all__ = ["GainKind", "binary", "graded", "satisfying", "scaled"]
+__all__ = ["GainKind", "binary", "graded", "satisfying", "scaled", "ungraded"]
 
 Array = NDArray[np.float64]
 
@@ -77,6 +77,7 @@ def _scaled(values: dict[str, Any]) -> GainMap:
 
 
 binary = GainKind((Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant"),), _binary)
+ungraded = GainKind((), lambda values: _binary({"rel": 1}))  # of measures in which grades have no part
 graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
 scaled = GainKind(
     (
