@@ -18,7 +18,7 @@ from amble.errors import AmbleError
 from amble.logs import Counts, Facts, Fit, fit, holding_rates, read_log
 from amble.logs.choosing import behaviour, folds
 from amble.logs.counts import GROUPS
-from amble.logs.forward import fit_continuation, going_on, reached
+from amble.logs.forward import fit_continuation, fit_rbp, going_on, reached
 from amble.logs.privacy import kept, observed, pooled, pooled_moves
 from amble.logs.resampling import Resampled
 from amble.logs.walks import smoothed, steps_of, walk_chances
@@ -309,7 +309,7 @@ def test_intervals_are_as_wide_as_they_should_be() -> None:
 
 
 def test_a_share_of_one_has_an_interval() -> None:
-    p = estimate(fit(made([[3]] * 50, 3), "rbp"), "rbp", "p")
+    p = fit_rbp(Resampled(made([[3]] * 50, 3)), "last").estimates["p"]
     # all 100 went on: Wilson's interval ends at 100 / (100 + z²)
     assert (p.value, p.high) == (1, 1)
     assert p.low == pytest.approx(100 / (100 + 1.959964**2), abs=1e-6)
@@ -511,10 +511,10 @@ def test_small_cells_are_suppressed(write: Write, tmp_path: Path) -> None:
     c = estimate(found, "continuation", "C")
     assert c.observations.tolist() == [70, 70, -1, -1]
     assert c.value == pytest.approx([1, 10 / 70, np.nan, np.nan], nan_ok=True)
-    assert (
-        "continuation: fewer than 10 sessions are behind some counts, not estimated: C of rank 3, C of rank 4"
-        in found.notes
-    )
+    said = "not estimated, filled in from the last told before (or the first): C of rank 3, C of rank 4"
+    assert f"continuation: fewer than 10 sessions are behind some counts, {said}" in found.notes
+    told = [row[2] for row in found.implied() if row[:2] == ("continuation", "C")]
+    assert told == [1, 2]  # what is not estimated is not shown as if it were
     all_told = fit(counts, "continuation", smallest=1)
     assert estimate(all_told, "continuation", "C").value[:3] == pytest.approx([1, 10 / 70, 3 / 10])
 
@@ -567,11 +567,14 @@ def test_few_steps_are_not_taken_as_none() -> None:
     for name in ("rbp", "insq"):
         with pytest.raises(AmbleError, match=f"{name}: fewer than 10 sessions stopped, which is not told"):
             fit(readers, name)
-    c = estimate(fit(readers, "continuation"), "continuation", "C")
-    assert c.value == pytest.approx([1, 1, np.nan], nan_ok=True)  # nobody stopped at ranks 1 and 2, which is told
+    # nobody stopped at ranks 1 and 2, which is told, and a few at rank 3: somebody with C = 1 everywhere never stops
+    with pytest.raises(AmbleError, match="continuation: C is 1 at all ranks that are told, she would never stop"):
+        fit(readers, "continuation")
     assert estimate(fit(readers, "rbp", smallest=1), "rbp", "p").value == pytest.approx(188 / 192)
-    # where nobody stopped that is told
-    assert estimate(fit(made([[4]] * 60, 4), "rbp"), "rbp", "p").value == 1
+    with pytest.raises(AmbleError, match="rbp: p is 1, expected a number between 0 and 1"):
+        fit(made([[4]] * 60, 4), "rbp")
+    with pytest.raises(AmbleError, match="rbp: p is 0, expected a number between 0 and 1"):
+        fit(made([[1]] * 60, 4), "rbp")
     # 60 stop at rank 1, and 4 go on
     with pytest.raises(AmbleError, match="rbp: fewer than 10 sessions went on, which is not told"):
         fit(made([*[[1]] * 60, *[[2]] * 4], 2), "rbp")
@@ -579,6 +582,57 @@ def test_few_steps_are_not_taken_as_none() -> None:
     assert ("L", 3) not in told
     assert ("C", 3) not in told
     assert ("W", 3) in told
+
+
+def test_few_who_stop_between_many_are_pooled_with_those_before() -> None:
+    # 155 came to rank 1, where 100 stopped; of 55 at rank 2, 5 stopped; 50 came to ranks 3 to 8. The 5 are hidden, also
+    # with ranks 3 to 7, where nobody stopped. With rank 1 they are 105 of 155: C(1) C(2) = 50 / 155
+    pages = [*[[1]] * 100, *[[1, 2]] * 5, *[[1, 2, 3, 4, 5, 6, 7, 8]] * 50]
+    found = fit(made(pages, 8))
+    c = estimate(found, "continuation", "C")
+    assert c.value == pytest.approx([(50 / 155) ** 0.5] * 2 + [1] * 5)
+    assert c.observations.tolist() == [155, 155, 50, 50, 50, 50, 50]
+    assert c.pooled.tolist() == [1, 1, 3, 4, 5, 6, 7]
+    few = "fewer than 10 sessions are behind some counts, estimated together"
+    assert f"continuation: {few}: C of ranks 1-2" in found.notes
+    # a walk: of 155 + 55 visits to ranks 1 and 2, 55 + 50 went on, 100 + 5 stopped
+    p = estimate(found, "walk-rank", "p")
+    assert p.value == pytest.approx([0.5, 0.5, 1, 1, 1, 1, 1])
+    high = estimate(found, "walk-rank", "q").high
+    assert high[0] == high[1] > 0  # nobody was seen to go back, of 210; from rank 2 somebody might
+    # each is judged by what is written of it: she ends at rank 1, 2 and 8 with 1/2, 1/4 and 1/4, for the last clicks of
+    # 100, 5 and 50: 100 ln 1/2 + 55 ln 1/4 = -145.6, if all were known; a reader with C(1) = C(2) = c = .568 ends there
+    # with 1 - c, c (1 - c) and c^2: 100 ln .432 + 5 ln .245 + 50 ln .323 = -147.5. What is hidden would tell more: -122
+    by_hand = {"walk-rank": 100 * np.log(0.5) + 55 * np.log(0.25)}
+    r = (50 / 155) ** 0.5
+    by_hand["continuation"] = 100 * np.log(1 - r) + 5 * np.log(r - r * r) + 50 * np.log(r * r)
+    for name, log in by_hand.items():
+        last = found.told[name].last
+        assert last is not None
+        assert log - 4 < last.log_likelihood < log  # fitted to four fifths, with half an observation more at each rank
+    assert found.told["walk-rank"].own.parameters == 2 * 6
+    assert found.told["continuation"].own.parameters == 6
+    # the likelihood of what each tells: steps at ranks 1 and 2 with .5 each, 210 of them
+    assert -160 < found.told["walk-rank"].own.log_likelihood < 210 * np.log(0.5)
+
+
+def test_nobody_is_written_whom_measures_refuse(tmp_path: Path) -> None:
+    # 8 of 54 stop at rank 2, which is hidden, and nobody at rank 1
+    pages = [*[[1, 2, 3]] * 30, *[[1, 2, 3, 2]] * 9, *[[1, 2, 1]] * 8, *[[1, 3]] * 7]
+    found = fit(made(pages, 3))
+    assert "continuation" not in {m.name for m in found.fitted.models}
+    said = "continuation left out: C is 1 at all ranks that are told, she would never stop"
+    assert said in found.notes
+    assert not [row for row in found.implied() if row[0] == "continuation"]
+    measures = {"walk": "PH", "rbp": "RBP", "insq": "INSQ", "continuation": "CWL"}
+    # one who stops early, one who never does but at the end, few, and many
+    logs = (pages, [[3]] * 60, [[1]] * 60, [*[[1]] * 100, *[[2]] * 5, *[[3]] * 50], [*[[2]] * 5, *[[3]] * 50])
+    for i, log in enumerate(logs):
+        write_fit(tmp_path / f"{i}.toml", (found := fit(made(log, 4))).fitted)
+        for model in found.fitted.models:
+            if model.kind in measures:
+                scored = amble.parse(f"{measures[model.kind]}(user='{tmp_path}/{i}.toml#{model.name}')")
+                assert 0 <= scored.value([1, 0, 1, 0]) <= 1
 
 
 def test_few_steps_make_grades_be_pooled(write: Write) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 
 from amble.logs.counts import Counts
 from amble.logs.forward import going_on, insq_chances, reached, stopping_likelihood
-from amble.logs.walks import at_edges, log_likelihood, smoothed, steps_of
+from amble.logs.privacy import together
+from amble.logs.walks import at_edges, log_likelihood, steps_of
 from amble.table import Table
 from amble.users.fitted import Estimate, FittedModel, Likelihood
 from amble.users.walk import Walk
 
-__all__ = ["FOLDS", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods", "not_told"]
+__all__ = ["FOLDS", "HALF", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods", "not_told"]
 
 Array = NDArray[np.float64]
 
 FOLDS = 5
 _UNLIKELY = 1e-9
-_HALF = 0.5  # added to every count a chance by rank is made of, so that what was not seen is not impossible
+HALF = 0.5  # added to every count a chance by rank is made of, so that what was not seen is not impossible
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def not_told(model: FittedModel, smallest: int) -> list[str]:
         if e.form in ("rank", "grade") and name not in ("s", "start"):
             pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
             gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
-    found = ((pools, "estimated together"), (gone, "not estimated"))
+    found = ((pools, "estimated together"), (gone, "not estimated, filled in from the last told before (or the first)"))
     return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 
@@ -145,7 +146,7 @@ def fit_table(models: Sequence[FittedModel]) -> Table:
 
 
 def likelihoods(
-    counts: Counts, fitters: dict[str, Callable[[Counts], FittedModel]], observation: str, how: str, weight: float
+    counts: Counts, fitters: dict[str, Callable[[Counts], FittedModel]], observation: str, how: str
 ) -> dict[str, Told]:
     """How each model does on sessions it has not seen.
 
@@ -153,8 +154,8 @@ def likelihoods(
     ----------
     counts : Counts
     fitters : dict
-        By name of a model: a function that fits it to counts (without intervals).
-    observation, how, weight
+        By name of a model: a function that fits it to counts (without intervals), pooled as the one that is written.
+    observation, how
         As the models were fitted.
     """
     n = counts.depth
@@ -165,17 +166,17 @@ def likelihoods(
         last = test.moves[0, 1:, 0]
         for name, fitter in fitters.items():
             model = fitter(train)
-            events, log, what, parameters = _own(model, train, test, observation, how, weight)
+            events, log, what, parameters = _own(model, train, test, observation, how)
             of = sums.setdefault(name, {"events": 0.0, "log": 0.0, "last": 0.0, "seen": 0.0, "parameters": 0.0})
             of["events"] += events
             of["log"] += log
-            of["parameters"] = parameters
+            of["parameters"] = max(of["parameters"], parameters)
             sums[name][what] = 1.0
             implied = behaviour(model, n)
             if implied is None:
                 of["last"] = math.nan
             else:
-                law = implied[1] + _HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
+                law = implied[1] + HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
                 of["last"] += float((last * np.log(law / law.sum())).sum())
             of["seen"] += float(last.sum())
     out = {}
@@ -187,9 +188,7 @@ def likelihoods(
     return out
 
 
-def _own(
-    model: FittedModel, train: Counts, test: Counts, observation: str, how: str, weight: float
-) -> tuple[float, float, str, int]:
+def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how: str) -> tuple[float, float, str, int]:
     """Events, log-likelihood, what they are, and how many parameters tell them."""
     n = test.depth
     if model.kind == "walk":
@@ -200,9 +199,15 @@ def _own(
             return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", 2 * len(chances)
         steps = steps_of(test.moves, how)[0]
         if model.name == "walk-rank":
-            seen = steps_of(train.moves, how)[0] + _HALF
+            seen = steps_of(train.moves, how)[0] + HALF
             seen[0, 1] = seen[-1, 0] = 0.0
-            laws, k = seen / seen.sum(axis=-1, keepdims=True), 2 * (n - 2) + 2
+            seen[:-1] = _alike(model.estimates["p"]) @ seen[:-1]
+            seen[0] = (
+                seen[0, 0],
+                0.0,
+                seen[0, 1] + seen[0, 2],
+            )  # what others of her pool do: at rank 1 she stops instead
+            laws, k = seen / seen.sum(axis=-1, keepdims=True), 2 * len(model.estimates["p"].places())
         else:
             one = np.array([float(model.estimates[key].value) for key in "pqs"])
             laws = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
@@ -210,7 +215,7 @@ def _own(
         return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", k
     if model.kind == "markov":
         moves = test.moves[0, 1:, 1:]
-        law = smoothed(train.moves[0, 1:, 1:], max(weight, _HALF))
+        law = model.estimates["P"].value
         moves = np.where(law > 0, moves, 0.0)
         return float(moves.sum()), log_likelihood(moves, law), "moves", n * (n - 1)
     if model.kind == "inst":
@@ -221,12 +226,21 @@ def _own(
     came = reached(test, observation)[0]
     k = 1
     if model.kind == "continuation":
-        chance, k = going_on(reached(train, observation)[0] + np.array([2 * _HALF, _HALF])), n - 1
+        e = model.estimates["C"]
+        alike, gone = _alike(e), np.isnan(e.value)
+        each = np.log(going_on(reached(train, observation)[0] + np.array([2 * HALF, HALF])))
+        chance = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
+        k = sum(not gone[a - 1] for a, _ in e.places())
     else:
         found = _going_on(model, n)
         assert found is not None
         chance = found
     return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(chance))), "stops", k
+
+
+def _alike(e: Estimate) -> Array:
+    """Sums over ranks that were estimated together."""
+    return together(np.arange(e.value.size) if e.pooled is None else e.pooled)
 
 
 def _possible(chance: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError
-from amble.logs.choosing import Told, behaviour, choice_table, fit_table, likelihoods, not_told
+from amble.logs.choosing import HALF, Told, behaviour, choice_table, fit_table, likelihoods, not_told
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
 from amble.logs.privacy import SMALLEST, kept, tellable, told
@@ -132,8 +132,12 @@ class Fit:
                 continue
             visits, last = found
             values = {"W": visits / visits.sum(), "L": last, "C": 1.0 - last / np.maximum(visits, 1e-300)}
+            if model.kind == "continuation":  # what is filled in is not shown as if it were estimated
+                values["C"] = model.estimates["C"].value
+                values["L"] = np.where(np.isnan(np.append(values["C"], 0.0)), np.nan, last)
             for panel, value in values.items():
-                rows += [[model.name, panel, i + 1, *[float(value[i])] * 3] for i in range(n - (panel == "C"))]
+                shown = [i for i in range(n - (panel == "C")) if value[i] == value[i]]
+                rows += [[model.name, panel, i + 1, *[float(value[i])] * 3] for i in shown]
         # last, so that a chart draws it above the others
         for panel in "WLC":
             value, draws = observed[0][panel][0], observed[1][panel]
@@ -229,14 +233,14 @@ def fit(
         "insq": lambda d: fit_insq(d, observation),
         "inst": lambda d: fit_inst(d, observation),
         "continuation": lambda d: fit_continuation(d, observation),
-        "markov": lambda d: fit_markov(d, smooth),
+        "markov": lambda d: fit_markov(d, smooth if d.by is None else max(smooth, HALF)),
         "times": lambda d: fit_times(d, censored=False),
         "times-censored": lambda d: fit_times(d, censored=True),
     }
     found, notes = [], []
     for name in asked:
         try:
-            found.append(fitters[name](data))
+            found.append(_usable(fitters[name](data)))
         except AmbleError as error:
             if models != "all":
                 raise AmbleError(f"{name}: {error}") from None
@@ -244,9 +248,9 @@ def fit(
     if not found:
         raise AmbleError(notes[0] if notes else "nothing to fit")
     plain: dict[str, Callable[[Counts], FittedModel]] = {
-        m.name: partial(_plainly, fitters[m.name]) for m in found if m.kind != "times"
+        m.name: partial(_plainly, fitters[m.name], data) for m in found if m.kind != "times"
     }
-    seen = likelihoods(counts, plain, observation, steps, smooth)
+    seen = likelihoods(counts, plain, observation, steps)
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
     found.sort(key=lambda m: _order(seen.get(m.name)))
     for i, model in enumerate(found):
@@ -259,9 +263,18 @@ def fit(
     return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes))
 
 
-def _plainly(fitter: Fitter, counts: Counts) -> FittedModel:
-    """Fit without resampling, and to all counts: for sessions held out."""
-    return fitter(Resampled(counts, rounds=1, kept=0, smallest=0))
+def _plainly(fitter: Fitter, data: Resampled, counts: Counts) -> FittedModel:
+    """Fit without resampling, and pooled as all data are, whatever these counts hide: for sessions held out."""
+    return fitter(Resampled(counts, rounds=1, kept=0, smallest=0, by=data))
+
+
+def _usable(model: FittedModel) -> FittedModel:
+    """Refuse a user whom measures refuse."""
+    if model.kind == "rbp" and not 0 < (p := float(model.estimates["p"].value)) < 1:
+        raise AmbleError(f"p is {p:g}, expected a number between 0 and 1, both excluded")
+    if model.kind == "continuation" and (model.estimates["C"].known >= 1).all():
+        raise AmbleError("C is 1 at all ranks that are told, she would never stop")
+    return model
 
 
 def _order(seen: Told | None) -> float:

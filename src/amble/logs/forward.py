@@ -165,7 +165,7 @@ def pooled_ranks(came: Array, smallest: int) -> NDArray[np.int64]:
     enough = kept(on, smallest)
     cut = out.size if enough.all() else int(np.argmin(enough))  # from there on few went on, or nobody
     out[:cut] = pooled(stopped[:, :cut, None], smallest)
-    if cut < out.size and not on[:, cut].any() and kept(stopped[:, cut], smallest):
+    if cut < out.size and (out[:cut] >= 0).all() and not on[:, cut].any() and kept(stopped[:, cut], smallest):
         out[cut] = cut  # nobody went on
     return out
 
@@ -177,7 +177,8 @@ def fit_continuation(data: Resampled, observation: str) -> FittedModel:
     is the product of their C, which are taken as equal.
     """
     came = reached(data.counts, observation)
-    first = pooled_ranks(came, data.smallest)
+    by = data.by or data
+    first = pooled_ranks(reached(by.counts, observation), by.smallest)
 
     def chances(counts: Counts) -> Array:
         each = going_on(reached(counts, observation))

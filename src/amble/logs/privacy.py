@@ -47,7 +47,7 @@ def tellable(counts: Array, smallest: int) -> NDArray[np.bool_]:
 
 
 def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
-    """Pool neighbours, from the first on, until each of their sums may be told.
+    """Pool neighbours until each of their sums may be told: with those after, and if these will not do, those before.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
     Returns
     -------
     (n,) array of int
-        For each place, the first of those it is pooled with; -1 for the last ones, if not even their sums may be told.
+        For each place, the first of those it is pooled with; -1 for the last ones, if not even the sum of all will do.
 
     Examples
     --------
@@ -67,12 +67,16 @@ def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
     >>> for session, place in enumerate([0] * 9 + [1, 1, 3, 4, 4]):     # sessions by place: 9, 2, 0, 1 and 2
     ...     counts[session, place] = 1
     >>> pooled(counts, smallest=3)
-    array([ 0,  1,  1,  1, -1])
+    array([0, 1, 1, 1, 1])
     """
-    out, start = np.full(counts.shape[1], -1), 0
-    for end in range(1, out.size + 1):
-        if tellable(counts[:, start:end].sum(axis=1), smallest).all():
-            out[start:end], start = start, end
+    n, at = counts.shape[1], 0
+    out = np.full(n, -1)
+    while at < n:
+        spans = ((start, end) for start in (at, *np.unique(out[:at])[::-1]) for end in range(at + 1, n + 1))
+        found = next((x for x in spans if tellable(counts[:, slice(*x)].sum(axis=1), smallest).all()), None)
+        if found is None:
+            break
+        out[slice(*found)], at = found
     return out
 
 

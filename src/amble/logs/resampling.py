@@ -44,6 +44,8 @@ class Resampled:
     smallest : int
         Fewer sessions than that behind a number are not told of.
     seed : int
+    by : Resampled, optional
+        Other counts, by which it is decided what is pooled: those of all sessions, where these are some of them.
     """
 
     counts: Counts
@@ -52,6 +54,7 @@ class Resampled:
     level: float = 0.95
     smallest: int = 10
     seed: int = 0
+    by: Resampled | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):

@@ -201,7 +201,8 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
     """A walk with chances by rank; below the last but one, those of that rank hold; few steps make ranks be pooled."""
     steps = steps_of(data.counts.moves, how)[:, :-1]
     _check_told(steps.sum(axis=-2), data.smallest)
-    alike = pooled(steps, data.smallest)
+    by = data.by or data
+    alike = pooled(steps_of(by.counts.moves, how)[:, :-1], by.smallest)
 
     def chances(counts: Counts) -> Array:
         found = together(alike) @ steps_of(counts.moves, how)[..., :-1, :]
@@ -209,7 +210,9 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
     p, q, s = (_part(data, chances, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
-    if q.high is not None and q.value[0] == 0:  # there is no rank before the first to go back to
+    if (
+        q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all()
+    ):  # there is no rank before the first to go back to
         q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
@@ -219,7 +222,8 @@ def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
     first = first or likelier_first(data.whole.steps[0].sum(axis=0))
     steps = data.counts.steps.sum(axis=-2)
     _check_told(steps.sum(axis=-2), data.smallest)
-    alike = pooled(steps, data.smallest)
+    by = data.by or data
+    alike = pooled(by.counts.steps.sum(axis=-2), by.smallest)
 
     def chances(counts: Counts) -> Array:
         return walk_chances(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
@@ -284,7 +288,8 @@ def smoothed(moves: Array, weight: float) -> Array:
 
 def fit_markov(data: Resampled, weight: float) -> FittedModel:
     """Chances from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
-    alike = pooled_moves(data.counts.moves[:, 1:, 1:], data.smallest)
+    by = data.by or data
+    alike = pooled_moves(by.counts.moves[:, 1:, 1:], by.smallest)
     whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
     value, draws = smoothed(whole, weight)[0], smoothed(drawn, weight)
     tail = (1.0 - data.level) / 2.0
