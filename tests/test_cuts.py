@@ -5,7 +5,9 @@ The reference is the measure itself on another list: cut off by hand, or with ze
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +233,80 @@ def test_a_residual_is_never_negative() -> None:
     low = {"1": {c: float(100 - i) for i, c in enumerate("bcadefgh")}}
     lists = Lists.of_rankings(amble.align({"1": {"a": 1}}, {"x": low}))
     assert residuals(amble.parse("R@2"), lists)[0] == pytest.approx(2 / 3, abs=1e-15)
+
+
+# RBP(.8): .2, .16, .128 at ranks 1 to 3, .488 together; P@10: a tenth at each of ten ranks. INST(T=1) with @3 on 1, 1,
+# 1 goes on with (1/2)^2 each time, V = 1, 1/4, 1/16; below rank 3 she gains nothing, so that from there on she goes on
+# with (i - 2)^2 / (i - 1)^2, i = 4, 5, …: V = 1/64 x (1 + 4/9 + 4/16 + …) = 1/16 x (pi^2 / 6 - 1)
+@pytest.mark.parametrize(
+    ("text", "grades", "want"),
+    [
+        ("RBP(p=0.8)", [], (0.0, 1.0)),
+        ("RBP(p=0.8)@3", [1], (0.2, 0.488)),
+        ("RBP(p=0.8)@3", [], (0.0, 0.488)),
+        ("RBP(p=0.8)@3", [1, 0, 0, 1], (0.2, 0.2)),
+        ("RBP(p=0.8)@3", [nan], (0.0, 0.488)),
+        ("P@10", [], (0.0, 1.0)),
+        ("P@10", [1], (0.1, 1.0)),
+        ("INST", [], (0.0, 1.0)),
+        ("INST@3", [], (0.0, 21 / (21 + math.pi**2 / 6 - 1))),
+        ("INST", [1], (amble.parse("INST").value([1]), 1.0)),
+        ("AP", [], (0.0, 0.0)),  # AP's user has nowhere to look
+    ],
+)
+def test_what_is_beyond_a_short_list_down_to_rank_k(text: str, grades: list[float], want: tuple[float, float]) -> None:
+    assert amble.parse(text).interval(grades) == pytest.approx(want, abs=1e-12)
+
+
+READ_ON = [
+    "RBP(p=0.8)",
+    "RBP(p=Beta(8,2))",
+    "INSQ(T=2)",
+    "INST",
+    "INST(T=3)",
+    "GRBP",
+    "CWL(C='0.9,0.5,0.7')",
+    "NERR10",
+    "NERR11",
+    "PH(end='endless',loss=0)",
+    "PH(end='endless',order=2)",
+]
+
+
+@pytest.mark.parametrize("grades", [[], [1], [0], [0, 0, nan, 1], [nan, 0, 0]])
+@pytest.mark.parametrize("text", [*READ_ON, *[f"{text}@{k}" for text in READ_ON for k in (1, 3, 6)], "P@6", "NERR9@6"])
+def test_residuals_are_those_of_a_longer_list(text: str, grades: list[float]) -> None:
+    m = amble.parse(text)
+    k = m.deepest
+    far = k or 3000
+    full = [1.0 if math.isnan(g) else g for g in grades]
+    brute = m.value(full + [1.0] * max(far - len(full), 0), max_grade=1)
+    if text in ("INSQ(T=2)", "RBP(p=Beta(8,2))"):  # some are still reading there
+        brute += sum(w * one.user([0] * far).residual(far) for w, one in m.members())
+    low, high = m.interval(grades, max_grade=1)
+    assert high == pytest.approx(brute, abs=1e-10)
+    assert high <= 1 + 1e-12
+    lists = Lists.of_grades(grades, max_grade=1)
+    assert residuals(m, lists)[0] == pytest.approx(high - low, abs=1e-10)
+    assert low == pytest.approx(m.scores(lists)[0], abs=1e-12)
+
+
+def test_a_rank_k_far_beyond_the_list_takes_no_memory() -> None:
+    for text in ("RBP@10000000", "INST@10000000", "PH(end='endless',loss=0)@10000000"):
+        m = amble.parse(text)
+        assert m.interval([1])[1] == pytest.approx(1, abs=1e-10)
+        assert residuals(m, Lists.of_grades([]))[0] == pytest.approx(1, abs=1e-10)
+
+
+def test_residuals_of_a_topic_that_a_run_has_not(amble_cli: Any, write: Any) -> None:
+    q, r = write("q", "1 0 a 1\n2 0 b 1\n"), write("r", "1 Q0 a 1 1 t\n")
+    asked = ["RBP(p=0.8)@10", "RBP(p=0.8)", "P@10", "AP"]
+    done = amble_cli("eval", q, r, "--residual", "-q", "-m", *asked, "--format", "tsv", "--quiet")
+    two = [line.split("\t") for line in done.stdout.splitlines() if line.split("\t")[1] == "2"]
+    # 1 - .8^10, all of it, and all ten
+    assert [row[3:] for row in two] == [
+        ["0.0000", "0.8926", "yes"],
+        ["0.0000", "1.0000", "yes"],
+        ["0.0000", "1.0000", "yes"],
+        ["0.0000", "0.0000", "no"],
+    ]

@@ -83,7 +83,7 @@ def test_no_law(values: list[float], probs: list[float], message: str) -> None:
         Law(values, probs)
 
 
-@pytest.mark.parametrize("share", [1.5, -0.1, np.nan, [0.5, np.nan]])
+@pytest.mark.parametrize("share", [1.5, -0.1, np.nan, [0.5, np.nan], "a", [0.5, None, "b"], {}])
 def test_quantile_outside(share: object) -> None:
     with pytest.raises(amble.MeasureError, match="between 0 and 1"):
         Law([1], [1]).quantile(share)

@@ -540,3 +540,17 @@ def test_wrong_types() -> None:
         lambda: amble.parse("PH").law(R10, users="a"),  # type: ignore[arg-type]
     ):
         refuses(".", make)
+
+
+def test_who_stops_instead_of_going_back_from_rank_1_does_stop() -> None:
+    # p = 0, q = 1: at rank 1 the step back is a stop, so H = 1 and she gains what is there
+    for order in (1, 2):
+        m = amble.parse(f"PH(p=0,q=1,first='stop',order={order})")
+        assert (m.value([1, 0, 1]), m.value([0, 1, 1])) == pytest.approx((1, 0), abs=1e-12)
+    # from rank 3 she goes back to rank 1: three visits
+    assert Walk(0.0, 1.0, first="stop", start=[0, 0, 1]).over(3).expected_depth == pytest.approx(3, abs=1e-12)
+    # p = q = 1/2, stopping at 0 and 4: from rank 1 of 3 there are 1 x 3 visits (gambler's ruin)
+    assert Walk(0.5, 0.5, first="stop").over(3).expected_depth == pytest.approx(3, abs=1e-12)
+    half = Walk(lambda rank: 0.5 * (rank < 4), lambda rank: 1 - 0.5 * (rank < 4), first="stop").over(10)
+    # rank 4 sends her back: reflected there, from rank 1 of 4, x (2 x 4 - x) = 7 visits
+    assert half.expected_depth == pytest.approx(7, abs=1e-12)

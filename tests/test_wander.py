@@ -789,3 +789,13 @@ def test_what_is_no_weight() -> None:
     for text in ("1,,2", "1e400", "1_000", "1,a"):
         with pytest.raises(amble.MeasureError, match="no such file"):
             amble.parse(f"MP(rates='{text}')")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_who_starts_at_a_relevant_rank_looks_there_first_without_rounding(model: str) -> None:
+    m = amble.parse(f"MP(model='{model}',steps=1)")
+    law = m.law([1, 0, 1, 1, 0, 0, 1])
+    assert (law.values.tolist(), law.quantile(0)) == ([1.0], 1.0)
+    # started at rank 3, which is relevant: precision 2/3 there
+    law = Wander(model, steps=1, start=[0, 0, 1, 0, 0, 0, 0]).over([1, 0, 1, 1, 0, 0, 1]).law if "AD" in model else None
+    assert law is None or law.values.tolist() == [2 / 3]

@@ -248,9 +248,12 @@ class Law:
 
     def quantile(self, u: ArrayLike) -> Any:
         """The least value that a share u of users does not exceed."""
-        share = np.asarray(u, np.float64)
+        try:
+            share = np.asarray(u, np.float64)
+        except (TypeError, ValueError):
+            share = np.full(1, np.nan)
         if not ((share >= 0) & (share <= 1)).all():  # nor NaN
-            raise MeasureError(f"quantile({u!r}): expected a share between 0 and 1")
+            raise MeasureError(f"quantile({u!r:.60}): expected a share between 0 and 1")
         out = np.asarray(self.values[np.searchsorted(self._curve.share[1:], share - _EXACT, side="left")])
         return float(out) if out.ndim == 0 else out
 

@@ -182,7 +182,7 @@ class Measure:
         depth of her own, nothing is judged below it.
         """
         if self.cut is not None:
-            lists = lists.ending_at(self.cut) if self._ends else lists.silent_below(self.cut)
+            lists = lists.ending_at(self.cut) if self.ends else lists.silent_below(self.cut)
         one = self.members()[0][1]  # of a population: all gain from the same documents
         return lists.gains(one.declaration.gain.make(one.values))
 
@@ -197,7 +197,7 @@ class Measure:
         return d.function(**{name: points[name] for name in d.seen}, **{key: self.values[key] for key in self._own()})
 
     @property
-    def _ends(self) -> bool:
+    def ends(self) -> bool:
         """Whether the user looks no further than a list does."""
         return self.declaration.question == "wander" or bool(self._first.ends)
 

@@ -1,9 +1,9 @@
 """How far a score could move if the unjudged documents were judged: the least and the greatest it could be.
 
 A score with unjudged documents is one of many. For most users the ends are "none of them gains anything" and "all of
-them gain the most" (and, for users who read on for ever, so does everything beyond the list). Measures that divide by
-the recall base or by an ideal list may be least or greatest in between; so one list is tried with its k highest and
-with its k lowest unjudged documents relevant, for every k.
+them gain the most" (and, for users who read on, so does everything beyond the list, down to rank k of ``@k``). Measures
+that divide by the recall base or by an ideal list may be least or greatest in between; so one list is tried with its k
+highest and with its k lowest unjudged documents relevant, for every k.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from amble.errors import MeasureError
 from amble.measures.asking import Measure
 from amble.measures.gains import Lists
 from amble.measures.walking import stroll_on
+from amble.users.forward import Behaviour
 from amble.users.stroll import Stroll
 from amble.users.walk import Walk
 
@@ -26,6 +27,7 @@ __all__ = ["bounds", "interval", "residuals", "residuals_of"]
 Array = NDArray[np.float64]
 
 _CHUNK = 64
+_FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades is followed
 
 
 def bounds(measure: Measure) -> bool:
@@ -60,10 +62,15 @@ def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float
             if here.get("ideal") is not None:
                 rest = [0.0] * (unknown.size - k)
                 here["ideal"] = [*np.asarray(here["ideal"], np.float64).tolist(), *[most] * k, *rest]
-            value = measure.value(filled, **here)
-            seen.append(value)
+            seen.append(measure.value(filled, **here))
             if k == unknown.size:
-                seen.append(value + _beyond(measure, filled, here, most))
+                more = int(_extended(measure, np.array([given.size]))[0]) - given.size
+                if here.get("relevant") is not None:
+                    here["relevant"] += more
+                if here.get("ideal") is not None:
+                    here["ideal"] = [*here["ideal"], *[most] * more]
+                longer = np.append(filled, np.full(more, most))
+                seen.append(measure.value(longer, **here) + _beyond(measure, longer, here, most))
     return min(seen), max(seen)
 
 
@@ -72,21 +79,34 @@ def _gain_of(measure: Measure, grade: float) -> float:
     return float(measure.declaration.gain.make(measure.values).function(np.array([grade]), grade)[0])
 
 
+def _reads_on(measure: Measure) -> bool:
+    """Whether the user walks down and further than a list does, so that all that is beyond it has its weight."""
+    return measure.declaration.question == "order2" and measure.walking() is None and not measure.ends
+
+
+def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
+    """How long lists are to be: a user who looks at the grades has to see those that could be beyond a list."""
+    if not _reads_on(measure) or measure.is_static:
+        return np.asarray(length, np.int64)
+    further = length + _FURTHER
+    down_to = further if measure.deepest is None else np.minimum(further, measure.deepest)
+    return np.asarray(np.maximum(length, down_to), np.int64)
+
+
 def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: float) -> float:
-    """What an endless user could still gain beyond the list."""
+    """What a user who reads on could still gain beyond the list, down to rank k of ``@k``."""
     d = measure.declaration
-    walk = measure.walking()
-    if measure.cut is not None or (walk is None and d.question != "order2"):
+    if measure.walking() is None and not _reads_on(measure):
         return 0.0
-    behaviour = measure.user(filled, **context)
-    n = max(filled.size, 1)
+    behaviour, gain = measure.user(filled, **context), _gain_of(measure, most)
     if isinstance(behaviour, Stroll):
-        return behaviour.worth_beyond(n, 1 if d.question == "order1" else 2, _gain_of(measure, most))
-    return (
-        behaviour.residual(n)
-        if behaviour.visits.size <= n or behaviour.tail is not None
-        else (float(behaviour.visits[n:].sum()) / behaviour.expected_depth)
-    )
+        return behaviour.worth_beyond(filled.size, 1 if d.question == "order1" else 2, gain, measure.cut)
+    return gain * _weight_beyond(behaviour, filled.size, measure.cut)
+
+
+def _weight_beyond(user: Behaviour, n: int, k: int | None) -> float:
+    """The share of her attention between ranks n + 1 and k."""
+    return user.residual(n) - (0.0 if k is None else user.residual(max(n, k)))
 
 
 def residuals(measure: Measure, lists: Lists) -> Array:
@@ -111,46 +131,56 @@ def residuals_of(
     largest = lists.max_grade if lists.max_grade > 0 else 1.0
     # a relevant one, if there is none yet
     most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for _, _, m, _ in users]
-    how = list(zip(most, (m.deepest for _, _, m, _ in users), strict=True))
+    how = [(g, m.deepest, _reads_on(m) and not m.is_static) for g, (_, _, m, _) in zip(most, users, strict=True)]
+    longer = {key: _extended(m, np.asarray(lists.length)) for key, (_, _, m, _) in zip(how, users, strict=True)}
     for start in range(0, lists.n, _CHUNK):
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
-        filled = {(grade, k): _filled(lists, chunk, grade, k) for grade, k in set(how)}
-        for (extra, w, one, scored), (grade, k) in zip(users, how, strict=True):
-            extra[chunk] += w * np.maximum(_best(one, filled[grade, k], grade) - scored[chunk], 0.0)
+        filled = {key: _filled(lists, chunk, key[0], key[1], length) for key, length in longer.items()}
+        for (extra, w, one, scored), key in zip(users, how, strict=True):
+            extra[chunk] += w * np.maximum(_best(one, filled[key], key[0]) - scored[chunk], 0.0)
         if progress is not None:
             progress(int(chunk[-1]) + 1, lists.n)
     return out
 
 
 def _best(measure: Measure, filled: Lists, most: float) -> Array:
-    """The scores of lists whose unjudged documents gain the most, and what endless users gain beyond them."""
-    best = measure.scores(filled)
+    """The scores of lists whose unjudged documents gain the most, and what users who read on gain beyond them."""
+    best, gain, k = measure.scores(filled), _gain_of(measure, most), measure.cut
     walk = measure.walking()
     if walk is not None:
-        return best + _beyond_walks(walk, measure, filled, _gain_of(measure, most))
-    if measure.declaration.question == "order2" and measure.cut is None:
-        depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
-        return np.asarray(best + np.where(depth > 0, 1.0 - inside / np.where(depth > 0, depth, 1.0), 0.0))
-    return best
+        return best + _beyond_walks(walk, measure, filled, gain)
+    if not _reads_on(measure):
+        return best
+    if measure.is_static:
+        user: Any = measure.user(np.zeros(int(filled.length.max(initial=0))))
+        lengths, at = np.unique(filled.length, return_inverse=True)
+        return best + gain * np.array([_weight_beyond(user, n, k) for n in lengths.tolist()])[at]
+    depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
+    rest = np.where((depth > 0) & (filled.length < (k or np.inf)), depth - inside, 0.0)
+    return np.asarray(best + gain * rest / np.where(depth > 0, depth, 1.0))
 
 
 def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Array:
     """What each list's endless walker could still gain beyond it."""
-    if walk.beyond != "endless" or measure.cut is not None:
+    if walk.beyond != "endless":
         return np.zeros(lists.n)
     order = 1 if measure.declaration.question == "order1" else 2
     strolls = (stroll_on(walk, lists, i) for i in range(lists.n))
-    return np.array([x.worth_beyond(int(n), order, gain) for x, n in zip(strolls, lists.length, strict=True)])
+    k = measure.cut
+    return np.array([x.worth_beyond(int(n), order, gain, k) for x, n in zip(strolls, lists.length, strict=True)])
 
 
-def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None) -> Lists:
-    """Some lists, each with a topic of its own in which its unjudged documents, down to rank k, have the best grade."""
+def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, length: NDArray[np.int64]) -> Lists:
+    """Some lists, each with a topic of its own in which its unjudged documents, down to rank k, have the best grade.
+
+    Lists that are to be longer than they are go on with unjudged documents.
+    """
     grades, rows, positions, row, offsets = [], [0], [], [], [0]
     for i in chunk.tolist():
         t = int(lists.topic[i])
         own = lists.grades[lists.rows[t] : lists.rows[t + 1]]
         hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
-        n = int(lists.length[i])
+        n = int(length[i])
         at = np.full(n + 1, -1)
         at[lists.position[hits]] = lists.row[hits] - lists.rows[t]
         unknown = np.flatnonzero(at[1:][:k] < 0) + 1
@@ -165,7 +195,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None) 
         grades=np.concatenate(grades),
         rows=np.array(rows),
         topic=np.arange(chunk.size),
-        length=np.asarray(lists.length)[chunk],
+        length=length[chunk],
         offsets=np.array(offsets),
         position=np.concatenate(positions),
         row=np.concatenate(row),

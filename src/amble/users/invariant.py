@@ -212,7 +212,9 @@ def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array
     border = np.ones((m + 1, m + 1))
     border[:m, :m], border[m, m] = some, 0.0
     solved = np.linalg.solve(border, np.eye(m + 1, m))  # currents, and a constant: potentials of 1 at one rank kept
-    met = np.maximum(np.append(start @ inverse[:, rank - 1], start.sum()) @ solved, 0.0)
+    unseen = start.copy()
+    unseen[rank - 1] = 0.0  # who starts at a rank kept sees it first, without rounding
+    met = start[rank - 1] + np.maximum(np.append(unseen @ inverse[:, rank - 1], unseen.sum()) @ solved, 0.0)
     return _of_laplacian(np.asarray(solved[:m], np.float64), leaving[rank - 1] + model.loop), met / met.sum()
 
 

@@ -285,12 +285,13 @@ class Stroll:
             out[:n] += np.where(met, hit * end * worth, 0.0).dot(weight[at : at + block]).real
         return out
 
-    def worth_beyond(self, k: int, order: int, gain: float = 1.0) -> float:
-        """What a gain at every rank beyond k would add to order 1 or 2."""
+    def worth_beyond(self, k: int, order: int, gain: float = 1.0, upto: int | None = None) -> float:
+        """What a gain at every rank beyond k (up to another one) would add to order 1 or 2."""
         if self.chain.beyond is None:
             return 0.0
         walk = self.cut()
-        gains = np.where(np.arange(walk.n) >= k, gain, 0.0)
+        gains = np.zeros(walk.n)
+        gains[k:upto] = gain
         return walk.order1(gains) if order == 1 else walk.total(gains) / self.mean_effort
 
     def order2(self, gains: Any) -> float:

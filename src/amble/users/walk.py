@@ -175,7 +175,7 @@ class Walk:
                 here = None if grade is None else np.full(n, grade)
                 a, b = p.at(n, here), q.at(n, here)
                 check(a, b)
-                stopping = max(stopping, float(stops(a, b).max()))
+                stopping = max(stopping, float(stops(a, b).max()), float(b[0]) if self.first == "stop" else 0.0)
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
             forth = bool((p.values > 0).any())
             comes = self.beyond == "stop" and bool((p.values > 0).all())  # to the end of the list, which stops her
@@ -218,7 +218,8 @@ class Walk:
         if self.looks or self.forward.function is not None or self.back.function is not None:
             for a, b in zip(p, q, strict=True):
                 check(a, b)
-            if not self.looks and float(stops(p[0], q[0]).max()) < _NEVER and q.any() and not p.all():
+            stopping = max(float(stops(p[0], q[0]).max()), float(q[0, 0]) if self.first == "stop" else 0.0)
+            if not self.looks and stopping < _NEVER and q.any() and not p.all():
                 raise MeasureError(_NEVER_STOPS)
         beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
         return settle(p, q, length, self.start, self.first, beyond)
