@@ -478,7 +478,11 @@ def test_a_polite_kill_leaves_nothing(tmp_path: Path, how: signal.Signals, old: 
         "with whole_file(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); print('now', flush=True); time.sleep(60)"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)],
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(how, signal.SIG_DFL),  # nohup, for one, has it ignored
+    )
     assert process.stdout is not None
     with process.stdout:
         assert process.stdout.readline() == b"now\n"

@@ -51,7 +51,9 @@ def by_hand(data: bytes, rows: dict[str, dict[str, int]], ties: str) -> tuple[by
             found.sort(key=lambda x: x[1], reverse=True)
         if ties == "rank":
             found.sort(key=lambda x: x[2])
+        singles = sorted(found, key=lambda x: -np.float32(x[0]))  # by the same rules, but scores as floats
         found.sort(key=lambda x: -x[0])
+        moved = [doc for _, doc, _ in singles] != [doc for _, doc, _ in found]
         tied, rank = 0, 1
         for _, same in itertools.groupby(found, key=lambda x: x[0]):
             group = list(same)
@@ -61,7 +63,7 @@ def by_hand(data: bytes, rows: dict[str, dict[str, int]], ties: str) -> tuple[by
                     hits.append((at, rows[topic][doc], rank, len(group)))
             rank += len(group)
         if topic in rows:
-            lists.append((index[topic], len(found), tied, 0, len(hits)))
+            lists.append((index[topic], len(found), tied, 0, len(hits), moved))
     extra = [topic for topic in topics if topic not in rows]
     return np.array(lists, np.int64).tobytes(), np.array(hits, np.int32).tobytes(), extra
 
