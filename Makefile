@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
-SOURCES := pyproject.toml setup.py src/amble/_reader.c src/amble/_walker.c $(wildcard src/amble/_c/*.h)
+SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
 .PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack clean
 .DEFAULT_GOAL := help
@@ -122,4 +122,4 @@ attack: $(VENV)/.test
 clean:
 	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo end_to_end src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-	rm -f src/amble/*.so
+	rm -f src/amble/native/*.so

@@ -14,8 +14,8 @@ abi3 = not sysconfig.get_config_var("Py_GIL_DISABLED")  # a free-threaded CPytho
 def extension(name: str, **more: object) -> Extension:
     """One C file, built without it being needed, for every CPython where that can be."""
     return Extension(
-        f"amble.{name}",
-        [f"src/amble/{name}.c"],
+        f"amble.native._{name}",
+        [f"src/amble/native/{name}.c"],
         optional=True,
         py_limited_api=abi3,
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if abi3 else [("AMBLE_FULL_API", "1")],
@@ -24,7 +24,7 @@ def extension(name: str, **more: object) -> Extension:
     )
 
 
-extensions = [extension("_reader", depends=glob("src/amble/_c/*.h")), extension("_walker")]
+extensions = [extension("reader", depends=glob("src/amble/native/*.h")), extension("walker")]
 
 setup(
     ext_modules=[] if os.environ.get("AMBLE_NO_C") else extensions,

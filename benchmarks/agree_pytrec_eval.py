@@ -16,7 +16,7 @@ import numpy as np
 
 import amble
 from amble.errors import MeasureError
-from amble.measures.trec import all_trec
+from amble.measures.trec_names import all_trec
 
 CLOSE = 1e-9
 LEAST = 1e-5  # what trec_eval takes the logarithm of where a score is 0

@@ -34,7 +34,7 @@ import workload
 import amble
 from amble.measures import Gains, Lists
 from amble.measures.variants import variants
-from amble.users.models import PUBLISHED
+from amble.users.markov_models import PUBLISHED
 
 SECTIONS = ("published", "family")
 ROUNDS = 5

@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from amble.files import open_source
+from amble.io.files import open_source
 
 M12 = (
     "RR", "INSQ", "P@10", "RBP(p=0.73)", "SDCG@10", "P@100", "RBP(p=0.95)", "SDCG@100", "AP",

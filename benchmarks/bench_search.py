@@ -31,8 +31,8 @@ import numpy as np
 import race
 
 import amble
-from amble.lab.documents import read_documents
-from amble.lab.text import Analyser
+from amble.retrieval.documents import read_documents
+from amble.retrieval.text_analysis import Analyser
 
 SECTIONS = ("vaswani", "scorers", "larger")
 SCORERS = ("jaccard", "logtf", "tfidf", "cosine", "bm25", "lm")

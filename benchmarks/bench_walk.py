@@ -29,9 +29,9 @@ import numpy as np
 import workload
 
 import amble
-from amble import _walker_py
 from amble.measures import Lists
-from amble.users import crowd
+from amble.native import plain_walker as _walker_py
+from amble.users import simulation as crowd
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 

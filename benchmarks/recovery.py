@@ -30,16 +30,16 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 import amble
+from amble.evaluation.fitted_intervals import ends_of
 from amble.logs import read_log
+from amble.logs.bootstrap import Resampled
+from amble.logs.chain_fitting import fit_markov, fit_walk, fit_walk_by_rank
 from amble.logs.counts import Counts
-from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.resampling import Resampled
-from amble.logs.times import fit_times
-from amble.logs.walks import fit_markov, fit_walk, fit_walk_by_rank
-from amble.measures.fitting import drawn
-from amble.uncertainty import ends_of
+from amble.logs.dwell_times import fit_times
+from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
+from amble.measures.fitted_parameters import drawn
 from amble.users.fitted import Fitted, FittedModel, Origin
-from amble.users.wander import Wander
+from amble.users.markov import Wander
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator

@@ -26,8 +26,9 @@ import numpy as np
 from scipy.special import bdtr
 
 import amble
-from amble.compare import paired, resampling
-from amble.compare.systems import Differences
+from amble.comparison import paired_tests as paired
+from amble.comparison import resampling
+from amble.comparison.systems import Differences
 
 ALPHA = 0.05
 TOPICS = (10, 25, 50)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 import amble
-from amble.commands.list import entry, families, title
+from amble.cli.commands.list import entry, families, title
 from amble.measures import REGISTRY
-from amble.report.chart import Line, user_spec
+from amble.reporting.charts.chart import Line, user_spec
 
 FOLDER = Path(__file__).parent / "measures"
 LENGTH = 100  # documents in the lists on which users are drawn

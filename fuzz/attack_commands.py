@@ -168,9 +168,9 @@ def _escaped(text: str) -> str:
 
 def options(command: str) -> list[argparse.Action]:
     """The options of a command, from its own parser."""
-    from amble import cli
+    from amble.cli.main import main as cli
 
-    module = importlib.import_module(f"amble.commands.{command}")
+    module = importlib.import_module(f"amble.cli.commands.{command}")
     return [action for action in cli._parser(command, module)._actions if action.dest != "help"]
 
 
@@ -231,7 +231,7 @@ def _of_base(command: str, base: str, rng: random.Random) -> Iterator[Case]:
 
 def cases(seed: int, command: str | None = None) -> list[Case]:
     """All cases in an order by seed that takes in turn from every option of every command."""
-    from amble.cli import COMMANDS
+    from amble.cli.main import COMMANDS
 
     missing = set(COMMANDS) - set(BASES)
     if missing:
@@ -360,7 +360,7 @@ class Ground:
         self.before = self._seen()
 
     def _prepare(self, words: Sequence[str]) -> None:
-        from amble.cli import entry
+        from amble.cli.main import entry
 
         done = self._fork(Case(tuple(words)), entry)
         if done.code != 0:
@@ -542,10 +542,10 @@ def _not_json(case: Case, text: bytes) -> list[str]:
 
 def attack(chosen: Iterable[Case], entry: Entry | None = None) -> Any:
     """Run cases; yield each with its number, what became of it, and the complaints."""
-    import amble.cli
+    import amble.cli.main
 
     def installed() -> object:
-        return amble.cli.entry()
+        return amble.cli.main.entry()
 
     home = "/dev/shm" if os.path.isdir("/dev/shm") and os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=home, prefix="amble-attacks-") as folder:
@@ -560,21 +560,21 @@ def attack(chosen: Iterable[Case], entry: Entry | None = None) -> Any:
 def warm() -> None:
     """Import what commands import, once, and start no thread."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from amble.cli import COMMANDS
+    from amble.cli.main import COMMANDS
 
-    names = [f"amble.commands.{name}" for name in COMMANDS]
+    names = [f"amble.cli.commands.{name}" for name in COMMANDS]
     names += [
         "amble.measures",
         "amble.evaluate",
-        "amble.meta",
+        "amble.metaevaluation",
         "amble.compare",
         "amble.logs",
-        "amble.lab.search",
-        "amble.lab.index",
-        "amble.lab.sheets",
-        "amble.lab.fusion",
-        "amble.report.page",
-        "amble.report.chart",
+        "amble.retrieval.search",
+        "amble.retrieval.inverted_index",
+        "amble.judging.sheets",
+        "amble.fusion",
+        "amble.reporting.page",
+        "amble.reporting.charts.chart",
         "amble.sessions",
         "amble.laws",
         "amble.check",

@@ -30,7 +30,7 @@ except ImportError:
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
-from amble import _reader_py as plain  # noqa: E402
+from amble.native import plain_reader as plain  # noqa: E402
 
 KINDS = ("run", "qrels", "numbers", "table", "changing")
 LONGEST = (*(plain.LONGEST,) * 4, 1000, 100, 63, 30, 1)  # lines that are allowed
@@ -44,8 +44,8 @@ class DifferenceError(Exception):
 
 def load(path: str) -> Any:
     """Load one build of the C reader."""
-    loader = ExtensionFileLoader("amble._reader", path)
-    spec = importlib.util.spec_from_file_location("amble._reader", path, loader=loader)
+    loader = ExtensionFileLoader("amble.native._reader", path)
+    spec = importlib.util.spec_from_file_location("amble.native._reader", path, loader=loader)
     if spec is None:
         raise ImportError(path)
     module = importlib.util.module_from_spec(spec)
@@ -98,8 +98,8 @@ class Worker:
         # keys of the hash: one with which most ids of a length collide, one that is known, and one that was drawn
         for build, key in zip(self.builds, ((0, 0), (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9)), strict=False):
             build._hash_key(*key)
-        sys.modules["amble._reader"] = self.builds[0]  # what amble.read takes as the C reader
-        from amble import read
+        sys.modules["amble.native._reader"] = self.builds[0]  # what amble.io.trec takes as the C reader
+        from amble.io import trec as read
 
         read._BIG_FILE = 0
         self.read = read

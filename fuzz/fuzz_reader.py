@@ -94,7 +94,7 @@ def build(cc: str, common: list[str]) -> list[str]:
         target = OUT / f"_reader_{name}.so"
         out.append(str(target))
         command = [cc, *common, "-Wall", "-Wextra", "-DAMBLE_CHECK_MEMORY", *more]
-        running.append(subprocess.Popen([*command, str(ROOT / "src/amble/_reader.c"), "-o", str(target)]))
+        running.append(subprocess.Popen([*command, str(ROOT / "src/amble/native/reader.c"), "-o", str(target)]))
     codes = [process.wait() for process in running]
     if any(codes):
         raise SystemExit("the C reader does not compile")

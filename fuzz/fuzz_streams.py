@@ -32,7 +32,7 @@ import zstandard
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
 from amble.errors import ReadError
-from amble.files import open_source, read_bytes
+from amble.io.files import open_source, read_bytes
 
 ENDING = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError, struct.error)

@@ -25,11 +25,11 @@ from figures import Figures, head, run, say, show, trec8_folder
 from numpy.typing import NDArray
 
 import amble
-from amble import meta
+from amble import metaevaluation as meta
 from amble.measures import Lists, Wander
 from amble.users.balance import share
 from amble.users.invariant import occupied
-from amble.users.models import PUBLISHED, Model
+from amble.users.markov_models import PUBLISHED, Model
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ import published
 from figures import run, say
 
 import amble
-from amble.meta import PoolEffect, pool_effect
-from amble.report.chart import check_file, save
-from amble.report.lines import Panel, lines_chart
+from amble.metaevaluation import PoolEffect, pool_effect
+from amble.reporting.charts.chart import check_file, save
+from amble.reporting.charts.line_charts import Panel, lines_chart
 
 MEASURES = ("AP", "P@10", "Rprec", "bpref", "RBP(p=0.8)")
 MODELS = ("GL_AD_ID", "LO_AD_ID")  # those of the TREC 8 panels, as such and rescaled by recall

@@ -65,8 +65,8 @@ def law(panel: str, run: str, args: argparse.Namespace) -> amble.Law:
 
 def figure1(found: Figures, args: argparse.Namespace) -> None:
     """Figure 1: scores, what the text reads off the panels, and pictures of them."""
-    from amble.report.chart import check_file, save
-    from amble.report.laws import law_chart
+    from amble.reporting.charts.chart import check_file, save
+    from amble.reporting.charts.distribution_charts import law_chart
 
     args.out.mkdir(parents=True, exist_ok=True)
     check_file(args.out / "figure1a.svg")

@@ -22,7 +22,7 @@ from figures import Figures, head, note, run, say, show, trec8_folder
 
 import amble
 from amble.logs import fit, read_log
-from amble.meta import kendall
+from amble.metaevaluation import kendall
 
 LOG = "sogou.relpred.tsv.gz"
 SHOWN = 5  # runs that are shown, by AP

@@ -17,7 +17,8 @@ import numpy as np
 from figures import head, note, run, say, show, trec8_folder
 
 import amble
-from amble.lab import METHODS, ORDERS, judging_effort
+from amble.fusion import METHODS
+from amble.judging import ORDERS, judging_effort
 
 FOUND = (0.5, 0.8, 0.95)
 DEPTHS = (1, 10, 20, 50, 100)

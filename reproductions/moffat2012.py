@@ -14,7 +14,7 @@ import published
 from figures import run, say
 
 import amble
-from amble.meta import Agreement, agreement
+from amble.metaevaluation import Agreement, agreement
 
 MEASURES = {
     "rr": "RR",

@@ -24,10 +24,10 @@ from figures import head, note, run, say, show, trec8_folder
 from numpy.typing import NDArray
 
 import amble
-from amble.laws import orders_of
-from amble.orders import order_systems
+from amble.distributions.partial_order import order_systems
+from amble.evaluation.run_distributions import orders_of
 from amble.progress import Progress
-from amble.report.chart import altair, check_file, save
+from amble.reporting.charts.chart import altair, check_file, save
 
 Array = NDArray[Any]
 

@@ -29,10 +29,10 @@ from figures import head, note, run, say, show
 from numpy.typing import NDArray
 
 import amble
-from amble.measures.session import AUTHORS
-from amble.meta import kendall, spearman
+from amble.measures.catalogue.sessions_weighted import AUTHORS
+from amble.metaevaluation import kendall, spearman
 from amble.progress import Progress
-from amble.users.session import SessionWalk
+from amble.users.session_user import SessionWalk
 
 Array = NDArray[np.float64]
 

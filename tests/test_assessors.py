@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab import agreement, cohen_kappa, krippendorff_alpha, overlap
+from amble.judging import agreement, cohen_kappa, krippendorff_alpha, overlap
 
 NAN = math.nan
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, example C: four observers, twelve units

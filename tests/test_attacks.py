@@ -140,7 +140,7 @@ def test_every_command_and_option_is_attacked(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.syspath_prepend(str(FUZZ))
     import attack_commands
 
-    from amble.cli import COMMANDS
+    from amble.cli.main import COMMANDS
 
     groups = {case.group for case in attack_commands.cases(1)}
     for command in COMMANDS:

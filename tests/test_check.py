@@ -21,9 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble import _reader_py, cli
-from amble.check import SEVERITY, Findings, Report, check, check_qrels, check_run, lines, runs
-from amble.commands import check as command
+from amble.cli.commands import check as command
+from amble.cli.main import main as cli
+from amble.native import plain_reader as _reader_py
+from amble.validation import SEVERITY, Findings, Report, check, check_qrels, check_run, lines
+from amble.validation import run_check as runs
 
 pytestmark = pytest.mark.twin
 

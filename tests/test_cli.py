@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import COMMANDS, _parser, main
-from amble.commands.inputs import READ, WRITTEN
+from amble.cli.inputs import READ, WRITTEN
+from amble.cli.main import COMMANDS, _parser, main
 
 pytestmark = pytest.mark.twin
 
@@ -370,7 +370,7 @@ def _heed_interrupts() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("module", ["types", "amble.cli", "argparse", "amble.commands.list", "amble.measures"])
+@pytest.mark.parametrize("module", ["types", "amble.cli.main", "argparse", "amble.cli.commands.list", "amble.measures"])
 @pytest.mark.parametrize("script", [False, True])
 def test_an_early_interrupt_leaves_no_traceback(tmp_path: Path, module: str, script: bool) -> None:
     # SIGINT at the very moment at which a module is looked for, after amble itself was
@@ -387,7 +387,7 @@ def test_an_early_interrupt_leaves_no_traceback(tmp_path: Path, module: str, scr
     start = ["-m", "amble"]
     if script:  # as pip writes it
         (tmp_path / "bin").mkdir()
-        (tmp_path / "bin" / "amble").write_text("import sys\nfrom amble.cli import entry\nsys.exit(entry())\n")
+        (tmp_path / "bin" / "amble").write_text("import sys\nfrom amble.cli.main import entry\nsys.exit(entry())\n")
         start = ["-P", str(tmp_path / "bin" / "amble")]
     paths = [str(tmp_path), os.path.dirname(os.path.dirname(amble.__file__))]
     done = subprocess.run(
@@ -403,7 +403,7 @@ def test_an_early_interrupt_leaves_no_traceback(tmp_path: Path, module: str, scr
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_importing_amble_leaves_signals_alone() -> None:
-    code = "import signal, amble, amble.cli; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    code = "import signal, amble, amble.cli.main; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     command = [sys.executable, "-c", code, "-m", "amble"]
     assert subprocess.check_output(command, preexec_fn=_heed_interrupts) == b"True\n"
 
@@ -432,7 +432,7 @@ def test_any_number_of_threads(files: tuple[str, str]) -> None:
 
 def arguments_of(command: str) -> list[argparse.Action]:
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"amble.commands.{command}").arguments(parser)
+    importlib.import_module(f"amble.cli.commands.{command}").arguments(parser)
     return parser._actions
 
 
@@ -731,7 +731,7 @@ def test_whole_numbers_are_bounded(
 def test_every_number_on_the_command_line_is_bounded() -> None:
     """No option is read by int or float themselves, which take 1_0, digits of any script, and any size."""
     for command in COMMANDS:
-        parser = _parser(command, importlib.import_module(f"amble.commands.{command}"))
+        parser = _parser(command, importlib.import_module(f"amble.cli.commands.{command}"))
         for action in parser._actions:
             assert action.type not in (int, float), f"amble {command} {action.option_strings}"
             if action.type is not None:

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.collection import make_collection
-from amble.compare.chances import Chance
-from amble.compare.letters import letter_groups, letter_name, letters_of
+from amble.cli.demo_collection import make_collection
+from amble.comparison.letters import letter_groups, letter_name, letters_of
+from amble.comparison.p_values import Chance
 from amble.measures import REGISTRY
 
 TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
@@ -115,7 +115,7 @@ def test_geometric_means_are_compared_by_logarithms(scores: amble.Scores) -> Non
 
 
 def test_counts_and_standardised_scores(scores: amble.Scores) -> None:
-    from amble.standardise import standardised
+    from amble.evaluation.standardisation import standardised
 
     table = {topic: {"AP": (0.3, 0.1), "P@10": (0.5, 0.2), "GMAP": (-1.0, 0.5)} for topic in scores.topics}
     z = standardised(scores, table)

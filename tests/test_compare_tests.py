@@ -25,10 +25,10 @@ from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 
 import amble
-from amble.compare.corrections import adjust
-from amble.compare.ranges import critical_range, exceeds
-from amble.compare.resampling import counts_of_draws
-from amble.compare.tukey import critical_difference, dealt_ranges, range_p
+from amble.comparison.corrections import adjust
+from amble.comparison.resampling import counts_of_draws
+from amble.comparison.studentised_range import critical_range, exceeds
+from amble.comparison.tukey import critical_difference, dealt_ranges, range_p
 
 Array = NDArray[np.float64]
 SIDES = {"two": "two-sided", "greater": "greater", "less": "less"}

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import amble
 from amble.measures import REGISTRY, Forward, Lists, measure
-from amble.measures.residual import residuals
-from amble.users.wander import Wandering
+from amble.measures.residuals import residuals
+from amble.users.markov import Wandering
 
 # who stop at the end of a list, or leave with nothing there
 ENDING = [
@@ -181,7 +181,7 @@ def test_costs_below_the_cut() -> None:
 
 
 def test_the_reports_user_never_looks_below_the_cut(amble_cli: Any, tmp_path: Path) -> None:
-    from amble.report.attention import attention
+    from amble.reporting.attention import attention
 
     scores = amble.evaluate(aligned([[1, 0] * 20]), "nDCG@3 AP@3 RBP@3")
     found = {str(m): attention(scores, m, "run0") for m in scores.parsed}
@@ -210,7 +210,7 @@ def test_the_residual_of_a_population_is_the_mean_of_its_users() -> None:
 
 def test_half_of_one_user_and_half_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half RBP(.5), half RBP(.95), ten judged documents: (.5^10 + .95^10) / 2, not .5444 of the mixed user."""
-    from amble.measures.populations import Population
+    from amble.expressions.populations import Population
 
     monkeypatch.setattr(Population, "nodes", lambda self: (np.array([0.5, 0.95]), np.array([0.5, 0.5])))
     lists = Lists.of_grades([1] * 10)

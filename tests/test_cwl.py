@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.cli import main
-from amble.cwl import COLUMNS, expectations
+from amble.cli.main import main
+from amble.evaluation.cwl_report import COLUMNS, expectations
 from amble.measures import REGISTRY, Lists
 from amble.measures.costs import Costs, read_costs
-from amble.measures.residual import bounds, residuals
+from amble.measures.residuals import bounds, residuals
 
 nan = math.nan
 RANKS = [1, 3, 4, 6, 8, 12, 14, 34, 37, 43, 64, 82, 86, 95]

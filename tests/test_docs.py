@@ -13,12 +13,12 @@ from types import ModuleType
 import pytest
 
 import amble
-from amble import frames
-from amble.check import SEVERITY
-from amble.cli import COMMANDS
-from amble.commands.list import _FAMILIES, title
+from amble.cli.commands.list import _FAMILIES, title
+from amble.cli.main import COMMANDS
+from amble.io import columns as frames
 from amble.measures import REGISTRY, parse
-from amble.measures.trec import LEFT_OUT, all_trec
+from amble.measures.trec_names import LEFT_OUT, all_trec
+from amble.validation import SEVERITY
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -127,7 +127,7 @@ def test_every_public_name_is_described() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_described(command: str) -> None:
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"amble.commands.{command}").arguments(parser)
+    importlib.import_module(f"amble.cli.commands.{command}").arguments(parser)
     options = {option for action in parser._actions for option in action.option_strings} - {"-h", "--help"}
     told = section(text("docs/cli.md"), command)
     assert not [option for option in sorted(options) if not re.search(rf"(?<![\w-]){option}(?![\w-])", told)]

@@ -185,7 +185,7 @@ def test_condensed_lists_leave_negative_grades_out() -> None:
 def test_laws_and_users_are_those_of_the_scores(name: str) -> None:
     """Also where the largest grade is below 1: one rule for what a gain of 1 is."""
     from amble.measures import Lists
-    from amble.measures.residual import residuals
+    from amble.measures.residuals import residuals
 
     for qrels in ({"1": {"a": 0.5, "b": 0.25, "c": 0}}, {"1": {"a": 3, "b": 1, "c": 0}}):
         scores = amble.evaluate(qrels, {"x": {"1": {"a": 1.0, "c": 2.0, "b": 0.5, "z": 0.1}}}, name)
@@ -257,7 +257,7 @@ def _many_topics(order: list[str]) -> tuple[dict[str, dict[str, int]], dict[str,
 
 def test_one_mean_everywhere() -> None:
     """A plain sum over topics in the byte order of their ids ("10" before "9"), divided by their number."""
-    from amble.laws import means_of
+    from amble.evaluation.run_distributions import means_of
 
     topics = [str(t) for t in range(1, 61)]
     rng = np.random.default_rng(8)
@@ -275,9 +275,9 @@ def test_one_mean_everywhere() -> None:
             assert amble.compare(scores, name).mean.tolist() == scores.means()[:, j].tolist()
             mapping = {run: dict(zip(scores.topics, scores[run, name].tolist(), strict=True)) for run in scores.runs}
             assert amble.compare(mapping).mean.tolist() == scores.means()[:, j].tolist()
-        by_topic = amble.meta.samples.by_topic(scores)
-        assert amble.meta.samples.means_over(by_topic)[:4].T.tolist() == (plain / 60).tolist()
-        assert amble.meta.robustness._Scored(scores.rankings, scores.parsed, "zero").full.T.tolist() == (
+        by_topic = amble.metaevaluation.samples.by_topic(scores)
+        assert amble.metaevaluation.samples.means_over(by_topic)[:4].T.tolist() == (plain / 60).tolist()
+        assert amble.metaevaluation.robustness._Scored(scores.rankings, scores.parsed, "zero").full.T.tolist() == (
             scores.means().tolist()
         )
         eu = amble.cwl(scores.rankings, "RBP(p=0.5)")["EU"]

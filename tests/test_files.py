@@ -23,10 +23,10 @@ import pytest
 import zstandard
 
 import amble
-from amble.collection import make_collection
-from amble.files import keep, stem, topic_changes, whole_file, write_whole
-from amble.lab.documents import read_documents
-from amble.rows import read_rows
+from amble.cli.demo_collection import make_collection
+from amble.io.files import keep, stem, topic_changes, whole_file, write_whole
+from amble.io.tables import read_rows
+from amble.retrieval.documents import read_documents
 
 pytestmark = pytest.mark.twin
 
@@ -147,8 +147,8 @@ def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> No
 
 def test_other_readers_check_too(write) -> None:
     # the same bytes through the lab's, the sessions', and the tables' readers
-    from amble.lab.lines import numbered_lines
-    from amble.sessions.layouts import content
+    from amble.io.text import numbered_lines
+    from amble.sessions.formats import content
 
     text = "a b 1\n"
     damaged = write("x.xz", lzma.compress(text.encode()) + lzma.compress(text.encode())[:-1])
@@ -207,8 +207,8 @@ def test_a_compressed_line_of_a_gigabyte(write, ending: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no limit of memory on this system")
 @pytest.mark.parametrize("pure", ["0", "1"])
 def test_a_gigabyte_does_not_take_the_memory(write, pure: str) -> None:
-    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); import amble.cli; "
-    code += "sys.exit(amble.cli.main(['eval', *sys.argv[1:]]))"
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); import amble.cli.main; "
+    code += "sys.exit(amble.cli.main.main(['eval', *sys.argv[1:]]))"
     files = write("q", QRELS), write("r.gz", gigabyte("gz"))
     env = {**os.environ, "AMBLE_PURE": pure}
     done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, env=env)
@@ -371,7 +371,7 @@ def test_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_pipe_is_written_to() -> None:
-    code = "from amble.files import write_whole; write_whole('/dev/stdout', 'here')"
+    code = "from amble.io.files import write_whole; write_whole('/dev/stdout', 'here')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("here", "")
 
@@ -451,7 +451,7 @@ def full_after(size: int) -> Iterator[None]:
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
-    from amble.report.chart import save, user_chart
+    from amble.reporting.charts.chart import save, user_chart
 
     index = amble.index({f"d{i}": f"word{i} march" for i in range(500)}, language="none")
     chart = user_chart({"AP": amble.parse("AP").user([1.0, 0.0])})
@@ -474,7 +474,7 @@ def test_a_polite_kill_leaves_nothing(tmp_path: Path, how: signal.Signals, old: 
     if old:
         path.write_text("before")
     code = (
-        "import sys, time; from amble.files import whole_file\n"
+        "import sys, time; from amble.io.files import whole_file\n"
         "with whole_file(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); print('now', flush=True); time.sleep(60)"
     )

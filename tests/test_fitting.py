@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import AlignError, MeasureError
 from amble.measures import Wander
-from amble.measures.fitting import drawn
+from amble.measures.fitted_parameters import drawn
 from amble.users.fit_file import write_fit
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab import METHODS
-from amble.lab.written import run_text
+from amble.fusion import METHODS
+from amble.io.written import run_text
 
 Runs = dict[str, dict[str, dict[str, float]]]
 

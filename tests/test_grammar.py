@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.measures.grammar import parse_call, show_value, split_measures
+from amble.expressions.grammar import parse_call, show_value, split_measures
 
 
 @pytest.mark.parametrize(

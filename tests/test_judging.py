@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab import ORDERS, Judging, judging_effort, order_pool
-from amble.lab.orders import LEARNING
+from amble.judging import ORDERS, Judging, judging_effort, order_pool
+from amble.judging.judging_orders import LEARNING
 
 TWO = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"d": 9.0, "e": 8.0, "f": 7.0}}}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import main
+from amble.cli.main import main
 
 Write = Callable[[str, str | bytes], str]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -158,5 +158,5 @@ def test_standard_input(index: str, amble_cli: Cli) -> None:
 
 def test_other_commands_do_not_load_the_lab(amble_cli: Cli) -> None:
     done = amble_cli("--version", PYTHONPROFILEIMPORTTIME="1")
-    assert "amble.lab" not in done.stderr
+    assert "amble.retrieval" not in done.stderr
     assert "scipy" not in done.stderr

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import amble
-from amble.cli import main
-from amble.collection import make_collection
-from amble.commands.asking import _Kept
+from amble.cli.demo_collection import make_collection
+from amble.cli.main import main
+from amble.judging.terminal import _Kept
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -58,7 +58,7 @@ def test_pool_with_judgments(demo: list[str], capsys: pytest.CaptureFixture[str]
     assert first["contributors"].split() == [
         f"{run}:{rank}" for run, rank in pool.contributors(first["topic"], first["doc"]).items()
     ]
-    expected = [pool.docs[row] for row in amble.lab.order_pool(pool, "mtf", "qrels.txt")]
+    expected = [pool.docs[row] for row in amble.judging.order_pool(pool, "mtf", "qrels.txt")]
     assert [row["doc"] for row in rows] == expected
     assert "relevant ones of qrels.txt in the pool" in said.err
 
@@ -132,7 +132,7 @@ def test_agreement_uniques_and_effort(demo: list[str], capsys: pytest.CaptureFix
     words = ["judge", "effort", "qrels.txt", *demo, "--depth", "10", "--orders", "docno,mm", "--found", "0.5,1"]
     assert main([*words, "--format", "tsv", "--seed", "2"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    effort = amble.lab.judging_effort(amble.pool(demo, 10), "qrels.txt", ["docno", "mm"], seed=2)
+    effort = amble.judging.judging_effort(amble.pool(demo, 10), "qrels.txt", ["docno", "mm"], seed=2)
     assert [int(row[2]) for row in rows[1:]] == [
         int(effort.needed(share).sum(axis=1)[i]) for i in (0, 1) for share in (0.5, 1.0)
     ]
@@ -192,7 +192,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
     assert lines[:2] == kept
     assert [line.split()[0] for line in lines] == ["301", "301", "301", "302"]  # three of a topic, then the next
     assert second.returncode == 0
-    judging = amble.lab.Judging(amble.pool(demo[:2], 4), "301", "mtf", seed=1)
+    judging = amble.judging.Judging(amble.pool(demo[:2], 4), "301", "mtf", seed=1)
     for line in lines[:3]:
         assert judging.next() == line.split()[2]
         judging.judge(float(line.split()[3]))
@@ -282,7 +282,7 @@ def test_nothing_is_written_over_what_is_read(demo: list[str], capsys: pytest.Ca
 def test_where_nothing_can_be_written_is_known_before_the_work(
     path: str, why: str, demo: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amble.lab.gathered.gather", lambda *args, **options: pytest.fail("runs were read"))
+    monkeypatch.setattr("amble.rankings.run_lists.gather", lambda *args, **options: pytest.fail("runs were read"))
     monkeypatch.setattr("sys.stdin", None)
     for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "effort", "qrels.txt", *demo]):
         assert error_of(capsys, *words, "-o", path) == f"amble: {path}: {why}\n"

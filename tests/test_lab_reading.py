@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab.documents import Document, read_documents
-from amble.lab.markup import parts, plain
-from amble.lab.written import qrels_text, run_text
+from amble.io.written import qrels_text, run_text
+from amble.retrieval.documents import Document, read_documents
+from amble.retrieval.markup import parts, plain
 
 Write = Callable[[str, str | bytes], str]
 

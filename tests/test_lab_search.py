@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab.documents import read_documents
-from amble.lab.scorers import SCORERS, parse_scorer
-from amble.lab.smart import Tallies, parse_smart
+from amble.retrieval.documents import read_documents
+from amble.retrieval.scorers import SCORERS, parse_scorer
+from amble.retrieval.smart import Tallies, parse_smart
 
 # N = 3; lengths 3, 2, 5, so 10 tokens; df: a 2, b 2, c 1, d 1; cf: a 3, b 4, c 1, d 2
 THREE = {"d1": "a a b", "d2": "a c", "d3": "b b b d d"}
@@ -294,7 +294,7 @@ def test_many_blocks(three: amble.Index, monkeypatch: pytest.MonkeyPatch) -> Non
     topics = {str(i): text for i, text in enumerate(["a", "x", "", "b c", "d d", "a b c d"])}
     for scorer in SCORERS:
         at_once = dict(amble.search(three, topics, scorer))
-        monkeypatch.setattr("amble.lab.search._CELLS", 1)
+        monkeypatch.setattr("amble.retrieval.search._CELLS", 1)
         done: list[int] = []
         total: list[int] = []
         one_by_one = amble.search(three, topics, scorer, progress=lambda a, b: (done.append(a), total.append(b)))  # noqa: B023
@@ -307,7 +307,7 @@ def test_many_blocks(three: amble.Index, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_order_of_documents_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     amble.index(THREE, language="none").save(tmp_path / "one")
-    monkeypatch.setattr("amble.lab.index._BLOCK", 2)  # counted in several blocks
+    monkeypatch.setattr("amble.retrieval.inverted_index._BLOCK", 2)  # counted in several blocks
     amble.index(dict(reversed(THREE.items())), language="none").save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 

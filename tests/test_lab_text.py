@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab.text import Analyser
+from amble.retrieval.text_analysis import Analyser
 
 
 def test_plain_words() -> None:
@@ -72,7 +72,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, module: str) -> None
 
 
 def test_unicode_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("amble.lab.text._FOUND", {})
+    monkeypatch.setattr("amble.retrieval.text_analysis._FOUND", {})
     monkeypatch.setitem(sys.modules, "regex", None)
     with pytest.raises(amble.AmbleError, match=r"beyond ASCII needs the extra: pip install 'amble\[lab\]'"):
         Analyser("none").terms("café")
@@ -91,7 +91,7 @@ def test_settings_are_all_there_is(text: str, language: str) -> None:
 @given(st.text(st.characters(codec="ascii"), max_size=60), st.booleans())
 def test_ascii_is_no_special_case(text: str, english: bool) -> None:
     """The quick way for ASCII finds the same words as the library does."""
-    from amble.lab.text import _unicode_words
+    from amble.retrieval.text_analysis import _unicode_words
 
     analyser = Analyser("english" if english else "none")
     assert analyser.words(text) == _unicode_words(english)(text.lower())

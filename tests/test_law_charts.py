@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import amble
-from amble.law import Law
-from amble.orders import PartialOrder, order_systems
-from amble.report.chart import save, shown
-from amble.report.hasse import _width, hasse_chart, hasse_spec
-from amble.report.laws import COLOURS, law_chart, law_spec, steps
+from amble.distributions.distribution import Law
+from amble.distributions.partial_order import PartialOrder, order_systems
+from amble.reporting.charts.chart import save, shown
+from amble.reporting.charts.distribution_charts import COLOURS, law_chart, law_spec, steps
+from amble.reporting.charts.hasse import _width, hasse_chart, hasse_spec
 
 R, S = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 

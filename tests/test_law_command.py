@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from amble.cli import main
+from amble.cli.main import main
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import amble
-from amble.laws import chosen_lists, orders_of
+from amble.evaluation.run_distributions import chosen_lists, orders_of
 
 pytestmark = pytest.mark.twin
 

@@ -16,12 +16,12 @@ from scipy import optimize, stats
 import amble
 from amble.errors import AmbleError
 from amble.logs import Counts, Facts, Fit, fit, holding_rates, read_log
-from amble.logs.choosing import behaviour, folds
+from amble.logs.bootstrap import Resampled
+from amble.logs.chain_fitting import smoothed, steps_of, walk_chances
 from amble.logs.counts import GROUPS
-from amble.logs.forward import fit_continuation, fit_rbp, going_on, reached
+from amble.logs.forward_fitting import fit_continuation, fit_rbp, going_on, reached
 from amble.logs.privacy import kept, observed, pooled, pooled_moves
-from amble.logs.resampling import Resampled
-from amble.logs.walks import smoothed, steps_of, walk_chances
+from amble.logs.selection import behaviour, folds
 from amble.users.fit_file import read_fit, write_fit
 from amble.users.fitted import Fitted
 

@@ -421,7 +421,7 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
 
 
 def test_charts_are_apart() -> None:
-    from amble.report.chart import user_chart
+    from amble.reporting.charts.chart import user_chart
 
     users = {"MP": amble.parse("MP").user([1, 0, 1]), "P": amble.parse("P@2").user([1, 0, 1])}
     with pytest.raises(amble.AmbleError, match="draw them apart"):

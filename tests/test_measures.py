@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 import amble
 from amble import AmbleError, MeasureError, parse
 from amble.errors import SimulationWarning
-from amble.measures import REGISTRY
-from amble.measures.domains import (
+from amble.expressions.domains import (
     Above,
     AtLeast,
     Between,
@@ -32,7 +31,8 @@ from amble.measures.domains import (
     Switch,
     Whole,
 )
-from amble.measures.fitting import FittedUser
+from amble.measures import REGISTRY
+from amble.measures.fitted_parameters import FittedUser
 from amble.measures.rates import Rates
 
 nan = math.nan
@@ -461,8 +461,8 @@ SPEEDS = [
 @pytest.mark.parametrize("text", SPEEDS)
 def test_dense_sparse_and_static_agree(text: str) -> None:
     """The three speeds give one answer; lists are long enough for several stretches of ranks."""
-    from amble.measures.dense import score_dense
-    from amble.measures.gains import Lists
+    from amble.rankings.lists import Lists
+    from amble.users.forward_dense import score_dense
 
     rng = np.random.default_rng(3)
     qrels = {str(t): {f"d{i}": int(rng.integers(0, 4)) for i in range(80)} for t in range(4)}

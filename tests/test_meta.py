@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import amble
-from amble.compare.resampling import counts_of_draws
+from amble.comparison.resampling import counts_of_draws
 from amble.errors import AmbleError
-from amble.meta import agreement, correlations, discriminative_power, kendall, rbo, spearman, swap_rates, tau_ap
-from amble.meta.correlation import places
-from amble.meta.samples import by_topic, mean_differences, means_over, side_by_side
-from amble.meta.significance import bootstrap_levels, paired_t, tukey_hsd
-from amble.meta.sizes import (
+from amble.metaevaluation import (
+    agreement,
+    correlations,
+    discriminative_power,
+    kendall,
+    rbo,
+    spearman,
+    swap_rates,
+    tau_ap,
+)
+from amble.metaevaluation.correlation import places
+from amble.metaevaluation.samples import by_topic, mean_differences, means_over, side_by_side
+from amble.metaevaluation.significance import bootstrap_levels, paired_t, tukey_hsd
+from amble.metaevaluation.swaps import Swaps
+from amble.metaevaluation.topic_set_sizes import (
     error_variance,
     power_of_t,
     topics_for_interval,
@@ -26,7 +36,6 @@ from amble.meta.sizes import (
     topics_needed,
     width_of_interval,
 )
-from amble.meta.swaps import Swaps
 
 SOME = st.integers(3, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2))
 TELLING = SOME.filter(lambda xy: len(set(xy[0])) > 1 and len(set(xy[1])) > 1)

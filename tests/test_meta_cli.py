@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from amble.cli import main
-from amble.collection import make_collection
+from amble.cli.demo_collection import make_collection
+from amble.cli.main import main
 from amble.table import Table
 
 QUESTIONS = ("tau", "agreement", "power", "swaps", "pool", "topics")
@@ -210,7 +210,7 @@ def test_in_a_process_of_its_own(demo: list[str], amble_cli: Callable[..., Any])
 
 
 def test_specs_are_of_what_the_tables_say() -> None:
-    from amble.report.lines import Panel, lines_spec
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     table = Table(["measure", "x", "y", "low", "high"], [["AP", 1, 0.5, 0.4, 0.6], ["RR", 2, 0.7, 0.6, 0.8]])
     spec = lines_spec(table, "x", [Panel("one", "y", "low", "high"), Panel("two", "y", rows=("x", 2))])

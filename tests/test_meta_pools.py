@@ -10,11 +10,19 @@ import pytest
 from scipy import stats
 
 import amble
-from amble.collection import make_collection
+from amble.cli.demo_collection import make_collection
 from amble.errors import AmbleError, MeasureError
 from amble.measures import REGISTRY
-from amble.meta import depth_pool, groups_by_prefix, judge_again, leave_out, pool_effect, sampled_pools, without_group
-from amble.meta.pools import first_ranks
+from amble.metaevaluation import (
+    depth_pool,
+    groups_by_prefix,
+    judge_again,
+    leave_out,
+    pool_effect,
+    sampled_pools,
+    without_group,
+)
+from amble.metaevaluation.reduced_pools import first_ranks
 
 OWN = [name for name, d in REGISTRY.items() if d.family != "yours"]
 

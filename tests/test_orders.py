@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble import Law, orders
-from amble.orders import PartialOrder, order_systems
+from amble import Law
+from amble.distributions import partial_order as orders
+from amble.distributions.partial_order import PartialOrder, order_systems
 
 ATOMS = st.lists(st.tuples(st.integers(-2, 3), st.integers(1, 4)), min_size=1, max_size=4)
 CODE = {"less": -1, "greater": 1, "equal": 0, "incomparable": 2}

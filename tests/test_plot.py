@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import amble
-from amble.meta import agreement, correlations
-from amble.report.chart import save
+from amble.metaevaluation import agreement, correlations
+from amble.reporting.charts.chart import save
 
 QRELS = {t: {"a": 1, "b": 1} for t in "1234"}
 GOOD, FAIR, POOR = {"a": 2.0, "b": 1.0}, {"a": 3.0, "z": 2.0, "b": 1.0}, {"z": 3.0, "y": 2.0, "b": 1.0}

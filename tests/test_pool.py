@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.collection import make_collection
-from amble.lab import unique_relevant
-from amble.lab.gathered import gather
+from amble.cli.demo_collection import make_collection
+from amble.judging import unique_relevant
+from amble.rankings.run_lists import gather
 
 RUNS = {
     "x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}, "2": {"k": 1.0}},
@@ -231,7 +231,10 @@ def test_uniques_are_what_a_pool_without_the_run_lacks(tmp_path: Path) -> None:
     whole = (amble.pool(runs, 10).grades(made.qrels) >= 1).sum()
     lost = [whole - (amble.pool(runs[:i] + runs[i + 1 :], 10).grades(made.qrels) >= 1).sum() for i in range(len(runs))]
     assert unique_relevant(rankings, 10)["unique relevant"] == lost
-    assert amble.meta.depth_pool(rankings, 10).sum() == np.isfinite(amble.pool(runs, 10).grades(made.qrels)).sum()
+    assert (
+        amble.metaevaluation.depth_pool(rankings, 10).sum()
+        == np.isfinite(amble.pool(runs, 10).grades(made.qrels)).sum()
+    )
 
 
 def test_the_pool_of_trec8(runs: Path) -> None:

@@ -26,14 +26,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble import _reader_py as plain
-from amble import read
 from amble.errors import ReadError
+from amble.io import trec as read
+from amble.native import plain_reader as plain
 
 pytestmark = pytest.mark.twin
 
 try:
-    from amble import _reader as c_reader
+    from amble.native import _reader as c_reader
 except ImportError:
     c_reader = None
 
@@ -858,7 +858,7 @@ def test_answers_do_not_depend_on_the_key(tmp_path: Any) -> None:
     (tmp_path / "q").write_text(qrels)
     (tmp_path / "r").write_text("".join(run))
     code = (
-        "import hashlib, sys; from amble import _reader as r; f = lambda p: open(p, 'rb')\n"
+        "import hashlib, sys; from amble.native import _reader as r; f = lambda p: open(p, 'rb')\n"
         "j = r.judge(f('q'), 'q')\n"
         "found = r.describe(j), r.documents(j), r.rank(j, f('r'), 0, 0, ''), r.rank(None, f('r'), 0, 0, '')\n"
         "print(hashlib.sha256(repr(found).encode()).hexdigest())"

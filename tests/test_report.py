@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import amble
-from amble.cli import main
-from amble.collection import make_collection
+from amble.cli.demo_collection import make_collection
+from amble.cli.main import main
 from amble.measures import Lists, parse
-from amble.measures.residual import residuals
-from amble.meta import agreement, correlations
+from amble.measures.residuals import residuals
+from amble.metaevaluation import agreement, correlations
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "INST(T=2)", "bpref"]
 ODD = ("<script>alert(1)</script>", 'ü "x" & ', "</script><!--", "{{ 7*7 }}")
@@ -209,7 +209,7 @@ def test_users(scores: amble.Scores, shown: dict[str, Any]) -> None:
 
 
 def test_users_who_wander_say_when_they_stop() -> None:
-    from amble.report.attention import attention
+    from amble.reporting.attention import attention
 
     scores = amble.evaluate(
         {"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}}, ["MP", "MP(steps=3)"]

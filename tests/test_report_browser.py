@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import amble
-from amble.cli import main
-from amble.collection import make_collection
+from amble.cli.demo_collection import make_collection
+from amble.cli.main import main
 
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
 MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
@@ -498,7 +498,7 @@ def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
     nasty = NASTY.replace(" ", "/")
     pool = {"=1+1": {nasty: -2, "constructor": -2, "'-x": -2}}
     path = tmp_path / "sheet.html"
-    path.write_text(amble.lab.sheet(pool, "html", texts={"'-x": NASTY}, questions={"=1+1": NASTY}))
+    path.write_text(amble.judging.sheet(pool, "html", texts={"'-x": NASTY}, questions={"=1+1": NASTY}))
     one = Opened(browser, path, accept_downloads=True)
     assert one.page.locator("article strong").all_text_contents() == [nasty, "constructor", "'-x"]
     assert one.page.locator(".text").all_text_contents() == [NASTY, NASTY]
@@ -509,7 +509,7 @@ def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
         one.page.click("#save")
     caught.value.save_as(tmp_path / "judgments.csv")
     assert (tmp_path / "judgments.csv").read_text().splitlines()[2:] == ["'=1+1,constructor,0", "'=1+1,''-x,1"]
-    back = amble.lab.read_sheets(tmp_path / "judgments.csv", pool)
+    back = amble.judging.read_sheets(tmp_path / "judgments.csv", pool)
     assert dict(zip(back.docs, back.grades, strict=True)) == {nasty: 1, "constructor": 0, "'-x": 1}
     assert (one.said, [url for url in one.asked if not url.startswith("blob:")]) == ([], [path.as_uri()])
     refused = "() => fetch('https://example.org/').then(() => 'asked', () => 'refused')"

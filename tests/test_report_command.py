@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import main
-from amble.collection import make_collection
-from amble.report.chart import save
-from amble.report.config import KEYS, read_config, write_config
-from amble.report.gates import Gate, parse_gate
+from amble.cli.demo_collection import make_collection
+from amble.cli.main import main
+from amble.reporting.charts.chart import save
+from amble.reporting.gates import Gate, parse_gate
+from amble.reporting.options import KEYS, read_config, write_config
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

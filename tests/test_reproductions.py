@@ -14,7 +14,8 @@ from types import ModuleType
 
 import pytest
 
-from amble.lab import METHODS, ORDERS
+from amble.fusion import METHODS
+from amble.judging import ORDERS
 
 FOLDER = Path(__file__).parent.parent / "reproductions"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli import main
+from amble.cli.main import main
 
 CLI = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[[str, str | bytes], str]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import MeasureError, NormalisedWarning
 from amble.measures import REGISTRY
-from amble.users.session import SessionWalk
+from amble.users.session_user import SessionWalk
 
 NAMES = [name for name, d in REGISTRY.items() if d.question == "session"]
 SCORED = [name for name in NAMES if name not in ("PerQuery", "esM")]

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.lab import read_sheets, sheet, sheets
-from amble.lab.sheets import parse_grades, read_texts
-from amble.lab.topics import read_questions
+from amble.judging import read_sheets, sheet, sheets
+from amble.judging.sheets import parse_grades, read_texts
+from amble.retrieval.topics import read_questions
 
 Write = Callable[[str, str | bytes], str]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import amble
+from amble.evaluation.simulated_users import Simulation, simulate_lists
 from amble.measures import Lists
-from amble.simulate import Simulation, simulate_lists
-from amble.users.crowd import Tally, simulated_law, strolls
 from amble.users.effort import Effort
+from amble.users.simulation import Tally, simulated_law, strolls
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -65,7 +65,7 @@ def test_many_users_for_a_hundred_walks() -> None:
 
 def slow() -> bool:
     """Whether the plain twin is at work."""
-    from amble.users import crowd
+    from amble.users import simulation as crowd
 
     return not crowd.compiled()
 
@@ -295,7 +295,7 @@ def test_a_line_on_the_terminal_where_nothing_else_is_told(monkeypatch: pytest.M
         def close(self) -> None:
             told.append((-1, -1))
 
-    monkeypatch.setattr(importlib.import_module("amble.simulate"), "Progress", Line)
+    monkeypatch.setattr(importlib.import_module("amble.evaluation.simulated_users"), "Progress", Line)
     amble.simulate("PH", R10, users=1_000)
     assert told[-2:] == [(1_000, 1_000), (-1, -1)]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.measures import Effort, Lists, Measure, Utility, Walk, measure
-from amble.measures.declare import REGISTRY
+from amble.measures.declaration import REGISTRY
 
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
@@ -264,7 +264,7 @@ def test_how_far_an_endless_walk_could_rise() -> None:
         assert high == pytest.approx(m.value([1, 1, 0] + [1] * 200), abs=1e-12)
         assert m.interval([1, 1, 1])[1] == pytest.approx(1, abs=1e-12)
     rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 1.0, "d": 0.5}}})
-    from amble.measures.residual import residuals
+    from amble.measures.residuals import residuals
 
     m = amble.parse("PH(end='endless')")
     got = residuals(m, Lists.of_rankings(rankings))

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from amble import _reader_py as plain
+from amble.native import plain_reader as plain
 
 try:
-    from amble import _reader as c_reader
+    from amble.native import _reader as c_reader
 except ImportError:
     c_reader = None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.measures.trec import LEFT_OUT, all_trec, trec_name
+from amble.measures.trec_names import LEFT_OUT, all_trec, trec_name
 
 pytestmark = pytest.mark.twin
 
@@ -112,7 +112,7 @@ def test_relevance_level(data: Path) -> None:
 
 
 def test_zscores(data: Path) -> None:
-    from amble.standardise import read_zscores, standardised
+    from amble.evaluation.standardisation import read_zscores, standardised
 
     folder = data / "trec_eval"
     scores = amble.evaluate(folder / "qrels.test", folder / "results.test", list(NAMES.values()), missing="skip")

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
-from amble.users.chain import passages, reachable, stops, watch
+from amble.users.birth_death import passages, reachable, stops, watch
 from amble.users.effort import Effort
 from amble.users.joint import NoExactLawError, OverBudgetError
 from amble.users.utility import Utility

@@ -14,12 +14,12 @@ from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amble import _walker_py as plain
+from amble.native import plain_walker as plain
 
 pytestmark = pytest.mark.twin
 
 try:
-    from amble import _walker as c_walker
+    from amble.native import _walker as c_walker
 except ImportError:
     c_walker = None
 if os.environ.get("AMBLE_PURE", "") not in ("", "0"):

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import MeasureError
 from amble.users import balance, invariant, toeplitz
-from amble.users.models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
-from amble.users.wander import Wander
+from amble.users.markov import Wander
+from amble.users.markov_models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
 
 GRADES = [1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0]
 EVERY = list(product(MODELS, LOOPS, COUNTS))

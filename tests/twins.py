@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 import amble
-import amble.read
-import amble.users.crowd
+import amble.io.trec
+import amble.users.simulation
 
 PURE = os.environ.get("AMBLE_PURE", "") not in ("", "0")
 ROOT = Path(amble.__file__).parent
 
 # a module of amble that calls a C part, and the name by which it does so
-DOORS = {"read.py": (amble.read, "reader"), "users/crowd.py": (amble.users.crowd, "walker")}
+DOORS = {"io/trec.py": (amble.io.trec, "reader"), "users/simulation.py": (amble.users.simulation, "walker")}
 
 Call = tuple[str, str, int]
 
@@ -56,7 +56,7 @@ def importers() -> set[str]:
         path.relative_to(ROOT).as_posix()
         for path in ROOT.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and node.value in ("amble._reader", "amble._walker")
+        if isinstance(node, ast.Constant) and node.value in ("amble.native._reader", "amble.native._walker")
     }
 
 

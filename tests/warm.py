@@ -92,7 +92,7 @@ def _run(request: dict[str, Any], files: list[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
-        from amble import cli
+        from amble.cli.main import main as cli
 
         args = [os.fsdecode(bytes.fromhex(a)) for a in request["args"]]
         sys.argv = [os.path.join(os.path.dirname(cli.__file__), "__main__.py"), *args]
@@ -110,9 +110,9 @@ def _run(request: dict[str, Any], files: list[int]) -> NoReturn:
 def _serve(fd: int) -> None:
     """Import, then fork for every call that comes."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line has it; and threads do not survive a fork
-    from amble.cli import COMMANDS
+    from amble.cli.main import COMMANDS
 
-    for name in (*EXTRAS, *(f"amble.commands.{command}" for command in COMMANDS)):
+    for name in (*EXTRAS, *(f"amble.cli.commands.{command}" for command in COMMANDS)):
         with contextlib.suppress(ImportError):  # an extra that is not installed: the command will say so itself
             importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,6 +2,6 @@
 
 import sys
 
-from amble.cli import main
+from amble.cli.main import main
 
 sys.exit(main())

@@ -3,10 +3,10 @@
 `read_log` reads and counts; `fit` makes users of the counts; `amble.users.fit_file.write_fit` writes them to a file.
 """
 
+from amble.logs.chain_fitting import STEPS
 from amble.logs.counts import OBSERVATIONS, Counts, Facts
+from amble.logs.dwell_times import holding_rates
 from amble.logs.fitting import MODELS, Fit, fit
 from amble.logs.reading import FORMATS, read_log
-from amble.logs.times import holding_rates
-from amble.logs.walks import STEPS
 
 __all__ = ["FORMATS", "MODELS", "OBSERVATIONS", "STEPS", "Counts", "Facts", "Fit", "fit", "holding_rates", "read_log"]

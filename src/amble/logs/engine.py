@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from amble.errors import AmbleError, ReadError
-from amble.files import open_bytes
+from amble.io.files import open_bytes
 from amble.progress import Progress
 
 __all__ = ["LEAST_MEMORY", "MEMORY", "MOST_MEMORY", "Engine", "quoted"]

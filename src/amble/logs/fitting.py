@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError
-from amble.logs.choosing import HALF, Told, behaviour, choice_table, fit_table, likelihoods, not_told
+from amble.logs.bootstrap import Resampled
+from amble.logs.chain_fitting import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
 from amble.logs.counts import OBSERVATIONS, Counts
-from amble.logs.forward import fit_continuation, fit_insq, fit_inst, fit_rbp
+from amble.logs.dwell_times import fit_times
+from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
 from amble.logs.privacy import SMALLEST, kept, tellable, told
-from amble.logs.resampling import Resampled
-from amble.logs.times import fit_times
-from amble.logs.walks import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
+from amble.logs.selection import HALF, Told, behaviour, choice_table, fit_table, likelihoods, not_told
 from amble.table import Table
 from amble.users.estimates import SUPPRESSED
 from amble.users.fitted import Fitted, FittedModel, Origin
@@ -186,7 +186,7 @@ def fit(
     observation : {"last", "cascade", "dependent", "sdbn"}
         What clicks tell of how far somebody read: of rbp, insq, inst and continuation.
     steps : {"path", "clicks"}
-        What clicks tell of a walk: see `amble.logs.walks`.
+        What clicks tell of a walk: see `amble.logs.chain_fitting`.
     first : {"forward", "stop"}, optional
         What she does at rank 1 instead of going back: of walk and walk-grade. By default what is likelier.
     smooth : float

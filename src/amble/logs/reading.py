@@ -11,7 +11,7 @@ from typing import Any
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, quartiles
 from amble.logs.engine import MEMORY, Engine
-from amble.logs.layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.log_formats import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
 from amble.logs.sources import Source, find_files, lines_of, table_of
 
 __all__ = ["FORMATS", "LONGEST", "read_log"]
@@ -47,7 +47,7 @@ def read_log(
     format : {"relpred", "table"}
         The layout of Yandex's Relevance Prediction Challenge, or a table with a row for each thing that happened.
     columns, actions, unit
-        Of a table: see `amble.logs.layouts.table`.
+        Of a table: see `amble.logs.log_formats.table`.
     qrels : path, dict, frame, optional
         Judgments, by query and document as they are in the log; for what is estimated by grade. A table may have a
         column of grades instead.
@@ -166,7 +166,7 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
             return None
         engine.run(f"create table shown as {grades}")
         return float(engine.run("select coalesce(max(grade), 0) from shown")[0][0])
-    from amble.read import read_qrels
+    from amble.io.trec import read_qrels
 
     if not layout.shown:
         raise ReadError("judgments are joined by document: the log needs a column for the doc")

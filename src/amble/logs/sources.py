@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from amble.errors import ReadError
-from amble.files import open_bytes, open_source, plain_size
+from amble.io.files import open_bytes, open_source, plain_size
 from amble.logs.engine import Engine, quoted
 
 __all__ = ["Source", "find_files", "lines_of", "table_of"]

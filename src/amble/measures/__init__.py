@@ -5,31 +5,21 @@
 
 from __future__ import annotations
 
-from amble.measures import (  # declare the built-in measures
-    classic,
-    counting,
-    cwl,
-    grading,
-    markov,
-    novelty,
-    paths,
-    session,
-    stochastic,
-)
-from amble.measures.asking import Measure
-from amble.measures.asking_sessions import SessionGains, SessionMeasure
-from amble.measures.declare import REGISTRY, measure
-from amble.measures.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
-from amble.measures.gainmaps import binary, graded, satisfying, scaled
-from amble.measures.gains import Gains, Lists
-from amble.measures.naming import parse
+from amble.expressions.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
+from amble.measures import catalogue  # declares the measures
+from amble.measures.declaration import REGISTRY, measure
+from amble.measures.gain_maps import binary, graded, satisfying, scaled
+from amble.measures.list_measure import Measure
+from amble.measures.parsing import parse
+from amble.measures.session_measure import SessionGains, SessionMeasure
+from amble.rankings.lists import Gains, Lists
 from amble.users.effort import Effort
 from amble.users.forward import Behaviour, Forward
-from amble.users.session import SessionStroll, SessionWalk
-from amble.users.stroll import Stroll
+from amble.users.markov import Wander, Wandering
+from amble.users.session_user import SessionStroll, SessionWalk
 from amble.users.utility import Utility
 from amble.users.walk import Walk
-from amble.users.wander import Wander, Wandering
+from amble.users.walk_on_list import Stroll
 
 __all__ = [
     "REGISTRY",
@@ -58,18 +48,10 @@ __all__ = [
     "Wandering",
     "Whole",
     "binary",
-    "classic",
-    "counting",
-    "cwl",
+    "catalogue",
     "graded",
-    "grading",
-    "markov",
     "measure",
-    "novelty",
     "parse",
-    "paths",
     "satisfying",
     "scaled",
-    "session",
-    "stochastic",
 ]

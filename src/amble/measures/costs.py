@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.align import Rankings
 from amble.errors import ReadError
-from amble.measures.gains import Lists
-from amble.rows import read_rows
+from amble.io.tables import read_rows
+from amble.rankings.alignment import Rankings
+from amble.rankings.lists import Lists
 
 __all__ = ["Costs", "read_costs"]
 

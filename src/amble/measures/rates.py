@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from amble.errors import MeasureError, ReadError
-from amble.measures.domains import Domain
-from amble.measures.fitting import is_fit, read_model
-from amble.rows import read_number, read_rows
+from amble.expressions.domains import Domain
+from amble.io.tables import read_number, read_rows
+from amble.measures.fitted_parameters import is_fit, read_model
 
 __all__ = ["Rates", "read_rates"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from amble.errors import AmbleError
-from amble.measures.asking import Measure
-from amble.measures.declare import Declaration
-from amble.measures.domains import OneOf
-from amble.measures.fitting import told as fitted_user
-from amble.users.wander import Wander
+from amble.expressions.domains import OneOf
+from amble.measures.declaration import Declaration
+from amble.measures.fitted_parameters import told as fitted_user
+from amble.measures.list_measure import Measure
+from amble.users.markov import Wander
 
 __all__ = ["story", "told", "variants"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amble.sessions.held import Facets, SessionAudit, Sessions
-from amble.sessions.reading import read_sessions
+from amble.sessions.scanning import read_sessions
+from amble.sessions.sessions import Facets, SessionAudit, Sessions
 
 __all__ = ["Facets", "SessionAudit", "Sessions", "read_sessions"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.users.models import Model, distance_weights
+from amble.users.markov_models import Model, distance_weights
 from amble.users.toeplitz import settle
 
 __all__ = ["drawn", "pair_sums", "row_sums", "share"]

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from amble._walker_py import draws, keys
 from amble.errors import MeasureError
+from amble.native.plain_walker import draws, keys
 from amble.users.invariant import occupied
 from amble.users.joint import OverBudgetError
 

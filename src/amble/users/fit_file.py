@@ -47,8 +47,8 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.files import write_whole
-from amble.toml import read_toml
+from amble.io.files import write_whole
+from amble.io.toml import read_toml
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.users.models import Model, distance_weights
+from amble.users.markov_models import Model, distance_weights
 
 __all__ = [
     "chances",

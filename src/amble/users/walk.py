@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.users.chain import Chain, check, settle, stops
+from amble.users.birth_death import Chain, check, settle, stops
 from amble.users.effort import Effort
-from amble.users.stroll import Stroll
 from amble.users.utility import Utility
+from amble.users.walk_on_list import Stroll
 
 __all__ = ["Chances", "Walk"]
 

@@ -1,0 +1,1 @@
+"""The commands, a module each: ``arguments`` declares what one takes, ``run`` does it and returns the exit code."""

@@ -1,0 +1,268 @@
+"""Show how scores are distributed over users, and whether one run is better whatever users want.
+
+  amble law qrels.txt bm25.run dense.run -m AP
+  amble law qrels.txt *.run -m "PH(p=.5,q=.25,loss=.25)" --plot laws.svg
+  amble law qrels.txt *.run -m "RBP(p=.8)" --levels --hasse order.dot
+
+A run's law is that of a user who comes with one of the topics. Runs are compared by order 1, E[t / h]; by order 2,
+E[t] / E[h]; by order 3, stochastic dominance: whatever score users want, no fewer of them get it; and by second-order
+dominance, which everyone agrees with who wants more and shuns risk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from amble.cli.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, write
+from amble.cli.options import SEED, THREADS, USERS
+from amble.errors import AmbleError, MeasureError, SimulationWarning
+
+if TYPE_CHECKING:
+    from amble.distributions.distribution import Law
+    from amble.distributions.partial_order import PartialOrder
+    from amble.table import Table
+
+_DEFAULT = "PH"
+_FEW = 12  # runs whose pairs are shown without being asked for
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_CLOSE = 1e-11  # by how much orders may differ that are the same
+_CROSSINGS = 3  # shown in a table
+_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    inputs(add)
+    add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
+    add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
+    add("--users", type=USERS, metavar="N", help="simulate as many on every topic, also where the law is known exactly")
+    add("--seed", type=SEED, default=0, metavar="S", help="same seed, same users (default: %(default)s)")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--pairs", action="store_true", help="all pairs of runs, and nothing else")
+    only.add_argument("--levels", action="store_true", help="the partial order of the runs, and nothing else")
+    add("--plot", metavar="FILE", help=f"chart of the laws of up to {_FEW} runs: .svg, .png, .pdf or .html")
+    add("--hasse", metavar="FILE", help="the partial order as a diagram: .dot for Graphviz, or a chart")
+    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    alignment(add, ties=("docno", "rank", "file"))
+    add("--threads", type=THREADS, metavar="N", help="how many threads read and simulate (default: as many as pay)")
+    outputs(add)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find the laws and write what follows from them."""
+    measure = _measure(args)
+    _check(args)
+    from amble.distributions.partial_order import order_systems
+    from amble.rankings.alignment import align
+
+    rankings = align(args.qrels, list(args.runs), **alignment_of(args))
+    topics = None if args.topic is None else list(dict.fromkeys(args.topic))
+    found, notes = _laws(rankings, measure, topics, args)
+    orders = _Orders(found, rankings, measure, topics)
+    order = order_systems(found) if len(found) > 1 else None
+    tables = _tables(found, orders, order, args)
+    if args.format == "json":
+        more = {"users": args.users, "seed": args.seed, "topic": topics}
+        tables[0].facts = facts(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
+    _draw(found, orders, order, measure, args)
+    write("\n\n".join(_rendered(tables, order, args)), args.output)
+    if not args.quiet and sys.stderr is not None:
+        print(f"amble: {rankings.audit}", file=sys.stderr)
+        all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
+        over = f"{len(topics)} of {all_topics}" if topics else all_topics
+        for note in [*notes, *_told(measure, found, over, orders)]:
+            print(f"amble: {note}", file=sys.stderr)
+    return 0
+
+
+class _Orders:
+    """Order 1 and order 2 of each run: means over topics.
+
+    Order 1 is the mean of the law. Where that was simulated the walks, and all users who walk down, know it exactly;
+    `known` tells of both orders whether they are exact.
+    """
+
+    def __init__(self, found: dict[str, Law], rankings: Any, measure: Any, topics: list[str] | None) -> None:
+        from amble.evaluation.run_distributions import laws, means_of
+
+        self._errors = [0.0] * len(found)
+        self.two = means_of("order2", rankings, measure, topics).tolist()
+        if all(law.users is None for law in found.values()):
+            self.one = [law.mean for law in found.values()]
+        elif measure.is_population:
+            self.one = [law.mean for law in found.values()]
+            self._errors = [law.standard_error for law in found.values()]
+        elif measure.walking() is not None:
+            self.one = means_of("order1", rankings, measure, topics).tolist()
+        else:
+            self.one = [law.mean for law in laws(rankings, measure, topics=topics).values()]
+        self.known = [not any(self._errors), self.two[0] == self.two[0]]
+
+    def verdicts(self, i: int, j: int) -> list[str | None]:
+        """How run i stands to run j, by order 1 and by order 2."""
+        within = 1.96 * (self._errors[i] + self._errors[j])
+        return [_verdict(self.one[i], self.one[j], _CLOSE + within), _verdict(self.two[i], self.two[j], _CLOSE)]
+
+
+def _measure(args: argparse.Namespace) -> Any:
+    from amble.measures import parse
+
+    load_plugins(args)
+    asked = args.measure or [_DEFAULT]
+    if len(asked) > 1:
+        raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a law of its own")
+    measure = parse(asked[0])
+    if measure.declaration.question == "session":
+        raise MeasureError(f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).law(matrix)")
+    if not measure.declaration.is_user:
+        raise MeasureError(f"{measure} is not a user: it has a score, and no law over users")
+    return measure
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be done, before anything is read."""
+    if len(args.runs) < 2 and (args.pairs or args.levels or args.hasse):
+        raise AmbleError("--pairs, --levels and --hasse compare runs: expected at least two")
+    if args.plot and len(args.runs) > _FEW:
+        raise AmbleError(f"--plot: {len(args.runs)} runs, expected at most {_FEW} on one chart")
+    if args.plot or args.hasse:
+        from amble.reporting.charts.chart import ENDINGS, check_file
+
+        for path, endings in ((args.plot, ENDINGS), (args.hasse, (*ENDINGS, ".dot"))):
+            if path:
+                check_file(path, endings)
+
+
+def _laws(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace) -> Any:
+    """The laws, and what was said on the way."""
+    from amble.evaluation.run_distributions import laws
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", SimulationWarning)
+        found = laws(rankings, measure, topics=topics, users=args.users, seed=args.seed, threads=args.threads)
+    notes = []
+    for warning in heard:
+        if issubclass(warning.category, SimulationWarning):
+            notes.append(" ".join(str(warning.message).split()))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return found, notes
+
+
+def _tables(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, args: Any) -> list[Table]:
+    """What was asked for: the runs, their pairs, their levels; for people, the runs and one of the others."""
+    from amble.table import Table
+
+    shares = [f"{100 * u:g}%" for u in _QUANTILES]
+    rows = [
+        [run, one, two, law.sd, *law.quantile(_QUANTILES).tolist()]
+        for (run, law), one, two in zip(found.items(), orders.one, orders.two, strict=True)
+    ]
+    tables = [Table(["run", "order1", "order2", "sd", *shares], rows, digits=args.digits)]
+    if order is None:
+        return tables
+    if args.pairs or (args.format == "table" and not args.levels and len(found) <= _FEW):
+        tables.append(_pairs(found, orders, args))
+    elif args.levels or args.format == "table":
+        levels = order.table()
+        levels.digits = args.digits
+        tables.append(levels)
+    return tables[1:] if args.pairs or args.levels else tables
+
+
+def _pairs(found: dict[str, Law], orders: _Orders, args: argparse.Namespace) -> Table:
+    """Each run beside each that was named after it."""
+    from amble.progress import Progress
+    from amble.table import Table
+
+    names, laws = list(found), list(found.values())
+    rows: list[list[Any]] = []
+    line = Progress("comparing runs")
+    try:
+        for i, mine in enumerate(laws):
+            for j in range(i + 1, len(laws)):
+                how = mine.dominance(laws[j])
+                second = how.second if how.verdict in ("equal", "incomparable") else how.verdict  # the first implies it
+                row = [names[i], names[j], *orders.verdicts(i, j), how.verdict, second]
+                rows.append([*row, _crossings(how.crossings.tolist(), args), how.better, how.worse, how.same])
+                line(len(rows), len(laws) * (len(laws) - 1) // 2)
+    finally:
+        line.close()
+    columns = ["run", "other", "order1", "order2", "order3", "second", "crossings", "better", "worse", "same"]
+    return Table(columns, rows, digits=args.digits)
+
+
+def _verdict(mine: float, theirs: float, close: float) -> str | None:
+    """How two numbers stand to each other; None if one is not known."""
+    if mine != mine or theirs != theirs:
+        return None
+    return "equal" if not abs(mine - theirs) > close else "less" if mine < theirs else "greater"
+
+
+def _crossings(at: list[float], args: argparse.Namespace) -> Any:
+    """Where two cdfs cross: for people the first and the last if they are many, for programs all of them."""
+    if args.format == "json":
+        return at
+    texts = [f"{x:.{args.digits}f}" for x in at]
+    if args.format in ("tsv", "csv") or len(texts) <= _CROSSINGS:
+        return " ".join(texts) if texts or args.format in ("tsv", "csv") else None
+    return f"{texts[0]} to {texts[-1]} ({len(texts)})"
+
+
+def _rendered(tables: list[Table], order: PartialOrder | None, args: argparse.Namespace) -> list[str]:
+    texts = [table.render(args.format) for table in tables]
+    if order is not None and args.format == "table" and "level" in tables[-1].columns:
+        counts = order.counts
+        decided = counts["less"] + counts["greater"]
+        texts.append(
+            f"{len(order.levels)} level{'s' * (len(order.levels) != 1)}; {100 * order.comparable:.1f} % of "
+            f"{sum(counts.values()):,} pairs comparable: {decided:,} dominate, {counts['equal']:,} equal, "
+            f"{counts['incomparable']:,} incomparable"
+        )
+    return texts
+
+
+def _about(found: dict[str, Law], order: PartialOrder | None) -> dict[str, Any]:
+    """What a program may want to know beside the rows."""
+    about: dict[str, Any] = {
+        "laws": {run: {"atoms": law.values.size, "users": law.users, "band": law.band} for run, law in found.items()}
+    }
+    if order is not None:
+        about["order"] = {"levels": order.levels, "comparable": order.comparable, "pairs": order.counts}
+    return about
+
+
+def _draw(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, measure: Any, args: Any) -> None:
+    if args.plot:
+        from amble.reporting.charts.chart import save
+        from amble.reporting.charts.distribution_charts import law_chart
+
+        one, two = (dict(zip(found, of, strict=True)) for of in (orders.one, orders.two))
+        save(law_chart(found, one, two, title=measure.label), args.plot)
+    if args.hasse and order is not None:
+        if args.hasse.lower().endswith(".dot"):
+            write(order.dot(), args.hasse)
+        else:
+            from amble.reporting.charts.chart import save
+            from amble.reporting.charts.hasse import hasse_chart
+
+            save(hasse_chart(order, title=f"{measure}: stochastic dominance"), args.hasse)
+
+
+def _told(measure: Any, found: dict[str, Law], over: str, orders: _Orders) -> list[str]:
+    """What the laws are: exact, or simulated and how far off they may be."""
+    band, users = max((law.band, law.users or 0) for law in found.values())
+    known = " and ".join(name for name, known in zip(("order1", "order2"), orders.known, strict=True) if known)
+    if not band:
+        return [f"laws of {measure.label} over {over}: exact"]
+    notes = [
+        f"laws of {measure.label} over {over}: {users:,} users a topic, "
+        f"their cdfs within {band:.4f} of the true ones (95 %)" + (f"; {known} exact" if known else "")
+    ]
+    if len(found) > 1:
+        notes.append("differences within the bands of both runs do not count in order3, second and crossings")
+    return notes

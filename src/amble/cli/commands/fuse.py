@@ -1,0 +1,90 @@
+"""Fuse runs into one, by scores, ranks or votes.
+
+  amble fuse bm25.run dense.run -o fused.run                             # reciprocal rank fusion, k = 60
+  amble fuse bm25.run dense.run --method combsum --norm z -o fused.run
+  amble fuse bm25.run dense.run --method borda --weights 1,2 -o fused.run
+
+What comes out is a run: topic Q0 doc rank score tag. Methods: combsum, combmnz, combanz, combmax, combmin, combmed (of
+scores, made comparable by --norm), rrf, borda, condorcet (of ranks).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from amble.cli.commands.eval import write
+from amble.cli.commands.pool import lists, lists_of
+from amble.cli.options import number, read_number, whole
+from amble.errors import AmbleError
+from amble.fusion import BY_SCORE, METHODS, NORMS
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+    add("--method", choices=METHODS, default="rrf", help="how (default: %(default)s)")
+    add("--norm", choices=NORMS, help="comb methods: of the scores of each list (default: minmax)")
+    add("--weights", metavar="W,…", help="a number a run, in their order, or RUN=W,…; others 1")
+    add("--k", type=number(), metavar="K", help="rrf: the sum of 1 / (K + rank) (default: 60)")
+    add("--most", type=whole(), default=1000, metavar="N", help="documents a topic (default: %(default)s)")
+    add("--tag", metavar="NAME", help="the fused run's name (default: the method)")
+    lists(add, None, "the whole list")
+    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return read_number(text)
+    except ValueError:
+        raise AmbleError(f"--weights: found {what!r}, expected numbers with commas between, or RUN=NUMBER") from None
+
+
+def _weights(text: str | None) -> Any:
+    if text is None:
+        return None
+    words = text.split(",")
+    if all("=" in word for word in words):
+        pairs = [word.rpartition("=") for word in words]
+        return {name: _number(number, word) for (name, _, number), word in zip(pairs, words, strict=True)}
+    return [_number(word, word) for word in words]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fuse and write."""
+    if args.norm is not None and args.method not in BY_SCORE:
+        raise AmbleError(f"--norm goes with {', '.join(BY_SCORE)}: {args.method} looks at ranks")
+    if args.k is not None and args.method != "rrf":
+        raise AmbleError("--k goes with rrf")
+    if len(args.runs) < 2:
+        raise AmbleError(f"{len(args.runs)} run, expected at least two to fuse")
+    weights = _weights(args.weights)
+    from amble.fusion import fuse
+    from amble.io.trec import read_runs
+    from amble.io.written import run_text
+
+    fused = fuse(
+        read_runs(*args.runs, max_line=args.max_line),
+        args.method,
+        norm=args.norm or "minmax",
+        weights=weights,
+        k=60.0 if args.k is None else args.k,
+        most=args.most,
+        name=args.tag,
+        **lists_of(args),
+    )
+    documents = fused.documents()
+    write(run_text(documents, fused.label), args.output)
+    if not args.quiet and sys.stderr is not None:
+        what = f"{args.method} ({args.norm or 'minmax'})" if args.method in BY_SCORE else args.method
+        topics = f"{len(documents)} topic{'s' * (len(documents) != 1)}"
+        print(
+            f"amble: {len(args.runs)} runs fused by {what}: {topics}, {len(documents.docs):,} documents",
+            file=sys.stderr,
+        )
+    return 0

@@ -1,0 +1,235 @@
+"""Judge a pool: sheets for assessors and their way back, one document at a time, agreement, what runs alone brought,
+what orders of judging cost.
+
+amble judge sheet     pool.txt -o sheet.html --grades 0,1,2     # for a browser; .csv for a spreadsheet
+amble judge back      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
+amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # asks here, in the order that learns; go on at any time
+amble judge agreement first.txt second.txt                      # Cohen's kappa, Krippendorff's alpha, overlap
+amble judge uniques   qrels.txt *.run --depth 100               # relevant documents that one run alone has
+amble judge effort    qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from typing import Any
+
+from amble.cli.commands.eval import tell_of_all, write
+from amble.cli.commands.meta import read_groups
+from amble.cli.commands.pool import lists, lists_of
+from amble.cli.options import DIGITS, SEED, number, whole
+from amble.errors import AmbleError, UnjudgedWarning
+from amble.judging.judging_orders import ORDERS
+
+__all__ = ["arguments", "run"]
+
+_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
+# which question an option belongs to
+_OF = {
+    "grades": ("sheet", "back", "ask"),
+    "texts": ("sheet", "ask"),
+    "questions": ("sheet", "ask"),
+    "encoding": ("sheet", "ask"),
+    "topic": ("sheet", "ask"),
+    "all": ("sheet", "back"),
+    "pool": ("back",),
+    "order": ("ask",),
+    "budget": ("ask",),
+    "by_topic": ("agreement",),
+    "groups": ("uniques",),
+    "orders": ("effort",),
+    "found": ("effort",),
+    "unjudged": ("effort",),
+    "rel": ("ask", "agreement", "uniques", "effort"),
+    "seed": ("ask", "effort"),
+    "depth": ("ask", "uniques", "effort"),
+    "format": ("agreement", "uniques", "effort"),
+    "digits": ("agreement", "uniques", "effort"),
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
+    add("files", metavar="FILE", nargs="+", help="a pool, sheets, judgments or runs: see above")
+    add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
+    add("--grades", metavar="G,…", help="sheet, back, ask: what can be said, as 0,1,2 or 0=no,1=yes (default: 0,1)")
+    add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
+    add("--questions", metavar="FILE", help="sheet, ask: the topics, as for amble search")
+    add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
+    add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
+    add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
+    add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
+    add("--budget", type=whole(), metavar="N", help="ask: no more judgments a topic than N")
+    add("-q", "--by-topic", action="store_true", default=None, help="agreement: a row a topic, too")
+    add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
+    add("--orders", metavar="ORDER,…", help=f"effort: of {', '.join(ORDERS)} (default: all)")
+    add("--found", metavar="R,…", help="effort: shares of the relevant documents to find (default: 0.5,0.8,0.95,1)")
+    add("--unjudged", choices=("skip", "zero"), help="effort: documents nobody judged (default: skip)")
+    add("--rel", type=number(), metavar="GRADE", help="the least grade that is relevant (default: 1)")
+    add("--seed", type=SEED, metavar="S", help="ask, effort: same seed, same order (default: 0)")
+    lists(add, None, "100")
+    add("--format", choices=_FORMATS, help="agreement, uniques, effort (default: table)")
+    add("--digits", type=DIGITS, metavar="N", help="decimals (default: 4)")
+    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def _say(args: argparse.Namespace, text: str) -> None:
+    if not args.quiet and sys.stderr is not None:
+        print(f"amble: {text}", file=sys.stderr)
+
+
+def _one(args: argparse.Namespace, what: str) -> str:
+    if len(args.files) != 1:
+        raise AmbleError(f"amble judge {args.question}: found {len(args.files)} files, expected one: {what}")
+    return str(args.files[0])
+
+
+def _qrels_and_runs(args: argparse.Namespace) -> tuple[str, list[str]]:
+    if len(args.files) < 2:
+        raise AmbleError(f"amble judge {args.question}: found {args.files[0]} alone, expected QRELS RUN...")
+    return args.files[0], args.files[1:]
+
+
+def _sheet(args: argparse.Namespace) -> None:
+    from amble.judging.sheets import read_texts, sheet
+    from amble.retrieval.topics import read_questions
+
+    pool = _one(args, "a pool")
+    form = "html" if (args.output or "").lower().endswith((".html", ".htm")) else "csv"
+    text = sheet(
+        pool,
+        form,
+        grades=args.grades or "0,1",
+        texts=read_texts(args.texts, args.encoding) if args.texts else None,
+        questions=read_questions(args.questions, args.encoding) if args.questions else None,
+        topics=args.topic,
+        everything=bool(args.all),
+    )
+    write(text, args.output)
+
+
+def _back(args: argparse.Namespace) -> None:
+    from amble.judging.sheets import read_sheets
+
+    found = read_sheets(args.files, args.pool, grades=args.grades or "0,1", everything=bool(args.all))
+    write(found.text(), args.output)
+    _say(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
+
+
+def _agreement(args: argparse.Namespace) -> None:
+    from amble.judging.assessor_agreement import agreement
+
+    if len(args.files) < 2:
+        raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
+    table = agreement(list(args.files), rel=_rel(args), topics=bool(args.by_topic), digits=_digits(args))
+    _table(table, args)
+    if args.by_topic and not args.quiet and sys.stderr is not None:
+        tell_of_all([str(topic) for topic in table["topic"][:-1]], "topic")
+
+
+def _uniques(args: argparse.Namespace) -> None:
+    from amble.judging.unique_documents import unique_relevant
+    from amble.rankings.alignment import align
+
+    qrels, runs = _qrels_and_runs(args)
+    warnings.simplefilter("ignore", UnjudgedWarning)  # such a run brought nothing, and its row says so
+    options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads", "max_line")}
+    rankings = align(qrels, runs, **options)
+    groups = None if args.groups is None else read_groups(args.groups, rankings.runs)
+    depth = 100 if args.depth is None else args.depth
+    _table(unique_relevant(rankings, depth, groups=groups, rel=_rel(args), digits=_digits(args)), args)
+
+
+def _effort(args: argparse.Namespace) -> None:
+    from amble.cli.commands.meta import numbers
+    from amble.io.trec import read_qrels, read_runs
+    from amble.judging.judging_cost import judging_effort
+    from amble.judging.pooling import pool
+    from amble.progress import Progress
+
+    qrels, runs = _qrels_and_runs(args)
+    orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
+    targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else numbers(args.found, "--found", float)
+    known = read_qrels(qrels, max_line=args.max_line)
+    made = pool(
+        read_runs(*runs, max_line=args.max_line),
+        **(lists_of(args) | {"depth": 100 if args.depth is None else args.depth}),
+    )
+    progress = Progress("judging")
+    try:
+        effort = judging_effort(
+            made,
+            known,
+            orders,
+            rel=_rel(args),
+            seed=args.seed or 0,
+            unjudged=args.unjudged or "skip",
+            progress=progress,
+        )
+    finally:
+        progress.close()
+    _table(effort.table(targets, digits=_digits(args)), args)
+
+
+def _ask(args: argparse.Namespace) -> None:
+    from amble.io.trec import read_runs
+    from amble.judging.terminal import ask
+
+    if args.output is None:
+        raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
+    made, found = ask(
+        read_runs(*args.files, max_line=args.max_line),
+        args.output,
+        order=args.order or "mtf",
+        grades=args.grades or "0,1",
+        texts=args.texts,
+        questions=args.questions,
+        encoding=args.encoding,
+        topics=args.topic,
+        budget=args.budget,
+        rel=_rel(args),
+        seed=args.seed or 0,
+        lists=lists_of(args) | {"depth": 100 if args.depth is None else args.depth},
+    )
+    _say(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
+
+
+def _rel(args: argparse.Namespace) -> float:
+    return 1.0 if args.rel is None else float(args.rel)
+
+
+def _digits(args: argparse.Namespace) -> int:
+    return 4 if args.digits is None else int(args.digits)
+
+
+def _table(table: Any, args: argparse.Namespace) -> None:
+    write(table.render(args.format or "table"), args.output)
+
+
+_QUESTIONS = {
+    "sheet": _sheet,
+    "back": _back,
+    "ask": _ask,
+    "agreement": _agreement,
+    "uniques": _uniques,
+    "effort": _effort,
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer the question."""
+    for name, questions in _OF.items():
+        if getattr(args, name) is not None and args.question not in questions:
+            where = " or ".join(f"amble judge {question}" for question in questions)
+            raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
+    if args.orders is not None:
+        unknown = [order for order in args.orders.split(",") if order not in ORDERS]
+        if unknown:
+            raise AmbleError(f"--orders: found {unknown[0]!r}, expected some of {', '.join(ORDERS)}")
+    _QUESTIONS[args.question](args)
+    return 0

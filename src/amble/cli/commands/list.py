@@ -1,0 +1,209 @@
+"""Show the measures: who their user is, what they ask, their parameters, formula and reference.
+
+amble list                  all of them, a line each
+amble list --family cwl     those of a family, a line each
+amble list RBP nDCG         these, in full
+amble list MP --variants    every choice of its words, each with its story
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from amble.errors import AmbleError
+
+_FAMILIES = {
+    "classic": "Users who walk down and stop",
+    "cwl": "Users of the C/W/L framework",
+    "walks": "Users who walk back and forth",
+    "markov": "Markov Precision",
+    "sessions": "Whole sessions",
+    "counts": "Counts",
+    "sets": "The list as a set",
+    "curve": "The precision-recall curve",
+    "incomplete": "Incomplete judgments",
+    "graded": "Graded relevance",
+    "yours": "Your own",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="these in full (default: all, a line each)")
+    parser.add_argument("--family", metavar="NAME", help=f"only these: {', '.join(_FAMILIES)}")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
+    parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
+    parser.add_argument("--bib", action="store_true", help="the BibTeX of their references")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show them."""
+    from amble.measures import REGISTRY, parse
+
+    if args.plugin:
+        from amble.cli.commands.eval import load_plugin
+
+        for path in args.plugin:
+            load_plugin(path)
+    chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
+    if args.family is not None:
+        known = families(chosen)
+        if args.family not in known:
+            raise AmbleError(f"--family {args.family}: found none of them, expected one of {', '.join(known)}")
+        chosen = known[args.family]
+    if args.bib:
+        from amble.references import bibliography
+
+        text = bibliography(d.cite for d in chosen)
+    elif args.variants:
+        from amble.measures.variants import told
+
+        text = told(chosen, args.format)
+    elif args.format == "json":
+        import json
+
+        text = json.dumps([_facts(d) for d in chosen], indent=1, ensure_ascii=False)
+    elif args.format == "markdown":
+        text = markdown(chosen)
+    elif args.measures:
+        from amble.measures.variants import story
+
+        stories = [story(parse(text)) for text in args.measures]
+        text = "\n\n".join(_full(d, this) for d, this in zip(chosen, stories, strict=True))
+    else:
+        text = _lines(chosen)
+    print(text)
+    return 0
+
+
+# ---- what is said of a measure
+
+
+def families(chosen: list[Any]) -> dict[str, list[Any]]:
+    """Measures by family: amble's own families in their order, then others as they come."""
+    found = dict.fromkeys(d.family for d in chosen)
+    order = [family for family in _FAMILIES if family in found] + [
+        family for family in found if family not in _FAMILIES
+    ]
+    return {family: [d for d in chosen if d.family == family] for family in order}
+
+
+def title(family: str) -> str:
+    """The heading of a family."""
+    return _FAMILIES.get(family, family)
+
+
+def _question(d: Any) -> str:
+    from amble.measures.questions import QUESTIONS
+
+    if d.question is None:
+        return "no user: computed from the whole list"
+    norm = {"ideal": ", divided by the ideal list's", "relevant": ", divided by the number of relevant documents"}
+    return QUESTIONS[d.question] + norm.get(d.norm, "")
+
+
+def _at(d: Any) -> str:
+    if d.at:
+        return f"@ sets {d.at}"
+    if d.question == "session":
+        return "@k: the list ends at rank k of each list"
+    return "@k: the list ends at rank k" if d.is_user else "takes no @"
+
+
+def _citation(key: str) -> str:
+    """A reference in one line, made from its BibTeX; the key itself where there is none."""
+    import re
+
+    from amble.references import REFERENCES
+
+    if key not in REFERENCES:
+        return key
+    field = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", REFERENCES[key], re.MULTILINE))
+    for name, text in field.items():
+        plain = re.sub(r'\\"\{?([aou])\}?', lambda found: {"a": "ä", "o": "ö", "u": "ü"}[found[1]], text)
+        field[name] = plain.replace("\\&", "&").replace("\\_", "_").replace("{", "").replace("}", "")
+    people = field["author"].split(" and ")
+    where = field.get("booktitle") or field.get("journal") or field.get("publisher") or field.get("institution") or ""
+    if "volume" in field:
+        where += f" {field['volume']}" + (f"({field['number']})" if "number" in field else "")
+    if "edition" in field:
+        where += f", {field['edition']} edition"
+    if "pages" in field:
+        where += f", {field['pages'].replace('--', '–')}"
+    link = f"https://doi.org/{field['doi']}" if "doi" in field else field.get("howpublished", "")
+    who = ", ".join(people[:-1]) + " and " * (len(people) > 1) + people[-1]
+    return ". ".join(part for part in (f"{who} ({field['year']})", field["title"], where, link) if part)
+
+
+def _facts(d: Any) -> dict[str, Any]:
+    return {
+        "name": d.name,
+        "family": d.family,
+        "story": d.story,
+        "formula": d.formula,
+        "question": _question(d),
+        "at": _at(d),
+        "over topics": d.aggregate,
+        "parameters": [
+            {"name": p.name, "default": p.default, "allowed": p.domain.text, "meaning": p.story}
+            for p in d.parameters.values()
+        ],
+        "reference": d.cite,
+    }
+
+
+# ---- as text
+
+
+def _lines(chosen: list[Any]) -> str:
+    out = []
+    width = max(len(d.name) for d in chosen)
+    for family, members in families(chosen).items():
+        out.append(f"{title(family)} ({family})")
+        out += [f"  {d.name:<{width}}  {d.formula or d.story}" for d in members]
+        out.append("")
+    out.append("amble list NAME tells more.")
+    return "\n".join(out)
+
+
+def _full(d: Any, this: str) -> str:
+    from amble.expressions.grammar import show_value
+
+    out = [d.name, f"  {d.story}"] + [f"  this one     {this}"] * (this != d.story)
+    out += [f"  formula      {d.formula}"] * bool(d.formula)
+    out += [
+        f"  question     {_question(d)}",
+        f"  @            {_at(d)}",
+    ]
+    out.append(f"  over topics  {d.aggregate}")
+    for p in d.parameters.values():
+        out.append(f"  {p.name}={show_value(p.default)}: {p.story}; {p.domain.text}")
+    if d.cite:
+        out.append(f"  reference    {d.cite}")
+    return "\n".join(out)
+
+
+# ---- as Markdown
+
+
+def entry(d: Any, level: int = 3) -> list[str]:
+    """A measure's entry in the documentation, line by line, under a heading of a level."""
+    from amble.expressions.grammar import show_value
+
+    out = ["#" * level + f" {d.name}", "", d.story, ""]
+    out += [f"- Formula: {d.formula}"] * bool(d.formula) + [f"- Question: {_question(d)}"]
+    out += [f"- {_at(d)}; over topics: {d.aggregate}"]
+    out += [f"- `{p.name}={show_value(p.default)}`: {p.story} ({p.domain.text})" for p in d.parameters.values()]
+    return out + [f"- Reference: {_citation(d.cite)}"] * bool(d.cite)
+
+
+def markdown(chosen: list[Any]) -> str:
+    """The measures as one page, a heading a family."""
+    out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be said."]
+    for family, members in families(chosen).items():
+        out += ["", f"## {title(family)}"]
+        for d in members:
+            out += ["", *entry(d)]
+    return "\n".join(out)

@@ -1,0 +1,261 @@
+"""Write one page that shows it all: leaderboard, topics, laws, users, measures, audit, references.
+
+  amble report qrels.txt bm25.run dense.run hybrid.run -o report.html
+  amble report qrels.txt *.run -m AP nDCG@10 "RBP(p=0.8)" --baseline bm25.run --charts figures --latex table.tex
+  amble report --config report.toml
+  amble report qrels.txt old.run new.run --baseline old.run --fail-if nDCG@10   # exit code 3 if it drops
+
+The page is one file with everything inside; it asks the network for nothing. With --fail-if, runs significantly
+worse than the baseline are named, a line each, and the exit code is 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from typing import Any
+
+from amble.cli.commands.compare import CORRECTIONS, TESTS, baseline_of
+from amble.cli.commands.eval import alignment, alignment_of, facts, heed_unjudged, load_plugins, prepare, wanted
+from amble.cli.inputs import keep_inputs
+from amble.cli.options import SEED, SHARE, THREADS, whole
+from amble.errors import AmbleError
+from amble.io.files import write_whole
+
+__all__ = ["arguments", "prepare", "run"]
+
+_DEFAULT = "AP nDCG@10 P@10 RR RBP(p=0.8) ERR@20 INST(T=2) bpref"
+_TIED = "AP nDCG@10 P@10 RR R@100"  # those that have a closed form
+_FORMATS = ("svg", "png", "pdf")
+_REGRESSED = 3
+_FEW = 6  # runs named in the command that the page shows
+
+# option: its key in a file of options, and what it is if nobody says
+_USUAL: dict[str, tuple[str, Any]] = {
+    "title": ("title", ""),
+    "measure": ("measures", None),
+    "baseline": ("baseline", None),
+    "test": ("test", "t"),
+    "correction": ("correction", None),
+    "alpha": ("alpha", 0.05),
+    "seed": ("seed", 0),
+    "rounds": ("rounds", 10_000),
+    "systems": ("systems", None),
+    "depth": ("depth", None),
+    "missing": ("missing", "zero"),
+    "ties": ("ties", "docno"),
+    "unjudged": ("unjudged", "zero"),
+    "duplicates": ("duplicates", "error"),
+    "float32": ("float32", False),
+    "allow_unjudged": ("allow-unjudged", False),
+    "undefined": ("undefined", "zero"),
+    "threads": ("threads", None),
+    "max_line": ("max-line", None),
+    "plugin": ("plugins", []),
+    "fail_if": ("fail-if", []),
+    "output": ("output", "report.html"),
+    "charts": ("charts", None),
+    "chart_format": ("chart-format", ["svg"]),
+    "latex": ("latex", None),
+}
+_NUMBERS = {"alpha": SHARE, "seed": SEED, "rounds": whole(), "systems": whole(), "depth": whole(), "threads": THREADS}
+_CHOICES = {
+    "test": TESTS,
+    "correction": CORRECTIONS,
+    "missing": ("zero", "skip"),
+    "ties": ("docno", "rank", "file", "expected"),
+    "unjudged": ("zero", "condense"),
+    "duplicates": ("error", "best"),
+    "undefined": ("zero", "skip"),
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("qrels", metavar="QRELS", nargs="?", help="judgments: topic iter doc grade")
+    add("runs", metavar="RUN", nargs="*", help="runs: topic Q0 doc rank score tag")
+    add("--config", metavar="FILE", help="options from a TOML file; those of the command line go before")
+    add("-m", "--measure", metavar="MEASURE", action="append", help=f"the first is the main one (default: {_DEFAULT})")
+    add("--title", metavar="TEXT", help="what stands above the page")
+    add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
+    add("--test", choices=TESTS, help="of differences (default: t)")
+    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
+    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
+    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
+    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add("--systems", type=whole(), metavar="N", help="runs shown in detail: laws, dominance, documents (default: 16)")
+    alignment(add)
+    add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
+    add("--fail-if", metavar="GATE", action="append", help="MEASURE, or 'MEASURE drops by X': exit code 3 if it does")
+    add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
+    add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
+    add("--chart-format", choices=_FORMATS, action="append", help="of these files; may be given again (default: svg)")
+    add("--latex", metavar="FILE", help="the leaderboard, too, as a table for a paper, with marks of significance")
+    add("--plugin", metavar="FILE", action="append", help="Python file that declares measures of your own")
+    add("--quiet", action="store_true", help="no summary on standard error")
+    parser.set_defaults(ties=None, unjudged=None, duplicates=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make the page, and what else is wanted."""
+    _fill(args)
+    heed_unjudged(args)
+    _check(args)
+    from amble.evaluation.scores import evaluate, parse_measures
+    from amble.measures import parse
+    from amble.reporting.gates import parse_gate, pass_through
+    from amble.reporting.leaderboard import question
+    from amble.reporting.page import report
+
+    asked = question(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
+    gates = [parse_gate(text) for text in args.fail_if]
+    measures = parse_measures(_wanted(args))
+    measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
+    scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
+    if args.baseline is not None:
+        args.baseline = baseline_of(scores, args)
+        asked = asked._replace(baseline=args.baseline)
+    made = report(
+        scores,
+        baseline=args.baseline,
+        test=args.test,
+        correction=args.correction,
+        alpha=args.alpha,
+        seed=args.seed,
+        rounds=args.rounds,
+        systems=args.systems or _systems(len(scores.topics)),
+        title=args.title,
+        command=_command(args),
+        config=_config(args, [m.label for m in measures]),
+        files=facts(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
+    )
+    _write(made, args)  # whatever the gates say, or cannot say
+    outcome = pass_through(scores, gates, asked) if gates else None
+    if not args.quiet and sys.stderr is not None:
+        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    for doubt in outcome.doubts if outcome else ():
+        print(f"amble: {doubt}", file=sys.stderr)
+    print(f"report: {args.output}")
+    for line in outcome.regressions if outcome else ():
+        print(line)
+    return _REGRESSED if outcome and outcome.regressions else 0
+
+
+def _fill(args: argparse.Namespace) -> None:
+    """What the command line leaves open is taken from the file of options, else as usual."""
+    from amble.reporting.options import read_config
+
+    args.said = {option for option in _USUAL if getattr(args, option) is not None}
+    args.named = args.qrels is not None
+    said = read_config(args.config) if args.config is not None else {}
+    for option, choices in _CHOICES.items():
+        given = said.get(_USUAL[option][0])
+        if given is not None and given not in choices:
+            raise AmbleError(f"{args.config}: {option} = {given!r}, expected one of {', '.join(choices)}")
+    for option, read in _NUMBERS.items():
+        if option in said:
+            try:
+                read(str(said[option]))
+            except argparse.ArgumentTypeError as error:
+                raise AmbleError(f"{args.config}: {option}: {error}") from None
+    for given in said.get("chart-format", ()):
+        if given not in _FORMATS:
+            raise AmbleError(f"{args.config}: chart-format = {given!r}, expected one of {', '.join(_FORMATS)}")
+    for option, (key, usual) in _USUAL.items():
+        if getattr(args, option) is None:
+            setattr(args, option, said.get(key, usual))
+    if args.qrels is None:
+        args.qrels, args.runs = said.get("qrels"), said.get("runs", [])
+    if args.qrels is None or not args.runs:
+        lacks = "judgments" if args.qrels is None else "runs"
+        raise AmbleError(f"no {lacks}: expected QRELS RUN…, or --config with qrels and runs")
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse what cannot be done before the time of reading is spent."""
+    load_plugins(args)
+    if args.fail_if and args.baseline is None:
+        raise AmbleError("--fail-if compares with a baseline: say which, with --baseline RUN")
+    if args.fail_if and len(args.runs) < 2:
+        raise AmbleError("--fail-if compares with a baseline: expected at least two runs")
+    from amble.reporting.charts.chart import check_file
+    from amble.reporting.page import jinja
+
+    jinja()
+    keep_inputs(args)  # once more: the file of options may name some
+    for path in filter(None, (args.output, args.latex)):
+        if path == "-":
+            raise AmbleError("-: standard output, expected a file")
+    if args.charts is not None:
+        try:
+            os.makedirs(args.charts, exist_ok=True)
+        except FileExistsError:
+            raise AmbleError(f"{args.charts}: a file, expected a folder") from None
+        except OSError as error:
+            raise AmbleError(f"{args.charts}: {error.strerror}") from None
+        check_file(os.path.join(args.charts, "chart.svg"))
+
+
+def _wanted(args: argparse.Namespace) -> list[Any]:
+    """The measures asked for, or the usual ones."""
+    chosen = argparse.Namespace(measure=args.measure, trec=False, cwl=False, ties=args.ties, rel=None)
+    if not chosen.measure:
+        chosen.measure = [_TIED if args.ties == "expected" else _DEFAULT]
+    return wanted(chosen)
+
+
+def _systems(topics: int) -> int:
+    """How many runs to show in detail: fewer where there are so many topics that laws take long."""
+    from amble.reporting.page import SYSTEMS
+
+    return min(SYSTEMS, max(6, 8_000 // max(topics, 1)))
+
+
+def _write(made: Any, args: argparse.Namespace) -> None:
+    if args.latex is not None:
+        write_whole(args.latex, made.leaderboard.table().latex() + "\n")
+    if args.charts is not None:
+        from amble.reporting.charts.chart import save
+
+        for name, chart in made.charts().items():
+            for ending in dict.fromkeys(args.chart_format):
+                path = os.path.join(args.charts, f"{name}.{ending}")
+                keep_inputs(args, path)
+                save(chart, path)
+    made.save(args.output)
+
+
+def _command(args: argparse.Namespace) -> str:
+    """The command as it could be given again."""
+    said = "amble report"
+    if args.named:
+        many = len(args.runs) > _FEW
+        said += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
+    if args.config is not None:
+        said += f" --config {shlex.quote(args.config)}"
+    for option, (_, usual) in _USUAL.items():
+        value = getattr(args, option)
+        if option == "output" or value is None or (value == usual and args.config is None):
+            continue
+        if args.config is not None and option not in args.said:
+            continue  # the file says it
+        name = option.replace("_", "-")
+        for one in value if isinstance(value, list) else [value]:
+            said += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
+    there = args.config is not None and "output" not in args.said
+    return said if there else f"{said} -o {shlex.quote(args.output)}"
+
+
+def _config(args: argparse.Namespace, measures: list[str]) -> str:
+    """The file of options that makes this report again."""
+    from amble.reporting.options import write_config
+
+    options = {key: getattr(args, option) for option, (key, _) in _USUAL.items()}
+    options |= {"qrels": args.qrels, "runs": list(args.runs), "measures": measures, "title": args.title or None}
+    if args.charts is None:
+        options["chart-format"] = None
+    return write_config(options)

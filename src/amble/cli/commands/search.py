@@ -1,0 +1,71 @@
+"""Search an index for topics, and write a run.
+
+  amble search vaswani.index query-text.trec -o bm25.run
+  amble search vaswani.index query-text.trec --scorer "lm(mu=500)" -k 100 -o lm.run
+  amble search cranfield.index cran.qry.xml --renumber --scorer cosine -o cosine.run
+
+Scorers: jaccard, logtf, tfidf, cosine(weights='lnc.ltc', base=10), bm25(k1=1.2, b=0.75), lm(mu=2000). The run's tag is
+the scorer's name. Equal scores are ranked as trec_eval reads them, by ids, the last first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from amble.cli.options import whole
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("index", metavar="INDEX", help="what amble index wrote")
+    add(
+        "topics", metavar="TOPICS", help="<top>, <topic>, JSON lines, .I 1 with .W, or an id, a tab and text; irds:NAME"
+    )
+    add("--scorer", default="bm25", metavar="S", help="jaccard, logtf, tfidf, cosine, bm25 or lm (default: bm25)")
+    add("-k", type=whole(), default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)")
+    add("-o", "--output", metavar="RUN", help="write there instead of to standard output")
+    add("--tag", metavar="T", help="what to call the run (default: the scorer's name)")
+    reading(add)
+    add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def reading(add: Callable[..., Any]) -> None:
+    """Declare how topics are read."""
+    add("--fields", nargs="+", default=["title"], metavar="NAME", help="title, description, narrative (default: title)")
+    add("--lang", metavar="L", help="which language, of topics in several")
+    add("--renumber", action="store_true", help="number topics 1, 2, 3... by their place, as Cranfield's judgments do")
+    add("--encoding", metavar="CODE", help="of the topics (default: utf-8, or what an XML declaration says)")
+
+
+def reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """What `reading` was given, for `read_topics`."""
+    return {key: getattr(args, key) for key in ("fields", "lang", "renumber", "encoding")}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search and write."""
+    from amble.errors import AmbleError
+    from amble.progress import Progress
+    from amble.retrieval.search import search
+
+    progress = Progress("searching")
+    try:
+        hits = search(args.index, args.topics, args.scorer, args.k, tag=args.tag, progress=progress, **reading_of(args))
+    finally:
+        progress.close()
+    if args.output is not None:
+        hits.write(args.output)
+    elif sys.stdout is None:
+        raise AmbleError("there is no standard output to write to")
+    else:
+        sys.stdout.writelines(hits.lines())
+    if not args.quiet and sys.stderr is not None:
+        found = set(hits)
+        nothing = [topic for topic in hits.topics if topic not in found]
+        more = f"; nothing for {', '.join(nothing[:5])}{', ...' if len(nothing) > 5 else ''}" if nothing else ""
+        print(f"amble: {hits}{more}", file=sys.stderr)
+    return 0

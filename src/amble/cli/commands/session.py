@@ -1,0 +1,148 @@
+"""Score whole sessions: several queries in a row, each with its list.
+
+  amble session qrels.txt sessions.tsv bm25.run dense.run -m MsM sDCG sRBP
+  amble session qrels.txt sessiontrack2014.xml bm25.run dense.run -m "MsM(user='fwd_pat_down')"
+  amble session log.json -m MsM esAP nDCG@10 -q
+  amble session dd-qrels.txt a.dd b.dd -m CubeTest ACT ExpectedUtility
+
+The second file may be a table (session query topic run-topic) or the XML of a TREC Session Track, with runs after it;
+or JSON, or runs of a TREC Dynamic Domain Track, each file a run. JSON with grades in it needs no judgments. A measure
+of lists is averaged over the queries of a session. `amble list --family sessions` shows the measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from amble.cli.commands.eval import Add, alignment, facts, load_plugins, outputs, prepare, tell_of_all, write
+from amble.cli.options import THREADS
+from amble.errors import AmbleError
+
+__all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
+
+_DEFAULT = "MsM sDCG sRBP"
+_DEFAULT_USERS = "MsM sRBP"
+_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
+_OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads", "max_line")
+_USUAL = {"ties": "docno", "unjudged": "zero", "duplicates": "error"}
+
+
+def session_options(add: Add) -> None:
+    """Declare how sessions are read, for this command and others that score them."""
+    add("--layout", choices=("table", "json", "xml", "dd"), help="of the sessions (default: by how the file begins)")
+    add("--repeats", choices=("every", "once"), default="every", help="a document shown again in its session counts")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    add = parser.add_argument
+    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade; left out where the sessions have their grades")
+    add("sessions", metavar="SESSIONS", nargs="*", help="a file of sessions, and the runs that answer its queries")
+    add(
+        "-m",
+        "--measure",
+        metavar="MEASURE",
+        action="append",
+        help=f"what to measure (default: {_DEFAULT}; with --effort {_DEFAULT_USERS})",
+    )
+    add("-q", "--by-session", action="store_true", help="a score for each session, too")
+    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over sessions)")
+    add(
+        "--effort",
+        action="store_true",
+        help="what each measure's user does instead of scores: queries, documents, gain",
+    )
+    session_options(add)
+    alignment(add, ties=("docno", "rank", "file"))
+    add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
+    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
+    outputs(add)
+
+
+def read(files: Sequence[str], args: argparse.Namespace) -> Any:
+    """Read sessions from files, the first of which may be judgments."""
+    from amble.sessions import read_sessions
+    from amble.sessions.formats import is_json
+
+    given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
+    given |= {"score_dtype": "float32"} if args.float32 else {}
+    if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
+        return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
+    return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score and write."""
+    load_plugins(args)
+    if args.intervals and (args.by_session or args.format not in ("table", "latex", "html")):
+        raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
+    from amble.evaluation.scores import evaluate, of_sessions, parse_measures
+    from amble.expressions.grammar import split_measures
+
+    usual = _DEFAULT_USERS if args.effort else _DEFAULT
+    words = [word for text in args.measure or [usual] for word in split_measures(text)]
+    measures = [of_sessions(m) for m in parse_measures(words)]
+    if args.bib:
+        from amble.references import bibliography
+
+        write(bibliography(m.declaration.cite for m in measures), args.output)
+        return 0
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        if args.effort:
+            for m in measures:
+                m.walk()  # refuses what is no user
+        sessions = read([args.qrels, *args.sessions], args)
+        text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
+    write(text, args.output)
+    if not args.quiet and sys.stderr is not None:
+        tell(sessions.audit, heard)
+        if args.by_session:
+            tell_of_all(sessions.topics, "session")
+    return 0
+
+
+def tell(audit: Any, heard: Sequence[warnings.WarningMessage]) -> None:
+    """Say on standard error how files were read, and what was warned of."""
+    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
+        print(f"amble: {text}", file=sys.stderr)
+
+
+def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
+    """What users do: session by session where wanted, and means over sessions."""
+    from amble.rankings.alignment import byte_order, plain_mean
+    from amble.table import Table, mean_topic
+
+    over = mean_topic(sessions.topics if args.by_session else ())
+    rows: list[list[Any]] = []
+    for m in measures:
+        found = m.effort(sessions)
+        for r, name in enumerate(sessions.runs):
+            mine = sessions.run == r
+            names = [sessions.topics[t] for t in sessions.topic[mine].tolist()]
+            if args.by_session:
+                rows += [[name, of, m.label, *row] for of, row in zip(names, found[mine].tolist(), strict=True)]
+            rows.append([name, over, m.label, *plain_mean(found[mine][byte_order(names)].T).tolist()])
+    table = Table(["run", "session", "measure", "queries", "documents", "gain"], rows, digits=args.digits)
+    if args.format == "json":
+        table.facts = facts(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})
+    return table.render(args.format)
+
+
+def _rendered(scores: Any, args: argparse.Namespace) -> str:
+    if args.format == "tsv":
+        return str(scores.tsv(topics=args.by_session, digits=args.digits)).replace("\ttopic\t", "\tsession\t", 1)
+    if args.format in ("csv", "json") or args.by_session:
+        table = scores.table(topics=args.by_session, digits=args.digits, wide=args.format not in ("csv", "json"))
+        table.columns = tuple("session" if name == "topic" else name for name in table.columns)
+    else:
+        table = scores.mean(digits=args.digits, intervals=args.intervals)
+    if args.format == "json":
+        more = {"repeats": scores.rankings.repeats}
+        table.facts = facts(scores.rankings, list(scores.parsed), [args.qrels, *args.sessions], more)
+    return str(table.render(args.format))

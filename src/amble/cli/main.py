@@ -1,0 +1,159 @@
+"""The command line: ``amble COMMAND …``.
+
+Each command is a module of `amble.cli.commands` with ``arguments(parser)`` and ``run(args) -> exit code``; only the one
+that is asked for is imported. Anything a user can cause ends in one line on standard error and exit code 2.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+import argparse
+import importlib
+import io
+import os
+import sys
+import warnings
+from typing import Any, NoReturn
+
+from amble import __version__
+from amble.cli.inputs import keep_inputs
+from amble.errors import AmbleError
+
+COMMANDS = {
+    "eval": "score runs against judgments",
+    "compare": "which run is better, and may that be chance",
+    "session": "score whole sessions: several queries in a row",
+    "user": "what a measure's user does: a table and a chart",
+    "distribution": "how scores are distributed over users, and which run dominates which",
+    "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
+    "pool": "the documents of many runs that are to be judged",
+    "judge": "sheets for assessors and back, their agreement, what judging costs",
+    "fuse": "many runs into one",
+    "fit": "users fitted to logs of what people clicked",
+    "report": "one page that shows it all, charts and tables for papers, gates for CI",
+    "list": "the measures: their users, parameters, formulas, references",
+    "index": "index a collection of documents",
+    "search": "search an index for topics, by one of six scorers: a run",
+    "explain": "the terms behind a document's score",
+    "check": "everything that is wrong or odd with run files",
+    "demo": "a small collection, made and judged on the spot",
+}
+
+_SHORT = {"dist": "distribution"}
+_RENAMED = {"law": "distribution"}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if action.option_strings and arg_strings == ["--"]:  # argparse would take it away, and hand over a list
+            self.error(f"argument {'/'.join(action.option_strings)}: found --, expected a value")
+        return super()._get_values(action, arg_strings)
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Lay out help; the terminal is asked for its width only when help is wanted, since asking takes time."""
+    width = 100
+    if {"-h", "--help"} & set(sys.argv) or len(sys.argv) < 2:
+        import shutil
+
+        width = shutil.get_terminal_size().columns - 2
+    return argparse.RawDescriptionHelpFormatter(prog, width=width)
+
+
+def _parser(command: str | None, module: Any = None) -> _Parser:
+    if command is None:
+        listing = "\n".join(f"  {name:<12} {what}" for name, what in COMMANDS.items())
+        parser = _Parser(
+            prog="amble",
+            description="Rankings, judged by how people walk them.",
+            epilog=f"commands:\n{listing}\n\namble COMMAND --help tells more.",
+            formatter_class=_formatter,
+        )
+        parser.add_argument("--version", action="version", version=f"amble {__version__}")
+        parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+        return parser
+    described = module.__doc__
+    if described is None:  # python -OO
+        from amble.measures.declaration import docstring
+
+        described = docstring(module)
+    parser = _Parser(prog=f"amble {command}", description=described, formatter_class=_formatter)
+    module.arguments(parser)
+    parser.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command and return its exit code: 0 fine, 1 something was found, 2 it could not be done."""
+    # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        if getattr(_signal.getsignal(_signal.SIGINT), "__module__", "") == "amble":  # that of `amble/__init__`
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        argv = sys.argv[1:] if argv is None else argv
+        if isinstance(sys.stdout, io.TextIOWrapper):  # ids come out as the bytes they came in as, whatever the locale
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+        argv = [_SHORT.get(argv[0], argv[0]), *argv[1:]] if argv else argv
+        if argv and argv[0] in _RENAMED:
+            raise AmbleError(f"{argv[0]} is called {_RENAMED[argv[0]]}: amble {_RENAMED[argv[0]]} --help tells more")
+        if not argv or argv[0] not in COMMANDS:
+            _parser(None).parse_args(argv or ["--help"])
+        module = importlib.import_module(f"amble.cli.commands.{argv[0]}")
+        rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
+        args = _parser(argv[0], module).parse_args(rest)
+        keep_inputs(args)
+        with warnings.catch_warnings():
+            if hasattr(args, "allow_unjudged"):
+                importlib.import_module("amble.cli.commands.eval").heed_unjudged(args)
+            code: int = args.run(args)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except ValueError as error:
+        if not isinstance(error, AmbleError):
+            raise
+        print(f"amble: {_one_line(error)}", file=sys.stderr)
+    except Warning as warning:  # one that is an error here
+        hint = "; --allow-unjudged scores it all the same" if type(warning).__name__ == "UnjudgedWarning" else ""
+        print(f"amble: {_one_line(warning)}{hint}", file=sys.stderr)
+    except SystemExit as leave:  # the parser has said what is wrong, or has helped
+        if leave.code != 2:
+            raise
+    except MemoryError:
+        print("amble: out of memory", file=sys.stderr)
+    except BrokenPipeError:  # the reader of our output went away, which is its right
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"amble: {_one_line(error.filename or 'output')}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("amble: stopped", file=sys.stderr)
+        return 130
+    return 2
+
+
+def entry() -> NoReturn:
+    """The installed command: as `main`, but does not take the interpreter apart at the end, which takes longer."""
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            code = code or 2
+    os._exit(code)
+
+
+def _one_line(message: object) -> str:
+    """What can be printed as it is, in one line; all else, such as a terminal's commands in a name, spelled out."""
+    text = " ".join(str(message).splitlines())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

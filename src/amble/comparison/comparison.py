@@ -1,0 +1,267 @@
+"""What came of a comparison: pairs of systems, and what can be said of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.comparison.corrections import CORRECTIONS
+from amble.comparison.letters import letters_of
+from amble.comparison.p_values import Chance, reaches
+from amble.comparison.paired_tests import SIDES, t_interval
+from amble.comparison.systems import Systems
+from amble.errors import AmbleError
+from amble.rankings.alignment import plain_mean
+from amble.table import Table
+
+__all__ = ["Comparison", "Findings", "Question"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TESTS = {
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+    "permutation": "permutation test",
+    "bootstrap": "bootstrap test",
+    "tukey": "Tukey's HSD by randomisation",
+    "anova": "Tukey's HSD after two-way ANOVA",
+}
+
+ALL_COUNTED = "all assignments of signs counted"
+
+INTERVALS = {
+    "t": "by Student's t",
+    "percentile": "by the bootstrap's percentiles",
+    "bca": "by the bootstrap (BCa)",
+    "tukey": "simultaneous, by randomisation",
+    "anova": "simultaneous, by the studentised range",
+}
+
+
+class Question(NamedTuple):
+    """What was asked: the options of a comparison."""
+
+    baseline: str | None
+    test: str
+    sides: str
+    correction: str
+    alpha: float
+    seed: int
+    rounds: int
+    interval: str
+
+
+class Findings(NamedTuple):
+    """What was found of each pair; arrays of one length."""
+
+    n: Ints
+    missing: Ints
+    difference: Array
+    low: Array
+    high: Array
+    statistic: Array
+    p: Array
+    adjusted: Array
+    g: Array
+    superiority: Array
+    wins: Ints
+    ties: Ints
+    losses: Ints
+
+
+class Comparison:
+    """Systems, compared in pairs; made by `compare`.
+
+    Arrays have an entry a pair; the difference is that of the first system less the second.
+
+    Attributes
+    ----------
+    measure : str
+    runs : tuple of str
+    mean, mean_low, mean_high : ndarray
+        Of each run: the mean over its topics, and its 1 - alpha interval (Student's t).
+    a, b : ndarray of int
+        The places of the two runs of each pair; with a baseline, ``b`` is the baseline.
+    n, missing : ndarray of int
+        Topics on which both have a score; topics that only one of them answered (scored 0, or left out).
+    difference, low, high : ndarray
+        The mean difference, and its 1 - alpha interval.
+    statistic, p, adjusted : ndarray
+        The test's statistic, its p-value, and that corrected for the number of comparisons.
+    g, superiority : ndarray
+        Hedges' g (in standard deviations of the differences); the chance that the first is better on a topic.
+    wins, ties, losses : ndarray of int
+        On how many topics the first is better, the same, worse.
+    question : Question
+        baseline, test, sides, correction, alpha, seed, rounds, interval.
+    left_out : int
+        Topics left out for all runs, as one of them has no score there (only with Tukey's tests).
+    limit : str
+        "topics" or "rounds" if there are too few of them for any pair to differ, however much it did; otherwise "".
+    rounds_needed : int
+        Where rounds are the limit, how many there must be before a pair can differ at all; otherwise 0.
+    """
+
+    n: Ints
+    missing: Ints
+    difference: Array
+    low: Array
+    high: Array
+    statistic: Array
+    p: Array
+    adjusted: Array
+    g: Array
+    superiority: Array
+    wins: Ints
+    ties: Ints
+    losses: Ints
+
+    def __init__(
+        self,
+        systems: Systems,
+        pairs: tuple[Ints, Ints],
+        question: Question,
+        found: Findings,
+        *,
+        how: str = "",
+        left_out: int = 0,
+        limit: tuple[str, int] = ("", 0),
+    ) -> None:
+        self.measure, self.runs = systems.measure, systems.names
+        self.question, self.how, self.left_out = question, how, left_out
+        self.limit, self.rounds_needed = limit
+        self.logarithms, self._treated = systems.logarithms, systems.missing
+        self.a, self.b = pairs
+        for name, array in zip(found._fields, found, strict=True):
+            array.flags.writeable = False
+            setattr(self, name, array)
+        known = ~np.isnan(systems.values)
+        n = np.asarray(known.sum(axis=1), np.int64)
+        self.mean: Array = plain_mean(systems.values)
+        squares = np.where(known, np.square(systems.values - self.mean[:, None]), 0.0).sum(axis=1)
+        deviation = np.sqrt(squares / np.maximum(n - 1, 1))
+        self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", question.alpha)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The names of the runs of each pair."""
+        return [(self.runs[i], self.runs[j]) for i, j in zip(self.a.tolist(), self.b.tolist(), strict=True)]
+
+    @property
+    def significant(self) -> NDArray[np.bool_]:
+        """Which pairs differ: the adjusted p-value is at most alpha."""
+        return reaches(self.adjusted, self.question.alpha)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What was asked, for programs."""
+        topics = [int(self.n.min()), int(self.n.max())]
+        return {
+            "measure": self.measure,
+            **self.question._asdict(),
+            "comparisons": len(self),
+            "topics": topics[0] if topics[0] == topics[1] else topics,
+            "left_out": self.left_out,
+            "missing_on_one_side": int(self.missing.sum()),
+            "how": self.how,
+            "limit": self.limit,
+            "logarithms": self.logarithms,
+        }
+
+    @property
+    def caption(self) -> str:
+        """What was asked, and of how many topics, in two lines."""
+        return self._caption(self.question.interval)
+
+    def _caption(self, interval: str) -> str:
+        q, pairs = self.question, len(self)
+        of = f"{pairs:,} comparison{'s' * (pairs != 1)}" + (f" with {q.baseline}" if q.baseline is not None else "")
+        family = q.test in ("tukey", "anova")
+        least, most = int(self.n.min()), int(self.n.max())
+        topics = f"{most} topic{'s' * (most != 1)}" if least == most else f"{least} to {most} topics"
+        asked = [
+            f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
+            SIDES[q.sides],
+            f"alpha {q.alpha:g}",
+            f"all runs in one family, {of}" if family else CORRECTIONS[q.correction].format(of),
+        ]
+        if self.limit:
+            needed = f" (at least {self.rounds_needed:,} are needed)" if self.rounds_needed else ""
+            asked.append(f"too few {self.limit} to find any difference{needed}")
+        on = [topics]
+        if self.left_out:
+            on.append(f"{self.left_out} more left out (a run has no score there)")
+        if unpaired := int(np.count_nonzero(self.missing)):
+            done = "scored 0" if self._treated == "zero" else "left out"
+            on.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
+        if self.logarithms:
+            on.append("logarithms of the scores, as their mean is geometric")
+        on.append(f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[interval]}")
+        return ", ".join(asked) + "\n" + ", ".join(on)
+
+    def table(self, *, digits: int = 4, full: bool = False) -> Table:
+        """A row a pair; the p-values of pairs that differ stand out.
+
+        With ``full``, columns for programs, too: measure, test, sides, correction, alpha, statistic, topics, missing.
+        """
+        q = self.question
+        against = q.baseline is not None and not full
+        names = ["run", "mean"] if against else ["run", "other"]
+        names += ["difference", "low", "high", "p", "adjusted", "g", "superiority", "wins", "ties", "losses"]
+        uneven = bool((self.n != self.n[0]).any() or self.missing.any())
+        names += ["topics", "missing"] if uneven or full else []
+        columns = ["measure", "test", "sides", "correction", "alpha", *names, "statistic"] if full else names
+        fixed = [self.measure, q.test, q.sides, q.correction, q.alpha] if full else []
+        rows = []
+        fields = (self.difference, self.low, self.high, self.p, self.adjusted, self.g, self.superiority)
+        numbers = np.stack(fields).T.tolist()
+        counts = np.stack((self.wins, self.ties, self.losses, self.n, self.missing)).T.tolist()
+        for k, (i, j) in enumerate(zip(self.a.tolist(), self.b.tolist(), strict=True)):
+            row: list[Any] = [*fixed, self.runs[i], float(self.mean[i]) if against else self.runs[j], *numbers[k][:3]]
+            row += [Chance(numbers[k][3]), Chance(numbers[k][4]), *numbers[k][5:]]
+            row += counts[k] if uneven or full else counts[k][:3]
+            rows.append([*row, float(self.statistic[k])] if full else row)
+        best = {(k, columns.index("adjusted")) for k in np.flatnonzero(self.significant).tolist()}
+        return Table(columns, rows, digits=digits, facts=self.facts, best=best, caption="" if full else self.caption)
+
+    def letters(self, *, digits: int = 4) -> Table:
+        """The runs, best first, with letters: those that share one do not differ.
+
+        Examples
+        --------
+        >>> import amble
+        >>> scores = {
+        ...     "x": {"1": 0.1, "2": 0.5, "3": 0.6},
+        ...     "y": {"1": 0.2, "2": 0.6, "3": 0.6},
+        ...     "z": {"1": 0.7, "2": 0.9, "3": 1.0},
+        ... }
+        >>> amble.compare(scores, correction="none").letters()["letters"]
+        ['a', 'b', 'b']
+        """
+        if self.question.baseline is not None or self.question.sides != "two":
+            raise AmbleError("letters need all pairs, and two sides: compare without a baseline and with sides='two'")
+        order = np.argsort(-self.mean, kind="stable")
+        place = np.empty(order.size, np.int64)
+        place[order] = np.arange(order.size)
+        different = np.flatnonzero(self.significant)
+        ends = zip(place[self.a[different]].tolist(), place[self.b[different]].tolist(), strict=True)
+        letters = letters_of(len(self.runs), sorted(tuple(sorted(pair)) for pair in ends))
+        rows = [
+            [self.runs[i], float(self.mean[i]), float(self.mean_low[i]), float(self.mean_high[i]), letters[k]]
+            for k, i in enumerate(order.tolist())
+        ]
+        caption = f"{self._caption('t')}, runs that share a letter do not differ"  # the intervals are those of means
+        return Table(["run", "mean", "low", "high", "letters"], rows, digits=digits, facts=self.facts, caption=caption)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        return f"Comparison({' | '.join(self.caption.splitlines())})"

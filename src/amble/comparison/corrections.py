@@ -1,0 +1,68 @@
+"""Many tests at once: p-values, adjusted so that they can be held against one level.
+
+Bonferroni and Holm keep the chance of any false finding below the level; Benjamini and Hochberg (1995) keep the
+expected share of false ones among the findings. Hochberg, Hommel and Benjamini-Yekutieli are statsmodels' (the extra
+``stats``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import AmbleError
+
+__all__ = ["CORRECTIONS", "adjust"]
+
+Array = NDArray[np.float64]
+
+# what people write: how it is called in a sentence about so many comparisons
+CORRECTIONS = {
+    "none": "{} without correction",
+    "bonferroni": "Bonferroni's correction of {}",
+    "holm": "Holm's correction of {}",
+    "bh": "Benjamini and Hochberg's correction of {}",
+    "hochberg": "Hochberg's correction of {}",
+    "hommel": "Hommel's correction of {}",
+    "by": "Benjamini and Yekutieli's correction of {}",
+}
+
+_THEIRS = {"hochberg": "simes-hochberg", "hommel": "hommel", "by": "fdr_by"}
+
+
+def adjust(p: ArrayLike, correction: str) -> Array:
+    """Adjust p-values of one family.
+
+    >>> from amble.comparison.corrections import adjust
+    >>> adjust([0.01, 0.04, 0.03], "holm")  # 3 x .01, then the larger of 2 x .03 and what came before, then of 1 x .04
+    array([0.03, 0.06, 0.06])
+    """
+    given = np.asarray(p, np.float64)
+    m = given.size
+    if correction == "none" or m == 0:
+        return given.copy()
+    if correction == "bonferroni":
+        return np.minimum(given * m, 1.0)
+    if correction in _THEIRS:
+        return _by_statsmodels(given, correction)
+    order = np.argsort(given, kind="stable")
+    out = np.empty(m)
+    if correction == "holm":  # step down: none may be less than a smaller one
+        steps = given[order] * np.arange(m, 0, -1)
+        out[order] = np.maximum.accumulate(steps)
+    elif correction == "bh":  # step up: none may be more than a larger one
+        steps = given[order] * (m / np.arange(1, m + 1))
+        out[order] = np.minimum.accumulate(steps[::-1])[::-1]
+    else:
+        raise AmbleError(f"correction={correction!r}: expected one of {', '.join(map(repr, CORRECTIONS))}")
+    return np.minimum(out, 1.0)
+
+
+def _by_statsmodels(p: Array, correction: str) -> Array:
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ImportError:
+        raise AmbleError(
+            f"correction={correction!r} needs statsmodels: pip install 'amble[stats]' (holm, bonferroni and bh do not)"
+        ) from None
+    return np.asarray(multipletests(p, method=_THEIRS[correction])[1], np.float64)

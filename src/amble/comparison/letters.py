@@ -1,0 +1,99 @@
+"""Significance letters: two systems share a letter if, and only if, they do not differ.
+
+A letter stands for a set of systems of which no two differ, and to which none can be added. Insert and absorb (Piepho,
+2004) arrives at all such sets; with many systems there can be more than 20,000, of which 100 would do. So the sets are
+grown where they are needed (Gramm and others, 2007): as long as a pair that does not differ shares no letter, a set
+starts with it, and takes in system after system, each time the one that brings the most pairs that share none yet. At
+last, sets whose pairs all share other letters are taken away.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Iterator
+
+__all__ = ["letter_groups", "letter_name", "letters_of"]
+
+_ALPHABET = string.ascii_lowercase + string.ascii_uppercase
+
+
+def letter_name(i: int) -> str:
+    """The i-th letter, from 0: a to z, A to Z, then a1 to Z1, and so on."""
+    turn, place = divmod(i, len(_ALPHABET))
+    return _ALPHABET[place] + (str(turn) if turn else "")
+
+
+def letter_groups(n: int, different: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The systems of each letter, given the pairs that differ; n systems, best first.
+
+    >>> from amble.comparison.letters import letter_groups
+    >>> letter_groups(4, [(0, 2), (0, 3), (1, 3)])
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    alike = [(1 << n) - 1 - (1 << i) for i in range(n)]  # sets of systems as bits
+    for i, j in different:
+        alike[i] &= ~(1 << j)
+        alike[j] &= ~(1 << i)
+    bare = list(alike)  # those with which a system shares no letter yet
+    sets = []
+    for i in range(n):
+        if not alike[i]:
+            sets.append([i])
+        while bare[i]:
+            j = next(_members(bare[i]))
+            members = list(_members(_grown(1 << i | 1 << j, alike, bare)))
+            for one in members:
+                for other in members:
+                    bare[one] &= ~(1 << other)
+            sets.append(members)
+    return sorted(_needed(sets, n))
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        yield (bits & -bits).bit_length() - 1
+        bits &= bits - 1
+
+
+def _grown(taken: int, alike: list[int], bare: list[int]) -> int:
+    """Take in systems that differ from none of those taken, until there are none."""
+    may = -1
+    for i in _members(taken):
+        may &= alike[i]
+    while may:
+        best = max(_members(may), key=lambda i: ((bare[i] & taken).bit_count(), -i))
+        taken |= 1 << best
+        may &= alike[best]
+    return taken
+
+
+def _needed(sets: list[list[int]], n: int) -> list[list[int]]:
+    """Without the sets whose pairs all share another one, small ones first."""
+    shared = [[0] * n for _ in range(n)]
+    for members in sets:
+        for i in members:
+            for j in members:
+                shared[i][j] += 1
+    out = []
+    for members in sorted(sets, key=lambda members: (len(members), members)):
+        if all(shared[i][j] > 1 for i in members for j in members):
+            for i in members:
+                for j in members:
+                    shared[i][j] -= 1
+        else:
+            out.append(members)
+    return out
+
+
+def letters_of(n: int, different: Iterable[tuple[int, int]]) -> list[str]:
+    """The letters of each system.
+
+    >>> from amble.comparison.letters import letters_of
+    >>> letters_of(4, [(0, 2), (0, 3), (1, 3)])
+    ['a', 'ab', 'bc', 'c']
+    """
+    out = [""] * n
+    for k, group in enumerate(letter_groups(n, different)):
+        for i in group:
+            out[i] += letter_name(k)
+    return out

@@ -1,0 +1,266 @@
+"""One question, asked of all pairs: which test, which sides, which correction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.comparison import effect_sizes as effects
+from amble.comparison import paired_tests as paired
+from amble.comparison import resampling
+from amble.comparison.attainable import limit_of
+from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Findings, Question
+from amble.comparison.corrections import CORRECTIONS, adjust
+from amble.comparison.studentised_range import critical_range, exceeds
+from amble.comparison.systems import Differences, Systems, differences, pairs_of, systems_of
+from amble.comparison.tukey import critical_difference, dealt_ranges, range_p
+from amble.comparison.variance import complete_scores, variance_of
+from amble.errors import AlignError, AmbleError
+from amble.evaluation.scores import Scores
+from amble.measures import Measure
+from amble.progress import Progress
+
+__all__ = ["checked", "compare"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Report = Callable[[int], None]
+
+_FAMILIES = ("tukey", "anova")  # tests of all systems at once
+_LEAST = 2  # topics that a test needs
+
+
+def compare(
+    scores: Scores | Mapping[str, Mapping[str, float]],
+    measure: str | Measure | None = None,
+    baseline: str | None = None,
+    test: str = "t",
+    sides: str = "two",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+    rounds: int = 10_000,
+    *,
+    interval: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare runs on a measure, topic by topic.
+
+    Parameters
+    ----------
+    scores : Scores, or {run: {topic: score}}
+        As `evaluate` makes them, or from elsewhere; topics are paired by their ids.
+    measure : str or Measure, optional
+        Which one, if the scores are of several.
+    baseline : str, optional
+        The run that all others are compared with. Without it, all pairs are compared.
+    test : {"t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova"}
+        The last two test all runs at once: Tukey's HSD by randomisation, and after a two-way analysis of variance.
+    sides : {"two", "greater", "less"}
+        "greater": is the first run of a pair (with a baseline: the other run) better? "less": is it worse?
+    correction : {"holm", "bonferroni", "bh", "none", "hochberg", "hommel", "by"}, optional
+        For the number of comparisons. Without it, Holm's; Tukey's tests need none and take none. The last three are
+        statsmodels' (the extra ``stats``).
+    alpha : float
+        The level: pairs with an adjusted p-value of at most alpha differ; intervals cover 1 - alpha.
+    seed, rounds : int
+        Of "permutation", "bootstrap" and "tukey": same seed, same answer.
+    interval : {"t", "percentile", "bca"}, optional
+        How the intervals of differences are made: by Student's t or by the bootstrap. Without it, "bca" for the
+        bootstrap test and "t" for others; Tukey's tests have their own. They are not corrected for the number of
+        comparisons; Tukey's are.
+    progress : function, optional
+        Called with what is done and what there is to do.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import amble
+    >>> scores = {
+    ...     "x": {"1": 0.1, "2": 0.5, "3": 0.6, "4": 0.2},
+    ...     "y": {"1": 0.3, "2": 0.6, "3": 0.9, "4": 0.4},
+    ... }
+    >>> found = amble.compare(scores, baseline="x")
+    >>> found.difference.round(4), found.p.round(4)  # .2 .1 .3 .2: mean .2, deviation .0816, t 4.899
+    (array([0.2]), array([0.0163]))
+    >>> amble.compare(scores, baseline="x", test="permutation").p  # of 16 assignments of signs 2 are as extreme
+    array([0.125])
+    """
+    systems = systems_of(scores, measure)
+    question = checked(Question(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
+    a, b = pairs_of(systems, baseline)
+    if baseline is not None:
+        question = question._replace(baseline=systems.names[systems.place(baseline)])
+    left_out = 0
+    if test in _FAMILIES:
+        values, left_out = complete_scores(systems)
+        kept = systems.complete
+        topics = tuple(t for t, keep in zip(systems.topics, kept.tolist(), strict=True) if keep)
+        systems = systems._replace(values=values, answered=systems.answered[:, kept], topics=topics)
+    line = Progress(f"comparing on {systems.measure}")
+    try:
+        found, how, limit = _ask(systems, a, b, question, progress or line)
+    finally:
+        line.close()
+    return Comparison(systems, (a, b), question, found, how=how, left_out=left_out, limit=limit)
+
+
+def checked(q: Question) -> Question:
+    """Refuse what cannot be asked; fill in what was left open."""
+    choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
+    for option, allowed in choices.items():
+        given = getattr(q, option)
+        if not isinstance(given, str) or given not in allowed:
+            raise AmbleError(f"{option}={given!r}: expected one of {', '.join(repr(x) for x in allowed if x)}")
+    if q.interval not in ("", "t", "percentile", "bca"):
+        raise AmbleError(f"interval={q.interval!r}: expected 't', 'percentile' or 'bca'")
+    if isinstance(q.alpha, bool) or not isinstance(q.alpha, int | float) or not 0 < q.alpha < 1:
+        raise AmbleError(f"alpha={q.alpha!r}: expected a number between 0 and 1")
+    for option, least in (("seed", 0), ("rounds", 1)):
+        given = getattr(q, option)
+        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+            raise AmbleError(f"{option}={given!r}: expected a whole number of at least {least}")
+    if q.test in _FAMILIES:
+        if q.sides != "two":
+            raise AmbleError(f"test={q.test!r} has two sides, found sides={q.sides!r}")
+        if q.correction not in ("", "none"):
+            raise AmbleError(f"test={q.test!r} is about all runs at once: no correction={q.correction!r} on top of it")
+        if q.interval:
+            raise AmbleError(f"test={q.test!r} has intervals of its own, found interval={q.interval!r}")
+        return q._replace(correction="none", interval=q.test)
+    return q._replace(correction=q.correction or "holm", interval=q.interval or _usual_interval(q.test))
+
+
+def _usual_interval(test: str) -> str:
+    return "bca" if test == "bootstrap" else "t"
+
+
+class _Parts(NamedTuple):
+    """What a test says of some pairs."""
+
+    statistic: Array
+    p: Array
+    low: Array
+    high: Array
+    exact: NDArray[np.bool_]
+
+
+def _ask(
+    systems: Systems, a: Ints, b: Ints, q: Question, progress: Callable[[int, int], None]
+) -> tuple[Findings, str, tuple[str, int]]:
+    missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
+    family, dealt = _family(systems, q, progress) if q.test in _FAMILIES else (None, 0.0)
+    kept: list[dict[str, Any]] = []
+    for rows, d in differences(systems, a, b):
+        _enough(systems, a[rows], b[rows], d, q)
+
+        def report(done: int, start: int = rows.start) -> None:
+            progress(start + done, a.size)
+
+        parts = family(d) if family is not None else _one_by_one(d, q, report)
+        wins, ties, losses = effects.counts(d)
+        kept.append(
+            {
+                **parts._asdict(),
+                "n": d.n,
+                "difference": d.mean,
+                "g": effects.hedges_g(d),
+                "superiority": effects.superiority(wins, ties, losses),
+                "wins": wins,
+                "ties": ties,
+                "losses": losses,
+            }
+        )
+    whole = {key: np.concatenate([part[key] for part in kept]) for key in kept[0]}
+    exact = whole.pop("exact")
+    adjusted = adjust(whole["p"], q.correction)
+    limit = limit_of(q, whole["wins"] + whole["losses"], dealt)
+    return Findings(missing=missing, adjusted=adjusted, **whole), _how(q, exact), limit
+
+
+def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, q: Question) -> None:
+    few = np.flatnonzero(d.n < _LEAST)
+    if few.size:
+        i = int(few[0])
+        names = f"{systems.names[int(a[i])]} and {systems.names[int(b[i])]}"
+        n = int(d.n[i])
+        raise AlignError(f"{names} have scores on {n} common topic{'s' * (n != 1)}, {_needs(q.test)}")
+
+
+def _needs(test: str) -> str:
+    name = TESTS[test]
+    return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
+
+
+def _one_by_one(d: Differences, q: Question, report: Report) -> _Parts:
+    exact = np.zeros(d.n.size, bool)
+    if q.test == "t":
+        statistic, p = paired.t_test(d, q.sides)
+    elif q.test == "sign":
+        statistic, p = paired.sign_test(d, q.sides)
+    elif q.test == "wilcoxon":
+        statistic, p, exact = paired.wilcoxon_test(d, q.sides, report)
+    elif q.test == "permutation":
+        statistic, p, exact = resampling.permutation_test(d, q.sides, q.rounds, q.seed, report)
+    else:
+        statistic, p = resampling.bootstrap_test(d, q.sides, q.rounds, q.seed, report)
+    if q.interval == "t":
+        low, high = paired.t_interval(d.mean, d.deviation, d.n, q.sides, q.alpha)
+    else:
+        low, high = resampling.bootstrap_interval(d, q.interval, q.sides, q.alpha, q.rounds, q.seed, report)
+    return _Parts(statistic, p, low, high, exact)
+
+
+def _family(
+    systems: Systems, q: Question, progress: Callable[[int, int], None]
+) -> tuple[Callable[[Differences], _Parts], float]:
+    """The test of all systems at once, to be asked for some pairs, and the least p-value it could give any."""
+    k, n = systems.values.shape
+    if n < _LEAST:
+        raise AlignError(f"{n} topic on which all runs have a score, {_needs(q.test)}")
+    if q.test == "tukey":
+        ranges = dealt_ranges(systems.values, q.rounds, q.seed, progress)
+        width = critical_difference(ranges, q.alpha)
+
+        def by_randomisation(d: Differences) -> _Parts:
+            mean = d.mean
+            p = np.where(mean == 0, 1.0, range_p(ranges, mean, 2 * d.unit))
+            return _Parts(mean, p, mean - width, mean + width, np.zeros(mean.size, bool))
+
+        widest = np.ptp(systems.values, axis=0).mean(keepdims=True)
+        return by_randomisation, float(range_p(ranges, widest, 2 * systems.unit)[0])
+    freedom = (k - 1) * (n - 1)
+    error = float(np.sqrt(variance_of(systems.values, systems.unit)[2] / freedom / n))
+    width = critical_range(q.alpha, k, freedom) * error
+
+    def by_variance(d: Differences) -> _Parts:
+        mean = d.mean
+        if error == 0:  # nothing but systems and topics
+            ratio = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+            p = np.where(mean == 0, 1.0, 0.0)
+        else:
+            ratio = mean / error
+            p = np.where(mean == 0, 1.0, exceeds(np.abs(ratio), k, freedom))
+        return _Parts(ratio, p, mean - width, mean + width, np.zeros(mean.size, bool))
+
+    return by_variance, 0.0
+
+
+def _how(q: Question, exact: NDArray[np.bool_]) -> str:
+    """How p-values came about, where there is a choice."""
+    drawn = f"{q.rounds:,} rounds, seed {q.seed}"
+    if q.test == "permutation":
+        if exact.all():
+            return ALL_COUNTED
+        return drawn + (f"; {int(exact.sum())} of the pairs exactly" if exact.any() else "")
+    if q.test == "wilcoxon":
+        if exact.all():
+            return "exact"
+        return "normal approximation" + (f"; {int(exact.sum())} of the pairs exactly" if exact.any() else "")
+    return drawn if q.test in ("bootstrap", "tukey") or q.interval in ("percentile", "bca") else ""

@@ -1,0 +1,227 @@
+"""Tests and intervals by resampling: sign flips, and the bootstrap.
+
+* **permutation** (Fisher): if it made no difference which system a score came from, every difference might as well have
+  the other sign. The statistic is the mean difference. With up to 26 differences that are not 0 (at 10,000 rounds: as
+  long as half of them have no more assignments of signs than there are rounds; at most 32) all 2^n assignments are
+  counted: the sums of each half are sorted and held against one another. Otherwise ``rounds`` of them are drawn, and p
+  is (b + 1) / (rounds + 1), where b of them are at least as extreme: never 0.
+* **bootstrap** (Efron and Tibshirani, 1993, algorithm 16.2, paired; Sakai, 2006): topics are drawn anew, with
+  replacement; the statistic is Student's t of the differences less their mean. p is (b + 1) / (rounds + 1).
+* **intervals** of the mean difference: percentiles of the bootstrap, or those corrected for bias and acceleration (BCa;
+  Efron, 1987), the acceleration by the jackknife.
+
+The same flips and the same draws serve all pairs. Draws are by topic id, so the order of topics makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.comparison.paired_tests import opened
+from amble.comparison.systems import Differences
+
+__all__ = ["Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "counts_of_draws", "permutation_test"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Report = Callable[[int], None]
+
+_PAIRS, _ROUNDS = 256, 512  # a tile of pairs x rounds that stays in the cache
+_MOST_SUMS = 1 << 16  # of half the differences, where all assignments of signs are counted
+
+
+class Flips:
+    """Signs for every topic and round, +1 or -1, some rounds at a time; the same seed gives the same."""
+
+    def __init__(self, topics: int, rounds: int, seed: int) -> None:
+        self.topics, self.rounds, self.seed = topics, rounds, seed
+
+    def __iter__(self) -> Iterator[Array]:
+        rng = np.random.default_rng(self.seed)
+        for start in range(0, self.rounds, _ROUNDS):
+            n = min(_ROUNDS, self.rounds - start)
+            bits = np.unpackbits(np.frombuffer(rng.bytes(-(-self.topics * n // 8)), np.uint8), count=self.topics * n)
+            yield 2.0 * bits.reshape(self.topics, n).astype(np.float64) - 1.0
+
+
+def all_counted(n: Ints, rounds: int) -> NDArray[np.bool_]:
+    """Whether all assignments of signs to n differences are counted, rather than some drawn."""
+    return np.asarray(np.ldexp(1.0, -(-n // 2)) <= min(rounds, _MOST_SUMS))
+
+
+def permutation_test(
+    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """The mean difference of every pair, its p-value, and whether all assignments of signs were counted."""
+    n = np.count_nonzero(d.values, axis=1)
+    exact = all_counted(n, rounds)
+    p = np.ones(n.size)
+    for i in np.flatnonzero(exact).tolist():
+        p[i] = _count_all(d.values[i][d.values[i] != 0], sides, d.unit)
+        report(i + 1)
+    rest = np.flatnonzero(~exact)
+    if rest.size:
+        p[rest] = _draw(d.values[rest], sides, rounds, seed, d.unit, lambda done: report(int(exact.sum()) + done))
+    return d.mean, p, exact
+
+
+def _slack(values: Array, unit: float) -> Array:
+    """How far apart sums may be that are equal on paper."""
+    return np.asarray((np.count_nonzero(values, axis=-1) + 1) * unit)
+
+
+def _count_all(values: Array, sides: str, unit: float) -> float:
+    """The share of all assignments of signs whose sum is at least as extreme."""
+    if not values.size:
+        return 1.0
+    total = float(values.sum())
+    bound = {"two": abs(total), "greater": total, "less": -total}[sides] - float(_slack(values, unit))
+    size = np.sort(np.abs(values))
+    left, right = _sums(size[::2]), _sums(size[1::2])
+    right.sort()
+    # sums of both halves that reach the bound; the law is symmetric
+    above = int((right.size - np.searchsorted(right, bound - left, side="left")).sum())
+    share = above / (left.size * right.size)
+    if sides != "two":
+        return share
+    return 1.0 if bound <= 0 else min(1.0, 2.0 * share)
+
+
+def _sums(sizes: Array) -> Array:
+    """The sum under every assignment of signs."""
+    out = np.zeros(1)
+    for size in sizes.tolist():
+        out = np.concatenate((out - size, out + size))
+    return out
+
+
+def _draw(values: Array, sides: str, rounds: int, seed: int, unit: float, report: Report) -> Array:
+    """(b + 1) / (rounds + 1), with the same flips for all pairs."""
+    signed = -values if sides == "less" else values
+    total = signed.sum(axis=1)
+    bound = (np.abs(total) if sides == "two" else total) - _slack(values, unit)
+    extreme = np.zeros(total.size, np.int64)
+    done = 0
+    for flips in Flips(values.shape[1], rounds, seed):
+        for start in range(0, total.size, _PAIRS):
+            rows = slice(start, start + _PAIRS)
+            sums = signed[rows] @ flips
+            if sides == "two":
+                np.abs(sums, out=sums)
+            extreme[rows] += np.count_nonzero(sums >= bound[rows, None], axis=1)
+        done += flips.shape[1]
+        report(done * total.size // rounds)
+    return np.asarray((extreme + 1) / (rounds + 1))
+
+
+def counts_of_draws(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
+    """How often each topic is drawn in each round (rounds x topics)."""
+    rng = np.random.default_rng(seed)
+    out = np.empty((rounds, topics), np.uint8)
+    for start in range(0, rounds, _ROUNDS):
+        n = min(_ROUNDS, rounds - start)
+        drawn = rng.integers(0, topics, (n, topics)) + np.arange(n)[:, None] * topics
+        out[start : start + n] = np.bincount(drawn.ravel(), minlength=n * topics).reshape(n, topics)
+    return out
+
+
+def _drawn(
+    d: Differences, rounds: int, seed: int, block: int, report: Report
+) -> Iterator[tuple[Ints, Array, NDArray[np.uint8]]]:
+    """Some pairs with the same topics: which they are, their differences on these, and the draws of topics."""
+    patterns, of = np.unique(d.shared, axis=0, return_inverse=True)
+    done = 0
+    for k, pattern in enumerate(patterns):
+        mine = np.flatnonzero(of.ravel() == k)
+        draws = counts_of_draws(int(pattern.sum()), rounds, seed)
+        for start in range(0, mine.size, block):
+            rows = mine[start : start + block]
+            yield rows, d.values[rows][:, pattern], draws
+            done += rows.size
+            report(done)
+
+
+def bootstrap_test(
+    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
+) -> tuple[Array, Array]:
+    """Student's t of every pair, and the p-value by the bootstrap of the differences less their mean."""
+    error = d.deviation / np.sqrt(d.n)
+    mean = d.mean
+    t = np.divide(mean, error, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=error > 0)
+    p = np.ones(t.size)
+    for rows, values, draws in _drawn(d, rounds, seed, _PAIRS, report):
+        n = values.shape[1]
+        centred = values - mean[rows, None]
+        squares = np.square(centred)
+        extreme = np.zeros(rows.size, np.int64)
+        wanted = t[rows] if sides != "less" else -t[rows]
+        bound = np.abs(wanted) if sides == "two" else wanted
+        bound = bound - 1e-12 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+        for start in range(0, rounds, _ROUNDS):
+            weights = draws[start : start + _ROUNDS].T.astype(np.float64)
+            m = centred @ weights / n
+            deviation = np.sqrt(np.maximum(squares @ weights - n * np.square(m), 0.0) / max(n - 1, 1))
+            m[np.abs(m) <= d.unit] = 0.0
+            # one topic drawn over and over has no deviation: as far out as can be
+            star = np.divide(
+                m, deviation / np.sqrt(n), out=np.where(m == 0, 0.0, np.copysign(np.inf, m)), where=deviation > d.unit
+            )
+            star = np.abs(star) if sides == "two" else -star if sides == "less" else star
+            extreme += np.count_nonzero(star >= bound[:, None], axis=1)
+        p[rows] = (extreme + 1) / (rounds + 1)
+    return t, np.where(~d.values.any(axis=1), 1.0, p)
+
+
+def bootstrap_interval(
+    d: Differences, how: str, sides: str, alpha: float, rounds: int, seed: int, report: Report = lambda done: None
+) -> tuple[Array, Array]:
+    """The 1 - alpha interval of every mean difference: "percentile" or "bca"; NaN for a single topic."""
+    low, high = np.full(d.n.size, np.nan), np.full(d.n.size, np.nan)
+    ends = np.array([alpha / 2, 1.0 - alpha / 2] if sides == "two" else [alpha, 1.0 - alpha])
+    mean, centred = d.mean, d.centred
+    for rows, values, draws in _drawn(d, rounds, seed, max(1, (1 << 21) // rounds), report):
+        n = values.shape[1]
+        if n < 2:
+            continue
+        means = np.concatenate(
+            [values @ draws[start : start + _ROUNDS].T.astype(np.float64) / n for start in range(0, rounds, _ROUNDS)],
+            axis=1,
+        )
+        means.sort(axis=1)
+        wanted = np.broadcast_to(ends, (rows.size, 2))
+        if how == "bca":
+            wanted = _corrected(means, mean[rows], centred[rows], ends, d.unit)
+        low[rows], high[rows] = _quantiles(means, wanted).T
+    return opened(low, high, sides)
+
+
+def _quantiles(ordered: Array, at: Array) -> Array:
+    """Quantiles of every row, each at its own chances, between neighbours along a line."""
+    place = at * (ordered.shape[1] - 1)
+    under = np.floor(place).astype(np.int64)
+    over = np.minimum(under + 1, ordered.shape[1] - 1)
+    a, b = np.take_along_axis(ordered, under, axis=1), np.take_along_axis(ordered, over, axis=1)
+    return np.asarray(a + (place - under) * (b - a))
+
+
+def _corrected(ordered: Array, mean: Array, centred: Array, ends: Array, unit: float) -> Array:
+    """The chances whose quantiles are the ends of the BCa interval."""
+    from scipy.special import ndtr, ndtri
+
+    rounds = ordered.shape[1]
+    below = np.count_nonzero(ordered < mean[:, None] - unit, axis=1)
+    upto = np.count_nonzero(ordered <= mean[:, None] + unit, axis=1)
+    # the mean is inside its own draws: a bias beyond what this many of them can show is not looked for
+    share = np.clip((below + upto) / (2 * rounds), 0.5 / rounds, 1.0 - 0.5 / rounds)
+    bias = ndtri(share)[:, None]
+    squares = np.square(centred).sum(axis=1)
+    cubes = (centred**3).sum(axis=1)
+    pull = np.divide(cubes, 6.0 * squares**1.5, out=np.zeros(cubes.size), where=squares > unit**2)[:, None]
+    z = bias + ndtri(ends)
+    left = 1.0 - pull * z
+    # where the acceleration leaves nothing, the end is that of the draws
+    moved = np.divide(z, left, out=np.copysign(np.inf, z), where=left > 0)
+    return np.asarray(ndtr(bias + moved))

@@ -1,0 +1,1 @@
+"""Evaluation: rankings and measures become scores, distributions, C/W/L reports, curves."""

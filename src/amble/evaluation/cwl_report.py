@@ -1,0 +1,151 @@
+"""The C/W/L report: what a measure's user gains and spends, per document and in all.
+
+========  ===================================================================
+EU        expected utility: gain per document looked at, sum W y
+ETU       expected total utility, EU x ED
+EC        expected cost per document, sum W c
+ETC       expected total cost, EC x ED
+ED        expected depth, 1 / W(1)
+========  ===================================================================
+
+AP and RR are no rates of one user's expectations, but each is the EU of another user (W(i) = sum over h >= i of L(h)/h
+for AP, who therefore divides by the relevant documents *found*); the report shows that one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AlignError, MeasureError
+from amble.evaluation.scores import parse_measures
+from amble.measures import Lists, Measure
+from amble.measures.costs import Costs, read_costs
+from amble.rankings.alignment import Rankings, byte_order, plain_mean
+from amble.table import Table, mean_topic
+
+__all__ = ["COLUMNS", "cwl", "expectations"]
+
+Array = NDArray[np.float64]
+COLUMNS = ("EU", "ETU", "EC", "ETC", "ED")
+
+
+def expectations(measure: Measure, lists: Lists) -> Array:
+    """EU, ETU, EC, ETC and ED of every list: an array of shape (lists, 5)."""
+    d = measure.declaration
+    if measure.is_population:
+        parts = [w * expectations(one, lists) for w, one in measure.members()]
+        return np.asarray(sum(parts))
+    if d.name in ("AP", "RR"):
+        return _by_found(measure, lists)
+    if d.question not in ("order2", "total") or d.norm is not None:
+        why = "divides by more than attention" if d.norm else "has no C/W/L form"
+        hint = {"nDCG": "; SDCG and DCG are", "ERR": "; NERR8 to NERR11 are", "R": "; P is"}.get(d.name, "")
+        raise MeasureError(f"{measure} {why}, so it is no rate of a user's expectations{hint}")
+    total, depth = measure.ask("both", lists)
+    cost = depth if lists.costs is None else measure.ask("cost", lists)
+    safe = np.where(depth > 0, depth, 1.0)
+    return np.column_stack((total / safe, total, cost / safe, cost, depth))
+
+
+def _by_found(measure: Measure, lists: Lists) -> Array:
+    """AP and RR, by the relevant documents that are there."""
+    gains = measure.gains_of(lists)
+    lists = gains.lists
+    last = np.ones(gains.gain.size)  # where she stops, not yet divided by how many there are
+    if measure.name == "RR":
+        last[gains.ordinal > 1] = 0.0
+    found = gains.sum(last)
+    rate = gains.sum(last / gains.position)
+    worth = gains.sum(last * (gains.seen if measure.name == "AP" else 1.0) / gains.position)
+    spent = np.asarray(gains.position, np.float64)
+    if lists.costs is not None:
+        spent = lists.costs.upto(gains.list, gains.position)
+    cost = gains.sum(last * spent / gains.position)
+    some = found > 0
+    depth = np.where(some, found / np.where(some, rate, 1.0), np.maximum(lists.length, 1.0))
+    eu = np.where(some, worth / np.where(some, found, 1.0), 0.0)
+    each = np.where(some, cost / np.where(some, found, 1.0), 1.0)
+    if lists.costs is not None:
+        whole = lists.costs.upto(np.arange(lists.n), np.asarray(lists.length, np.int64))
+        each = np.where(some, each, whole / np.maximum(lists.length, 1))
+    return np.column_stack((eu, eu * depth, each, each * depth, depth))
+
+
+def cwl(
+    rankings: Rankings,
+    measures: Any,
+    *,
+    costs: Mapping[Any, float] | str | os.PathLike[str] | None = None,
+    topics: bool = False,
+    digits: int = 4,
+) -> Table:
+    """The C/W/L report of runs.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    measures : str, Measure or a list of them
+        Measures that are rates of a user's expectations (the C/W/L ones, P, RBP, DCG), AP or RR.
+    costs : mapping or path, optional
+        What a document costs: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers as keys;
+        whatever is not named costs 1.
+    topics : bool
+        A row for each topic, too.
+    digits : int
+
+    Returns
+    -------
+    Table
+        run, topic, measure, EU, ETU, EC, ETC, ED.
+
+    Examples
+    --------
+    >>> import amble
+    >>> rankings = amble.align({"1": {"a": 1, "c": 1}}, {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}})
+    >>> print(amble.cwl(rankings, ["P@3", "RBP(p=0.5)"]))
+    run  topic  measure         EU     ETU      EC     ETC      ED
+    x    all    P@3         0.6667  2.0000  1.0000  3.0000  3.0000
+    x    all    RBP(p=0.5)  0.6250  1.2500  1.0000  2.0000  2.0000
+    """
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
+    parsed = parse_measures(measures)
+    lists = Lists.of_rankings(rankings)
+    if lists.ties is not None:
+        raise MeasureError("the C/W/L report with ties='expected': tied documents have no one rank; use ties='docno'")
+    if costs is not None:
+        lists.costs = _costs(rankings, lists, costs)
+    values = np.full((len(rankings.runs), len(rankings.topics), len(parsed), 5), math.nan)
+    for j, measure in enumerate(parsed):
+        values[rankings.run, rankings.topic, j] = expectations(measure, lists)
+    rows: list[list[Any]] = []
+    names = [m.label for m in parsed]
+    means = plain_mean(np.moveaxis(values[:, byte_order(rankings.topics)], 1, -1))
+    over = mean_topic(rankings.topics if topics else ())
+    for i, run in enumerate(rankings.runs):
+        if topics:
+            for topic, here in zip(rankings.topics, values[i].tolist(), strict=True):
+                rows += [[run, topic, name, *x] for name, x in zip(names, here, strict=True) if x[0] == x[0]]
+        rows += [[run, over, name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
+    return Table(["run", "topic", "measure", *COLUMNS], rows, digits=digits)
+
+
+def _costs(rankings: Rankings, lists: Lists, costs: Any) -> Costs:
+    if isinstance(costs, str | os.PathLike):
+        costs = read_costs(costs)
+    if not isinstance(costs, Mapping) or not costs:
+        raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
+    for key, value in costs.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
+    if all(isinstance(key, int | float) for key in costs):
+        return Costs.by_grade(lists, costs)
+    if rankings.unjudged == "condense":
+        raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
+    return Costs.by_document(rankings, costs)

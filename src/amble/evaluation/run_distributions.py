@@ -1,0 +1,183 @@
+"""The laws of runs: what a measure's users go home with, over topics.
+
+A run's law is the mixture of its topics' laws: a user comes with one of the topics, each as likely as another.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.distributions.distribution import Law
+from amble.errors import AlignError, MeasureError, SimulationWarning
+from amble.evaluation.simulated_users import simulate_lists
+from amble.measures import Lists, Measure, parse
+from amble.progress import Progress
+from amble.rankings.alignment import Rankings, byte_order, plain_mean
+from amble.users.joint import NoExactLawError
+
+__all__ = ["chosen_lists", "chosen_runs", "laws", "means_of", "orders_of"]
+
+USERS = 100_000  # where there is no exact law
+
+
+def chosen_lists(
+    rankings: Rankings, topics: Iterable[str] | None = None, runs: Iterable[str] | None = None
+) -> list[list[int]]:
+    """The lists of each run, or of some runs: of all its topics, or of some."""
+    names_of_runs = chosen_runs(rankings, runs)
+    wanted = set(range(len(rankings.topics)))
+    if topics is not None:
+        names = [topics] if isinstance(topics, str) else list(topics)
+        unknown = [name for name in names if name not in rankings.topics]
+        if unknown:
+            known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
+            raise AlignError(f"topic {unknown[0]!r} is not among the {len(rankings.topics)} topics scored: {known}")
+        wanted = {rankings.topics.index(name) for name in names}
+    groups: list[list[int]] = [[] for _ in rankings.runs]
+    for i, (run, topic) in enumerate(zip(rankings.run.tolist(), rankings.topic.tolist(), strict=True)):
+        if topic in wanted:
+            groups[run].append(i)
+    groups = [groups[rankings.index(name)] for name in names_of_runs]
+    for run, group in zip(names_of_runs, groups, strict=True):
+        if not group:
+            raise AlignError(f"run {run} has no list for the topics asked for")
+    return groups
+
+
+def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
+    """The names of all runs, or of those asked for, each once."""
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
+    if runs is None:
+        return list(rankings.runs)
+    names = []
+    for name in [runs] if isinstance(runs, str) else list(runs):
+        try:
+            names.append(rankings.runs[rankings.index(name)])
+        except KeyError:
+            raise AlignError(f"run {name!r} is not among {', '.join(rankings.runs[:5])}") from None
+    if not names:
+        raise AlignError("no runs asked for, expected at least one")
+    return list(dict.fromkeys(names))
+
+
+def laws(
+    rankings: Rankings,
+    measure: str | Measure,
+    *,
+    topics: Iterable[str] | None = None,
+    runs: Iterable[str] | None = None,
+    users: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Law]:
+    """The law of every run's score over users and topics.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    measure : str or Measure
+        A measure that is a user.
+    topics : list of str, optional
+        Some of the topics; without it, all of them.
+    runs : list of str, optional
+        Some of the runs; without it, all of them.
+    users : int, optional
+        Simulate as many on every topic. Without it the laws are exact; where there is no exact law, 100,000 users are
+        simulated, with a `SimulationWarning`.
+    seed, threads, progress
+        As for `simulate`.
+
+    Returns
+    -------
+    dict
+        ``{run: Law}``, in the order of the runs, or as they were asked for.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
+    >>> runs = {"x": {"1": {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}}}
+    >>> law = amble.laws(amble.align(qrels, runs), "AP")["x"]
+    >>> law.values, law.probs  # 1 and 1 on the first topic, 1/2 on the second
+    (array([0.5, 1. ]), array([0.5, 0.5]))
+    """
+    m = parse(measure)
+    names = chosen_runs(rankings, runs)
+    groups = chosen_lists(rankings, topics, names)
+    lists = Lists.of_rankings(rankings)
+    if lists.ties is not None:
+        raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+    if users is None:
+        line = Progress(f"laws of {m}")
+        try:
+            return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
+        except NoExactLawError as why:
+            warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
+            users = USERS
+        finally:
+            line.close()
+    with m.plainly():
+        found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
+    return dict(zip(names, found, strict=True))
+
+
+def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
+    gains = m.gains_of(lists)
+    done, total = 0, sum(map(len, groups))
+    out = []
+    for group in groups:
+        parts = []
+        for i in group:
+            parts.append(m.law_on(gains, i))
+            done += 1
+            progress(done, total)
+        out.append(Law.mixture(parts))
+    return out
+
+
+def orders_of(
+    rankings: Rankings,
+    measure: str | Measure,
+    topics: Iterable[str] | None = None,
+    runs: Iterable[str] | None = None,
+    known: Mapping[str, Law] | None = None,
+) -> NDArray[np.float64]:
+    """Order 1 and order 2 of every run, or of some, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
+
+    NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2). If
+    the runs' exact laws are ``known``, order 1 is their mean.
+    """
+    m = parse(measure)
+    second = means_of("order2", rankings, m, topics, runs)
+    if np.isnan(second).any():
+        return np.full((second.size, 2), np.nan)
+    if known is not None:
+        return np.stack((np.array([law.mean for law in known.values()]), second), axis=1)
+    if m.walking() is not None or m.declaration.question == "order1":
+        first = means_of("order1", rankings, m, topics, runs)
+    else:  # the mean of a law of her own
+        first = np.array([law.mean for law in laws(rankings, m, topics=topics, runs=runs).values()])
+    return np.stack((first, second), axis=1)
+
+
+def means_of(
+    question: str,
+    rankings: Rankings,
+    measure: Measure,
+    topics: Iterable[str] | None = None,
+    runs: Iterable[str] | None = None,
+) -> NDArray[np.float64]:
+    """The mean over topics of what a measure's user answers, by run; NaN if she cannot be asked."""
+    groups = chosen_lists(rankings, topics, runs)
+    d = measure.declaration
+    if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:
+        return np.full(len(groups), np.nan)
+    answers = measure.ask(question, Lists.of_rankings(rankings))
+    place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic
+    return np.array([float(plain_mean(answers[sorted(group, key=place.__getitem__)])) for group in groups])

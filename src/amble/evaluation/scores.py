@@ -1,0 +1,411 @@
+"""Rankings and measures become scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.distributions.distribution import Law
+from amble.errors import AlignError, MeasureError
+from amble.expressions.grammar import split_measures
+from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
+from amble.rankings.alignment import Rankings, align, byte_order, plain_mean
+from amble.sessions.sessions import Sessions
+from amble.table import Table, mean_topic
+from amble.users.markov_scores import most_found
+
+__all__ = ["Scores", "evaluate"]
+
+Array = NDArray[np.float64]
+M = TypeVar("M", bound=Measure)
+
+LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
+
+
+def aggregate(how: str, values: Array) -> Array:
+    """Topics (the last axis, in the byte order of their ids) become one number; NaN is left out."""
+    if how == "sum":
+        return np.asarray(np.nansum(values, axis=-1))
+    if how == "geometric":
+        return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
+    return plain_mean(values)
+
+
+class _NotEvaluatedError(MeasureError):
+    """A measure that scores do not have."""
+
+
+class Scores:
+    """The score of every run, topic and measure.
+
+    Attributes
+    ----------
+    runs, topics, measures : tuple of str
+        Labels; runs in the order given, topics in the order of the judgments, measures as they were typed. Of sessions,
+        their names.
+    parsed : tuple of Measure
+        The measures themselves.
+    values : ndarray
+        Of shape (runs, topics, measures); NaN where a topic was left out.
+    rankings : Rankings or Sessions
+        What was scored, with its audit.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"401": {"a": 1, "b": 0}, "402": {"c": 1}}
+    >>> runs = {"x": {"401": {"a": 2.0, "b": 1.0}, "402": {"d": 2.0, "c": 1.0}}}
+    >>> scores = amble.evaluate(qrels, runs, ["AP", "P@1"])
+    >>> scores["x", "AP"]
+    array([1. , 0.5])
+    >>> print(scores.mean())
+    run      AP     P@1
+    x    0.7500  0.5000
+    """
+
+    def __init__(
+        self, rankings: Any, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+    ) -> None:
+        self.standardised = standardised
+        self.rankings = rankings
+        self.runs = rankings.runs
+        self.topics = rankings.topics
+        self.parsed = tuple(measures)
+        self.measures = tuple(m.label for m in measures)
+        self.values = values
+        values.flags.writeable = False
+
+    def place(self, measure: str | Measure) -> int:
+        """The place of a measure: by what was typed, by its canonical name, or by the measure itself.
+
+        Examples
+        --------
+        >>> import amble
+        >>> scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, ["AP", "RBP(p=0.8)"])
+        >>> scores.measures
+        ('AP', 'RBP(p=0.8)')
+        >>> scores.place("RBP(p=0.8)"), scores.place("RBP"), scores.place(amble.parse("RBP"))
+        (1, 1, 1)
+        """
+        if isinstance(measure, str) and measure.strip() in self.measures:
+            return self.measures.index(measure.strip())
+        m = parse(measure)
+        if isinstance(self.rankings, Sessions):
+            m = of_sessions(m)
+        if m not in self.parsed:
+            raise _NotEvaluatedError(f"{m.label} was not evaluated; there are {', '.join(self.measures)}")
+        return self.measures.index(m.label) if m.label in self.measures else self.parsed.index(m)
+
+    def __getitem__(self, key: tuple[str, str | Measure]) -> Array:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise KeyError(f"{key!r}: expected a run and a measure, as in scores['bm25', 'AP']")
+        run, measure = key
+        try:
+            return self.values[self.rankings.index(run), :, self.place(measure)]
+        except _NotEvaluatedError as error:
+            raise KeyError(str(error)) from None
+
+    def __repr__(self) -> str:
+        return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
+
+    def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
+        if isinstance(self.rankings, Sessions):
+            raise MeasureError("scores of sessions: ask the measure itself, as in parse('MsM').law(matrix)")
+        if self.rankings.ties == "expected":
+            raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+        qrels = self.rankings.qrels
+        t = qrels.topics.index(topic) if topic in qrels.topics else -1
+        if t < 0:
+            raise KeyError(topic)
+        judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
+        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
+        if measure.declaration.question == "wander":  # her score may depend on what the other runs found
+            context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
+        return self.rankings.grades(run, topic), context
+
+    def law(self, run: str, topic: str, measure: str | Measure) -> Law:
+        """The law of a score over users: of one run, topic and measure.
+
+        Examples
+        --------
+        >>> import amble
+        >>> qrels = {"401": {"a": 1, "b": 1}}
+        >>> scores = amble.evaluate(qrels, {"x": {"401": {"a": 3.0, "c": 2.0}}}, "AP")
+        >>> scores.law("x", "401", "AP")  # half of AP's users want b, which is not there
+        Law(2 atoms, mean 0.5, exact)
+        """
+        m = parse(measure)
+        grades, context = self._context(run, topic, m)
+        return m.law(grades, **context)
+
+    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
+        """What the user of a measure does on the list of a run and topic."""
+        m = parse(measure)
+        grades, context = self._context(run, topic, m)
+        return m.user(grades, **context)
+
+    def means(self) -> Array:
+        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP).
+
+        Topics are added up in the byte order of their ids, as trec_eval adds them, whatever order they came in.
+        """
+        out = np.empty((len(self.runs), len(self.measures)))
+        order = byte_order(self.topics)
+        for j, measure in enumerate(self.parsed):
+            how, values = measure.declaration.aggregate, self.values[:, order, j]
+            if how == "geometric" and self.standardised:  # the values are standardised logarithms already
+                out[:, j] = np.exp(plain_mean(values))
+            else:
+                out[:, j] = aggregate(how, values)
+        return out
+
+    def interval(self, confidence: float = 0.95) -> Array:
+        """Half-widths of the intervals of the means (Student's t over topics); NaN for what is not a mean."""
+        from scipy.special import stdtrit
+
+        n = np.count_nonzero(~np.isnan(self.values), axis=1)
+        out = np.full((len(self.runs), len(self.measures)), np.nan)
+        for j, measure in enumerate(self.parsed):
+            if measure.declaration.aggregate != "mean":
+                continue
+            for i in range(len(self.runs)):
+                x = self.values[i, :, j]
+                x = x[~np.isnan(x)]
+                if x.size > 1:
+                    t = stdtrit(x.size - 1, 0.5 + confidence / 2)
+                    out[i, j] = t * x.std(ddof=1) / math.sqrt(n[i, j])
+        return out
+
+    def _cell(self, j: int, value: float) -> float | int:
+        whole = self.parsed[j].declaration.aggregate == "sum" and not self.standardised and float(value).is_integer()
+        return int(value) if whole else float(value)
+
+    def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
+        """A table with a row a run; the best of each measure stands out."""
+        means = self.means()
+        widths = self.interval() if intervals else None
+        columns = ["run"]
+        for name in self.measures:
+            columns += [name, "±"] if intervals else [name]
+        rows: list[list[Any]] = []
+        best = set()
+        step = 2 if intervals else 1
+        for j, measure in enumerate(self.parsed):
+            if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
+                top = np.nanmax(means[:, j]) if not np.isnan(means[:, j]).all() else np.nan
+                best |= {(i, 1 + step * j) for i in np.flatnonzero(means[:, j] == top).tolist()}
+        for i, run in enumerate(self.runs):
+            row: list[Any] = [run]
+            for j in range(len(self.measures)):
+                row.append(self._cell(j, means[i, j]))
+                if widths is not None:
+                    row.append(float(widths[i, j]))
+            rows.append(row)
+        return Table(columns, rows, digits=digits, best=best)
+
+    def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str | None, list[float]]]:
+        """Yield (run's place, topic, scores): topic by topic where wanted, then the means.
+
+        The topic of means is ``all``; it is None where that is the name of a topic that is there, too.
+        """
+        means, over = self.means().tolist(), mean_topic(self.topics if topics else ())
+        for i in range(len(self.runs)):
+            if topics:
+                for topic, values in zip(self.topics, self.values[i].tolist(), strict=True):
+                    yield i, topic, values
+            yield i, over, means[i]
+
+    def table(self, *, topics: bool = False, digits: int = 4, wide: bool = False) -> Table:
+        """Scores by topic and their means, whose topic is ``all`` (None, if a topic that is there is called so).
+
+        Long: rows of run, topic, measure, value. Wide: rows of run and topic, a column a measure.
+        """
+        if wide:
+            cells = (
+                [self.runs[i], topic, *(self._cell(j, x) for j, x in enumerate(values))]
+                for i, topic, values in self.rows(topics=topics)
+            )
+            return Table(["run", "topic", *self.measures], cells, digits=digits)
+        long = (
+            (self.runs[i], topic, name, self._cell(j, value))
+            for i, topic, values in self.rows(topics=topics)
+            for j, (name, value) in enumerate(zip(self.measures, values, strict=True))
+            if not math.isnan(value)
+        )
+        return Table(["run", "topic", "measure", "value"], long, digits=digits)
+
+    def tsv(self, *, topics: bool = False, digits: int = 4) -> str:
+        """The long table as tab-separated text: what `table` gives, written without a detour."""
+        whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
+        forms = [
+            f"{name}\t{'%.0f' if count else f'%.{digits}f'}".replace("%", "%%", name.count("%"))
+            for name, count in zip(self.measures, whole, strict=True)
+        ]
+        out = ["run\ttopic\tmeasure\tvalue"]
+        lines, of = "", -1
+        for i, named, values in self.rows(topics=topics):
+            topic = "-" if named is None else named
+            if any(x != x for x in values):  # left out
+                out.extend(
+                    f"{self.runs[i]}\t{topic}\t{form % x}" for form, x in zip(forms, values, strict=True) if x == x
+                )
+                continue
+            if i != of:  # one run's lines, with a place for the topic
+                run = self.runs[i].replace("%", "%%")
+                lines, of = "\n".join(f"{run}\t\0\t{form}" for form in forms), i
+            out.append(lines.replace("\0", topic.replace("%", "%%")) % tuple(values))
+        return "\n".join(out)
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{run: {topic: {measure: score}}}``."""
+        values = self.values.tolist()
+        return {
+            run: {topic: dict(zip(self.measures, values[i][t], strict=True)) for t, topic in enumerate(self.topics)}
+            for i, run in enumerate(self.runs)
+        }
+
+    def _columns(self) -> dict[str, list[Any]]:
+        r, t, m = self.values.shape
+        return {
+            "run": [run for run in self.runs for _ in range(t * m)],
+            "topic": [topic for topic in self.topics for _ in range(m)] * r,
+            "measure": list(self.measures) * (r * t),
+            "value": self.values.ravel().tolist(),
+        }
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with columns run, topic, measure, value."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MeasureError("to_pandas needs pandas: pip install pandas") from None
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars frame with columns run, topic, measure, value."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MeasureError("to_polars needs polars: pip install polars") from None
+        return pl.DataFrame(self._columns())
+
+
+def _each_label(measures: Iterable[M]) -> list[M]:
+    """The measures, each label once; two labels of one measure stay two."""
+    unique: dict[str, M] = {}
+    for m in measures:
+        unique.setdefault(m.label, m)
+    return list(unique.values())
+
+
+def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """Read one or several measures, each label once."""
+    if isinstance(measures, str):
+        measures = split_measures(measures)
+    if isinstance(measures, Measure):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise MeasureError(f"measures {measures!r:.60}: expected names of measures, such as 'AP nDCG@10'")
+    parsed = [parse(m) for m in measures]
+    if not parsed:
+        raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
+    return _each_label(parsed)
+
+
+def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
+    """Score runs.
+
+    ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first;
+    ``evaluate(sessions, measures)`` scores sessions, and the mean over queries of a measure of lists.
+
+    Parameters
+    ----------
+    rankings : Rankings
+    sessions : Sessions
+        As `read_sessions` makes them.
+    qrels, runs
+        Anything `read_qrels` and `read_runs` take.
+    measures : str, Measure or a list of them
+        ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
+    undefined : {"zero", "skip"}
+        A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN).
+    **options
+        For `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads.
+
+    Returns
+    -------
+    Scores
+
+    Examples
+    --------
+    >>> import amble
+    >>> scores = amble.evaluate({"401": {"a": 1}}, {"x": {"401": {"a": 2.0}}}, "RR")
+    >>> scores.values
+    array([[[1.]]])
+    """
+    if len(what) == 2 and isinstance(what[0], Sessions):
+        if options or undefined != "zero":
+            raise AlignError("sessions are read already: expected no options")
+        return _of_sessions(what[0], parse_measures(what[1]))
+    if len(what) == 2 and isinstance(what[0], Rankings):
+        if options:
+            raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
+        rankings, measures = what
+    elif len(what) == 3:
+        parsed_first = parse_measures(what[2])  # a typing error should not cost the time of reading
+        rankings, measures = align(what[0], what[1], **options), parsed_first
+    else:
+        raise AlignError(
+            "expected evaluate(rankings, measures), evaluate(qrels, runs, measures) or evaluate(sessions, measures)"
+        )
+    if undefined not in ("zero", "skip"):
+        raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
+    parsed = parse_measures(measures)
+    lists = Lists.of_rankings(rankings)
+    values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
+    for j, measure in enumerate(parsed):
+        first = parsed.index(measure)  # two labels of one measure: computed once
+        values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
+    return Scores(rankings, parsed, values)
+
+
+def of_sessions(measure: Measure) -> SessionMeasure:
+    """The measure of sessions that is meant: a measure of lists is averaged over queries."""
+    if isinstance(measure, SessionMeasure):
+        return measure
+    found = parse(f'PerQuery(of="{measure}")')
+    found.typed = ""
+    assert isinstance(found, SessionMeasure)
+    return found
+
+
+def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
+    parsed = _each_label(of_sessions(m) for m in measures)
+    values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
+    for j, measure in enumerate(parsed):
+        scores = measure.of_sessions(sessions)
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if bad.size:
+            run, session = int(sessions.run[bad[0]]), int(sessions.topic[bad[0]])
+            where = f"run {sessions.runs[run]}, session {sessions.topics[session]}"
+            raise MeasureError(f"{measure}: the score of {where} is {scores[bad[0]]}, not a finite number")
+        values[sessions.run, sessions.topic, j] = scores
+    return Scores(sessions, parsed, values)
+
+
+def scores_by_topic(rankings: Rankings, lists: Lists, measure: Measure, undefined: str) -> Array:
+    """The scores of one measure, of shape (runs, topics); NaN where a topic was left out."""
+    of_lists = measure.scores(lists)
+    if not np.isfinite(of_lists).all():
+        i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
+        where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
+        raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
+    if undefined == "skip":
+        of_lists = np.where(measure.gains_of(lists).relevant > 0, of_lists, np.nan)
+    out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
+    out[rankings.run, rankings.topic] = of_lists
+    return out

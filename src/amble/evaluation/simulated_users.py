@@ -1,0 +1,207 @@
+"""Users, simulated: the answer that needs no formula, always with its error band.
+
+Each user is followed from her first document on; after every visit she moves, or stops, with the chances that her model
+says. Nothing of the exact laws is used, so the two check each other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import MeasureError
+from amble.measures import Behaviour, Lists, Measure, SessionMeasure, parse
+from amble.native.plain_walker import draws, keys
+from amble.progress import Progress
+from amble.rankings.lists import Gains
+from amble.users.birth_death import Chain, stops
+from amble.users.markov_scores import wandering_of
+from amble.users.simulation import Simulation, Tally, check_users, efforts, simulated_steps, strolls
+from amble.users.tails import Geometric, Tail
+from amble.users.walk_on_list import Stroll
+from amble.users.walk_scores import gains_on, stroll_on
+
+__all__ = ["Simulation", "simulate", "simulate_lists"]
+
+Array = NDArray[Any]
+
+_SPELLED = 4096  # ranks beyond a list, before the closed form of their chances is asked one rank at a time
+_TOGETHER = 128  # lists that share a walk
+
+
+def simulate(
+    measure: str | Measure,
+    grades: ArrayLike,
+    users: int = 100_000,
+    seed: int = 0,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **context: Any,
+) -> Simulation:
+    """Let users walk a list and tell the law of the score they go home with.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        A measure that is a user: one who walks down, or back and forth, or wanders for some steps (MP with ``steps``;
+        from relevant document to relevant document), or goes through a session (whose law is of her total gain).
+    grades : array_like
+        Grades by rank; NaN where nobody judged. Of a session, a matrix: rows are documents, columns are queries.
+    users : int
+    seed : int
+        Same seed, same answer, on any number of threads. The same users walk every list, so that two lists differ by
+        what is on them and not by who came.
+    threads : int, optional
+        As many as there are processors.
+    progress : callable, optional
+        Called with the users done and all of them; without it, a line on the terminal after a second.
+    **context
+        As for `Measure.value`: relevant, ideal, max_grade.
+
+    Returns
+    -------
+    Simulation
+        A `Law` with ``band``, half the width of the 95 % band around its cdf, ``standard_error`` of its mean, and
+        ``order2`` with its own error.
+
+    Examples
+    --------
+    >>> import amble
+    >>> law = amble.simulate("AP", [1, 0, 1], users=10_000, seed=7, relevant=2)
+    >>> law.distance(amble.parse("AP").law([1, 0, 1], relevant=2)) < law.band_at(1e-6)
+    True
+    >>> law = amble.simulate("PH(p=.5,q=.25,loss=.25)", [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], seed=7)
+    >>> abs(law.mean - 0.5557) < 4 * law.standard_error
+    True
+    """
+    m = parse(measure)
+    if isinstance(m, SessionMeasure):
+        return m.law(grades, users=users, seed=seed, **context)
+    gains = m.see(grades, **context)
+    with m.plainly():
+        return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
+
+
+def simulate_lists(
+    measure: Measure,
+    gains: Gains | Lists,
+    groups: Sequence[Sequence[int]],
+    users: int = 100_000,
+    seed: int = 0,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Simulation]:
+    """Let the same users walk many lists, and tell the law of their scores in each group of lists.
+
+    Where nobody looks at the grades, one walk serves all lists of a length.
+    """
+    count = threads if threads is not None else os.cpu_count() or 1
+    check_users(users, seed, count)
+    if isinstance(gains, Lists):
+        gains = measure.gains_of(gains)
+    if gains.lists.ties is not None:
+        raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+    if measure.is_population:
+        raise MeasureError(f"{measure} is a population, not one user; simulate a user of it")
+    line = Progress(f"simulating {measure}")
+    tell = line if progress is None else progress
+    group_of = {i: g for g, group in enumerate(groups) for i in group}
+    together: dict[Any, list[int]] = {}
+    static = measure.is_static
+    for i in group_of:
+        together.setdefault(int(gains.lists.length[i]) if static else -1 - i, []).append(i)
+    tallies = [Tally() for _ in groups]
+    all_users, done = users * len(group_of), 0
+    try:
+        for members in together.values():
+            for at in range(0, len(members), _TOGETHER):
+                some = members[at : at + _TOGETHER]
+                if measure.declaration.question == "wander":
+                    for i in some:
+                        user = wandering_of(measure, gains, i)
+                        simulated_steps(user, tallies[group_of[i]], users=users, seed=seed, of=i)
+                        done += users
+                        tell(done, all_users)
+                    continue
+                stroll, judge = _stage(measure, gains, some[0], seed)
+                ys = [gains_on(gains, i) for i in some]
+                scales = [measure.scale(gains, i) or np.inf for i in some]
+                first = 0
+                for total, steps in strolls(stroll, ys, users=users, seed=seed, threads=count):
+                    visits, effort, nothing = judge(steps, first)
+                    for column, i in enumerate(some):
+                        score = _score(measure, total[:, column], effort) / scales[column]
+                        score[nothing] = 0.0
+                        tallies[group_of[i]].add(score, total[:, column], effort, visits, i)
+                    first += steps.size
+                    done += steps.size * len(some)
+                    tell(done, all_users)
+    finally:
+        line.close()
+    return [tally.law(users, seed) for tally in tallies]
+
+
+def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:
+    """The walk over list i, and what tells the visits and efforts of users, and who of them leaves with nothing."""
+    walk = measure.walking()
+    if walk is not None:
+        stroll = stroll_on(walk, gains.lists, i)
+        nobody = slice(0)
+        return stroll, lambda steps, _: (steps, efforts(stroll.effort, steps), nobody)
+    behaviour, _ = measure.behaviour(gains, i)
+    chain, tail = _as_chain(behaviour)
+    n = chain.forward.shape[1]
+    unhappy = tail is None and chain.beyond is None and behaviour.continuation[-1] > 0
+
+    def judge(steps: Array, first: int) -> tuple[Array, Array, Array]:
+        visits = steps if tail is None else _further(steps, n, tail, seed, first)
+        nothing = visits == n if unhappy else np.zeros(visits.size, bool)
+        visits = np.where(nothing, n - 1, visits)  # the rank after the last is none
+        return visits, np.asarray(visits, np.float64), nothing
+
+    return Stroll(chain), judge
+
+
+def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
+    """A user who walks down, as one who might have gone back; with the tail to be followed rank by rank, if any."""
+    forward, tail, beyond = behaviour.continuation, behaviour.tail, None
+    if isinstance(tail, Geometric):
+        p = np.array([tail.continuation(forward.size + 1)])
+        beyond, tail = (p, np.zeros(1), 1.0 - p), None
+    elif tail is not None:
+        ranks = range(forward.size + 1, forward.size + 1 + _SPELLED)
+        forward = np.concatenate((forward, [tail.continuation(rank) for rank in ranks], [0.0]))
+    elif forward[-1] > 0:  # the rank after the last: she leaves with nothing
+        forward = np.append(forward, 0.0)
+    row = forward[None, :]
+    start = np.zeros(row.shape)
+    start[0, 0] = 1.0
+    return Chain(row, np.zeros(row.shape), stops(row, np.zeros(row.shape)), start, beyond), tail
+
+
+def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:
+    """Follow those who came to rank n, where the spelled-out ranks end, until nobody is left."""
+    visits = steps.copy()
+    going = np.flatnonzero(steps == n)
+    key = keys(seed, first, steps.size)[going]
+    rank = n
+    while going.size:
+        on = draws(key, rank) < tail.continuation(rank)
+        going, key = going[on], key[on]
+        rank += 1
+        visits[going] = rank
+    return visits
+
+
+def _score(measure: Measure, total: Array, effort: Array) -> Array:
+    """What users go home with."""
+    question = measure.declaration.question
+    if question == "satisfied":
+        return np.asarray(1.0 / effort)
+    return np.asarray(total + 0.0 if question == "total" else total / effort)

@@ -1,0 +1,1 @@
+"""Expressions such as ``nDCG(gains=exp)@10``: their grammar, the domains of parameters, populations."""

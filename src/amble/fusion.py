@@ -1,0 +1,243 @@
+"""Runs fused into one: by their scores, by their ranks, or by votes.
+
+By scores, which are first made comparable list by list (Fox and Shaw, 1994; Lee, 1997; Montague and Aslam, 2001). What
+counts is the runs that have the document; a run that has not says nothing:
+
+* ``combsum`` the sum, ``combmnz`` the sum times the number of runs, ``combanz`` the mean (the sum divided by their
+  number), ``combmax``, ``combmin``, ``combmed`` the largest, the least, the median.
+
+By ranks:
+
+* ``rrf``, reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009): the sum of 1 / (k + rank).
+* ``borda`` (Aslam and Montague, 2001): of c documents that any run has, a run gives its first c points, its second
+  c - 1, and so on; those it has not share what is left of its points evenly. A run without an answer has no vote.
+* ``condorcet`` (Montague and Aslam, 2002): whom most runs rank higher comes first; what a run has is above what it has
+  not. See `amble.condorcet`.
+
+Sums are formed from the smallest part up. So the same parts in another order give the same number, and what should be
+tied is tied: the order of the runs does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.condorcet import majority_order
+from amble.errors import AmbleError
+from amble.io.trec import Run
+from amble.rankings.alignment import whole
+from amble.rankings.run_lists import Gathered, TopicLists, by_bytes, gather
+
+__all__ = ["METHODS", "NORMS", "fuse"]
+
+Array = NDArray[np.float64]
+
+NORMS = ("minmax", "z", "sum", "none")
+BY_SCORE = ("combsum", "combmnz", "combanz", "combmax", "combmin", "combmed")
+METHODS = (*BY_SCORE, "rrf", "borda", "condorcet")
+
+
+def _minmax(scores: Array) -> Array:
+    low, high = scores.min(), scores.max()
+    if high == low:
+        return np.ones_like(scores)
+    if not np.isfinite(float(high) - float(low)):  # the difference of two doubles may be too large for one
+        scores, low, high = scores / 2, low / 2, high / 2
+    return np.asarray((scores - low) / (high - low))
+
+
+def _z(scores: Array) -> Array:
+    if scores.max() == scores.min():
+        return np.zeros_like(scores)
+    unit = scores / np.abs(scores).max()  # so that squares neither overflow nor vanish
+    return np.asarray((unit - unit.mean()) / unit.std())
+
+
+def _sum(scores: Array) -> Array:
+    above = _minmax(scores)
+    return np.asarray(above / above.sum())
+
+
+_NORM: dict[str, Callable[[Array], Array]] = {"minmax": _minmax, "z": _z, "sum": _sum, "none": lambda scores: scores}
+
+
+def _normalised(lists: TopicLists, norm: str) -> Array:
+    """Scores that can be compared with one another, list by list."""
+    out = np.empty_like(lists.score)
+    for _, start, end in lists.bounds:
+        out[start:end] = _NORM[norm](lists.score[start:end])
+    return out
+
+
+def _added(parts: Array, doc: NDArray[np.int32], size: int) -> Array:
+    """The sum of each document's parts, from the smallest up."""
+    order = np.argsort(parts, kind="stable")
+    return np.asarray(np.bincount(doc[order], weights=parts[order], minlength=size), np.float64)
+
+
+def _medians(parts: Array, doc: NDArray[np.int32], count: NDArray[np.int64]) -> Array:
+    order = np.lexsort((parts, doc))
+    start = np.cumsum(count) - count
+    low, high = parts[order][start + (count - 1) // 2], parts[order][start + count // 2]
+    return np.asarray(np.where(low == high, low, low / 2 + high / 2))
+
+
+def _combined(lists: TopicLists, method: str, norm: str, weight: Array) -> Array:
+    parts = weight[lists.run] * _normalised(lists, norm)
+    size = len(lists.docs)
+    if method in ("combmax", "combmin"):
+        most = method == "combmax"
+        out = np.full(size, -np.inf if most else np.inf)
+        (np.maximum if most else np.minimum).at(out, lists.doc, parts)
+        return out
+    count = np.bincount(lists.doc, minlength=size)
+    if method == "combmed":
+        return _medians(parts, lists.doc, count)
+    total = _added(parts, lists.doc, size)
+    return total * count if method == "combmnz" else total / count if method == "combanz" else total
+
+
+def _borda(lists: TopicLists, weight: Array) -> Array:
+    """Points less those of a document that no run has: whole and half numbers, so that equal sums are equal."""
+    c = len(lists.docs)
+    n = np.zeros(len(weight))
+    for run, start, end in lists.bounds:
+        n[run] = end - start
+    points = c - lists.rank + 1.0
+    rest = (c - n + 1) / 2  # each of the c - n that a run has not
+    voters = np.array([run for run, _, _ in lists.bounds])
+    parts = weight[lists.run] * (points - rest[lists.run])
+    return _added(parts, lists.doc, c) + float(np.sum(np.sort(weight[voters] * rest[voters])))
+
+
+def _weights(weights: Any, runs: Sequence[str]) -> Array:
+    if weights is None:
+        return np.ones(len(runs))
+    if isinstance(weights, Mapping):
+        unknown = [name for name in weights if name not in runs]
+        if unknown:
+            raise AmbleError(f"weight of {unknown[0]!r}, which is not among the runs: {', '.join(runs[:5])}")
+        weights = [weights.get(name, 1.0) for name in runs]
+    try:
+        out = np.asarray(weights, float)
+    except (TypeError, ValueError):
+        raise AmbleError(f"weights {weights!r:.60}: expected a number a run") from None
+    if out.shape != (len(runs),):
+        raise AmbleError(f"{out.size} weights for {len(runs)} runs, expected one a run")
+    if not (np.isfinite(out).all() and (out > 0).all()):
+        raise AmbleError(f"weights {', '.join(f'{w:g}' for w in out[:8])}: expected numbers above 0")
+    return out
+
+
+def _scores(lists: Gathered, method: str, norm: str, weight: Array, k: float) -> list[Array]:
+    """The fused score of every document of every topic."""
+    if method == "condorcet":
+        by_borda = [_borda(lists[topic], weight) for topic in lists.topics]
+        return majority_order([lists[topic] for topic in lists.topics], weight, by_borda)
+    out = []
+    for topic in lists.topics:
+        of = lists[topic]
+        if method == "rrf":
+            out.append(_added(weight[of.run] / (k + of.rank), of.doc, len(of.docs)))
+        elif method == "borda":
+            out.append(_borda(of, weight))
+        else:
+            out.append(_combined(of, method, norm, weight))
+    return out
+
+
+def _best_first(docs: Sequence[str], scores: Array, most: int | None) -> NDArray[np.int64]:
+    """Places of documents by score; equal ones by id, descending, as they will be ranked when they are read."""
+    order = np.argsort(-scores, kind="stable")
+    if most is not None and most < len(order):
+        order = np.flatnonzero(scores >= scores[order[most - 1]])  # all that tie with the last
+        order = order[np.argsort(-scores[order], kind="stable")]
+    value = scores[order]
+    tied = np.flatnonzero(value[1:] == value[:-1])
+    if tied.size:
+        starts = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
+        ends = np.append(starts[1:], order.size)
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True):
+            if b - a > 1:
+                order[a:b] = sorted(order[a:b].tolist(), key=lambda i: by_bytes(docs[i]), reverse=True)
+    return order[:most]
+
+
+def fuse(
+    runs: Any,
+    method: str = "rrf",
+    *,
+    norm: str = "minmax",
+    weights: Any = None,
+    k: float = 60,
+    depth: int | None = None,
+    most: int | None = 1000,
+    name: str | None = None,
+    ties: str = "docno",
+    duplicates: Any = "error",
+    threads: int | None = None,
+) -> Run:
+    """Fuse runs into one.
+
+    Parameters
+    ----------
+    runs : Runs, or anything `read_runs` takes (a list is taken as several)
+    method : str
+        combsum, combmnz, combanz, combmax, combmin, combmed, rrf, borda or condorcet.
+    norm : {"minmax", "z", "sum", "none"}
+        For the comb methods, of each list: (s - min) / (max - min); (s - mean) / standard deviation; (s - min) divided
+        by their sum; or the scores as they are. Where all scores of a list are equal: 1, 0 and 1 / documents.
+    weights : sequence or mapping, optional
+        A number a run, or ``{run: number}``; 1 where nothing is said. Scores, votes and points are multiplied by it.
+    k : float
+        Of rrf.
+    depth : int, optional
+        How far down each list is looked at; the whole of it if not given.
+    most : int or None
+        How many documents a topic keeps.
+    name : str, optional
+        The fused run's; the method if not given.
+    ties, duplicates, threads
+        As for `pool`.
+
+    Returns
+    -------
+    Run
+        In memory; `evaluate` and all others take it, `Run.documents` shows it.
+
+    Examples
+    --------
+    >>> import amble
+    >>> runs = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"b": 9.0, "d": 8.0}}}
+    >>> amble.fuse(runs, "combsum").documents()["1"]  # b: 1/2 + 1, a: 1, c and d: 0
+    [('b', 1.5), ('a', 1.0), ('d', 0.0), ('c', 0.0)]
+    >>> [doc for doc, score in amble.fuse(runs).documents()["1"]]  # 1/61 + 1/62, 1/61, 1/62, 1/63
+    ['b', 'a', 'd', 'c']
+    """
+    if method not in METHODS:
+        raise AmbleError(f"method {method!r}: expected one of {', '.join(METHODS)}")
+    if norm not in NORMS:
+        raise AmbleError(f"norm {norm!r}: expected one of {', '.join(NORMS)}")
+    if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not 0 <= k < np.inf:
+        raise AmbleError(f"k={k!r}: expected a number of at least 0")
+    if most is not None:
+        most = whole(most, "most")
+    lists = gather(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
+    weight = _weights(weights, lists.runs)
+    fused = _scores(lists, method, norm, weight, float(k))
+    columns: tuple[list[str], list[str], list[float]] = ([], [], [])
+    for topic, scores in zip(lists.topics, fused, strict=True):
+        docs = lists[topic].docs
+        if not np.isfinite(scores).all():
+            raise AmbleError(
+                f"topic {topic}: a fused score is too large for a double; expected smaller scores or a norm"
+            )
+        best = _best_first(docs, scores, most)
+        columns[0].extend([topic] * best.size)
+        columns[1].extend(docs[i] for i in best.tolist())
+        columns[2].extend(scores[best].tolist())
+    return Run(columns, name or method, named=True)

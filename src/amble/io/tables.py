@@ -1,0 +1,57 @@
+"""Small tables in files: on every line some words, then some numbers, as in a table of costs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from amble.errors import ReadError
+from amble.io.files import read_bytes
+
+__all__ = ["read_number", "read_rows"]
+
+
+def read_number(text: str, what: str) -> float:
+    """Read a number as the reader does; ValueError says what is wrong with it.
+
+    >>> read_number("1e3", "cost")
+    1000.0
+    """
+    from amble.native import plain_reader as _reader_py  # only where there is such a table: the C part does without it
+
+    return _reader_py._number(text.encode("utf-8", "surrogateescape"), what)
+
+
+def read_rows(
+    path: str | os.PathLike[str], words: Sequence[str], numbers: Sequence[str], *, data: bytes | None = None
+) -> Iterator[tuple[str, list[str], list[float]]]:
+    """Read lines of words and numbers, by their names; blank lines and those that begin with # are left out.
+
+    ``data`` is what is in the file, where it was read already.
+
+    Yields
+    ------
+    where : str
+        ``file:line``, for messages.
+    words, numbers : list
+    """
+    name = os.fspath(path)
+    layout = " ".join((*words, *numbers))
+    if data is None:
+        data = read_bytes(name)
+    empty = True
+    for line, raw in enumerate(data.split(b"\n"), 1):
+        cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]
+        if not cells or cells[0].startswith("#"):
+            continue
+        where, empty = f"{name}:{line}", False
+        wanted = len(words) + len(numbers)
+        if len(cells) != wanted:
+            raise ReadError(f"{where}: found {len(cells)} columns, expected {wanted}: {layout}")
+        try:
+            values = [read_number(cell, what) for cell, what in zip(cells[len(words) :], numbers, strict=True)]
+        except ValueError as error:
+            raise ReadError(f"{where}: {error}") from None
+        yield where, cells[: len(words)], values
+    if empty:
+        raise ReadError(f"{name}: empty, expected lines: {layout}")

@@ -1,0 +1,387 @@
+"""Files, dictionaries and frames become judgments (`Qrels`) and runs (`Runs`).
+
+A run is read when it meets judgments (see `align`): only the ranks and rows of its judged documents are kept, so
+memory does not grow with the files. `Run.documents` is the fuller path, with every document's id.
+
+The work is done by ``_reader`` (C) or, where no compiler was at hand or ``AMBLE_PURE`` is set, by ``_reader_py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import ReadError
+from amble.io.columns import as_table
+from amble.io.files import longest, open_source, plain_size, stem, topic_changes
+from amble.io.ranked import Documents, Ranked
+
+__all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
+
+_TIES = {"docno": 0, "rank": 1, "file": 2}
+_NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats
+_GRADES = 10  # a run in memory with no more different scores may be judgments
+_BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
+
+
+def _choose_reader() -> Any:
+    if os.environ.get("AMBLE_PURE", "") in ("", "0"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module("amble.native._reader")
+    return importlib.import_module("amble.native.plain_reader")
+
+
+reader = _choose_reader()
+
+
+def compiled() -> bool:
+    """Tell whether the C reader is in use.
+
+    >>> import amble
+    >>> amble.io.trec.compiled() in (True, False)
+    True
+    """
+    return str(reader.__name__) == "amble.native._reader"
+
+
+class Qrels:
+    """Judgments: the grade of each judged document of each topic. Made by `read_qrels`, never changed.
+
+    Attributes
+    ----------
+    name : str
+        Where they came from.
+    path : str or None
+        The file, ``-`` for standard input, None for data in memory.
+    topics : tuple of str
+        In order of first appearance.
+    offsets : ndarray of int64
+        Topic ``i`` has the rows ``offsets[i]:offsets[i + 1]``.
+    grades : ndarray of float64
+        The grade of each row.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = amble.read_qrels({"401": {"a": 1, "b": 0}, "402": {"a": 2}})
+    >>> qrels
+    Qrels('qrels': 2 topics, 3 judgments)
+    >>> qrels["401"]
+    {'a': 1.0, 'b': 0.0}
+    """
+
+    def __init__(self, judgments: Any, name: str, path: str | None = None) -> None:
+        topics, offsets, grades = reader.describe(judgments)
+        self.name, self.path = name, path
+        self.topics: tuple[str, ...] = tuple(topics)
+        self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
+        self.grades: NDArray[np.float64] = np.frombuffer(grades, np.float64)
+        self.judgments = judgments
+        self._docs: list[str] | None = None
+
+    @property
+    def docs(self) -> list[str]:
+        """The document of each row."""
+        if self._docs is None:
+            self._docs = reader.documents(self.judgments)
+        return self._docs
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    def __getitem__(self, topic: str) -> dict[str, float]:
+        try:
+            i = self.topics.index(topic)
+        except ValueError:
+            raise KeyError(topic) from None
+        rows = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return dict(zip(self.docs[rows], self.grades[rows].tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return ``{topic: {doc: grade}}``."""
+        grades, bounds = self.grades.tolist(), self.offsets.tolist()
+        return {
+            topic: dict(zip(self.docs[bounds[i] : bounds[i + 1]], grades[bounds[i] : bounds[i + 1]], strict=True))
+            for i, topic in enumerate(self.topics)
+        }
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
+
+
+class Run:
+    """One run: a file to be read when it is needed, or data in memory.
+
+    Attributes
+    ----------
+    path : str or None
+        The file, ``-`` for standard input, None for data in memory.
+    label : str
+        The file's name without endings, or the name given with the data.
+    """
+
+    def __init__(
+        self, origin: Any, label: str, *, path: str | None = None, named: bool = False, max_line: int | None = None
+    ) -> None:
+        self._origin = origin
+        self.path = path
+        self.label = label
+        self.named = named
+        self.max_line = longest(max_line)
+
+    def __repr__(self) -> str:
+        return f"Run({self.path or self.label!r})"
+
+    def rank(
+        self,
+        qrels: Qrels,
+        ties: str = "docno",
+        duplicates: str = "error",
+        *,
+        groups: bool = True,
+        score_dtype: str = "float64",
+    ) -> Ranked:
+        """Rank the run and join it with judgments: what `align` does with every run."""
+        code, best = self._rules(ties, duplicates, groups, score_dtype)
+        if self.path is None:
+            return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
+        with open_source(self.path) as (source, again):
+            raw = None
+            if again:
+                raw = reader.rank_stream(qrels.judgments, source, -1, False, code, best, self.path, self.max_line)
+            else:  # standard input, a pipe: cannot be read a second time
+                raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)
+        if raw is None:  # a topic's lines do not stand together
+            with open_source(self.path) as (source, _):
+                raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
+        return self._ranked(raw, groups)
+
+    def seems_judged(self) -> bool:
+        """Whether data in memory looks like judgments: whole numbers, ten different ones at most, with ties."""
+        if self.path is not None:
+            return False
+        of = self._origin
+        pairs = Counter(
+            ((topic, x) for topic, docs in of.items() for x in docs.values())
+            if isinstance(of, dict)
+            else zip(of[0], of[2], strict=False)
+        )
+        scores = {float(x) for _, x in pairs}
+        return len(scores) <= _GRADES and max(pairs.values(), default=0) > 1 and all(x.is_integer() for x in scores)
+
+    def parts(self, wanted: int) -> list[tuple[int, int]]:
+        """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
+        if wanted < 2 or self.path is None or not compiled():
+            return []
+        size = plain_size(self.path)
+        if size < _BIG_FILE:
+            return []
+        cuts = [*topic_changes(self.path, wanted, self.max_line), size]
+        return [(a, b - a) for a, b in itertools.pairwise(cuts)]
+
+    def rank_parts(
+        self,
+        qrels: Qrels,
+        parts: list[tuple[int, int]],
+        ties: str,
+        duplicates: str,
+        each: Callable[..., list[Any]],
+        *,
+        groups: bool = True,
+        score_dtype: str = "float64",
+    ) -> Ranked:
+        """Rank the pieces of a file, each on a thread of its own.
+
+        A piece that cannot be read alone (a wrong line, a topic that comes back in another piece) sends the whole
+        file through `rank`, which has the right line numbers and the right answer.
+        """
+        code, best = self._rules(ties, duplicates, groups, score_dtype)
+        path = self.path
+        if path is None:
+            raise ValueError("only a file has parts")
+
+        def one(part: tuple[int, int]) -> Ranked | None:
+            start, length = part
+            with open(path, "rb", buffering=0) as file:
+                file.seek(start)
+                at = file.fileno()
+                try:
+                    how = length, start > 0, code, best, path, self.max_line
+                    raw = reader.rank_stream(qrels.judgments, at, *how)  # C only
+                except ReadError:
+                    return None
+            return None if raw is None else Ranked.of(raw, groups)
+
+        ranked = each(one, parts)
+        pieces = [piece for piece in ranked if piece is not None]
+        topics = np.concatenate([piece.lists[:, 0] for piece in pieces]) if pieces else np.zeros(0, np.int64)
+        extra = [topic for piece in pieces for topic in piece.extra]
+        whole = len(pieces) == len(parts) and len(set(extra)) == len(extra) and np.unique(topics).size == topics.size
+        if not whole:
+            return self.rank(qrels, ties, duplicates, groups=groups, score_dtype=score_dtype)
+        shift = np.cumsum([0] + [len(piece.hits) for piece in pieces])
+        lists = [piece.lists + np.array([0, 0, 0, 0, by, 0]) for piece, by in zip(pieces, shift, strict=False)]
+        tag = next((piece.tag for piece in pieces if piece.tag), "")
+        hits = np.concatenate([piece.hits for piece in pieces])
+        return Ranked(np.concatenate(lists), hits, extra, tag)
+
+    def documents(self, ties: str = "docno", duplicates: str = "error") -> Documents:
+        """Read every document of the run, in rank order: the fuller path, for pools and fusion."""
+        code, best = self._rules(ties, duplicates)
+        if self.path is None:
+            documents = Documents(reader.rank(None, self._origin, code, best, self.label))
+        else:
+            with open_source(self.path) as (source, _):
+                documents = Documents(reader.rank(None, source, code, best, self.path, self.max_line))
+        self._refuse_empty(len(documents))
+        return documents
+
+    def _rules(self, ties: str, duplicates: str, groups: bool = True, score_dtype: str = "float64") -> tuple[int, int]:
+        if self.path is None and ties == "rank":
+            raise ReadError(f"{self.label}: data in memory has no rank column to break ties by; expected a file")
+        flags = _NO_GROUPS * (not groups) + _SINGLE * (score_dtype == "float32")
+        return _TIES[ties] + flags, int(duplicates == "best")
+
+    def _ranked(self, raw: tuple[bytes, bytes, list[str], str], groups: bool) -> Ranked:
+        ranked = Ranked.of(raw, groups)
+        self._refuse_empty(len(ranked.lists) + len(ranked.extra))
+        return ranked
+
+    def _refuse_empty(self, topics: int) -> None:
+        if not topics:
+            found = "empty, expected lines" if self.path else "no topics, expected entries"
+            raise ReadError(f"{self.path or self.label}: {found} of a run: topic Q0 doc rank score tag")
+
+
+class Runs(Sequence[Run]):
+    """Runs in the order given. Made by `read_runs`; files are read when they are aligned.
+
+    Examples
+    --------
+    >>> import amble
+    >>> runs = amble.read_runs({"a": {"401": {"d1": 2.0}}, "b": {"401": {"d1": 1.0}}})
+    >>> [run.label for run in runs]
+    ['a', 'b']
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = tuple(runs)
+
+    def __getitem__(self, i: Any) -> Any:
+        return Runs(self._runs[i]) if isinstance(i, slice) else self._runs[i]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __repr__(self) -> str:
+        return f"Runs({', '.join(repr(run.path or run.label) for run in self._runs)})"
+
+
+def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Qrels:
+    """Read judgments.
+
+    Parameters
+    ----------
+    source : path, mapping, frame or iterable
+        A TREC qrels file (plain, gzip, xz, bzip2 or zstd; ``-`` for standard input); ``{topic: {doc: grade}}``; a
+        pandas or polars frame with columns such as ``topic``, ``doc``, ``grade`` (or ``query_id``, ``doc_id``,
+        ``relevance``; ``qid``, ``docno``, ``label``); an iterable of ``(topic, doc, grade)``; an ir_datasets dataset.
+    name : str, optional
+        What to call data in memory in messages.
+    max_line : int, optional
+        The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
+
+    Returns
+    -------
+    Qrels
+
+    Raises
+    ------
+    ReadError
+        ``file:line: what was found, what was expected``.
+
+    Examples
+    --------
+    >>> import amble
+    >>> amble.read_qrels([("401", "a", 1), ("401", "b", 0)])
+    Qrels('qrels': 1 topic, 2 judgments)
+    """
+    if isinstance(source, Qrels):
+        return source
+    path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    if path is not None:
+        with open_source(path) as (opened, _):
+            judgments = reader.judge(opened, path, longest(max_line))
+        name = name or path
+    else:
+        name = name or "qrels"
+        judgments = reader.judge(as_table(source, "grade", name), name)
+    qrels = Qrels(judgments, name, path)
+    if not len(qrels):
+        raise ReadError(f"{name}: empty, expected judgments: topic iter doc grade")
+    return qrels
+
+
+def _is_scores(data: Mapping[Any, Any]) -> bool:
+    """Tell ``{topic: {doc: score}}`` from ``{name: run}``."""
+    for docs in data.values():
+        if not isinstance(docs, Mapping):
+            return False
+        for value in docs.values():
+            return not isinstance(value, Mapping)
+    return True
+
+
+def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
+    if isinstance(source, Run):
+        yield source
+    elif isinstance(source, Runs):
+        yield from source
+    elif isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        yield Run(None, stem(path) if path != "-" else "stdin", path=path, max_line=max_line)
+    elif isinstance(source, Mapping) and not _is_scores(source):
+        for name, data in source.items():
+            if not isinstance(name, str):
+                raise ReadError(f"run name {name!r} is of type {type(name).__name__}, expected a string")
+            if isinstance(data, str | os.PathLike):
+                yield Run(None, name, path=os.fspath(data), named=True, max_line=max_line)
+            else:
+                yield Run(as_table(data, "score", name), name, named=True)
+    else:
+        yield Run(as_table(source, "score", "run"), "run", named=True)
+
+
+def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
+    """Name the runs to be evaluated; files are read when they are aligned with judgments.
+
+    Parameters
+    ----------
+    *sources : path, mapping, frame or iterable
+        TREC run files (plain, gzip, xz, bzip2 or zstd; ``-`` for standard input); ``{name: run}`` where a run is a
+        path, ``{topic: {doc: score}}`` or a frame; or one run in memory.
+    max_line : int, optional
+        The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
+
+    Returns
+    -------
+    Runs
+
+    Examples
+    --------
+    >>> import amble
+    >>> len(amble.read_runs("a.run", "b.run.gz", {"mine": {"401": {"d1": 2.0}}}))
+    3
+    """
+    runs = [run for source in sources for run in _runs_of(source, max_line)]
+    if not runs:
+        raise ReadError("no runs given, expected at least one")
+    return Runs(runs)

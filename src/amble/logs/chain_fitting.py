@@ -1,0 +1,319 @@
+"""Walks and wanderings, fitted: chances of going forward, back and stopping, and of going from rank to rank.
+
+Two ways to take a log of clicks for a walk:
+
+- ``path``: she starts at rank 1 and passes every rank on her way to the first click, and from each click to the next;
+  a move from rank 2 to rank 5 is three steps forward. She stops at her last click.
+- ``clicks``: a click is a visit, and a move of whatever length is one step. She starts at her first click.
+
+A log that has every visit, each a step from the last, is the same either way. A repeated click is not a step. Pages
+without a click tell nothing of her walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+from amble.logs.bootstrap import Resampled, design_effect
+from amble.logs.counts import Counts
+from amble.logs.privacy import pooled, pooled_moves, tellable, together
+from amble.users.fitted import Estimate, FittedModel
+
+__all__ = [
+    "STEPS",
+    "at_edges",
+    "fit_markov",
+    "fit_walk",
+    "fit_walk_by_grade",
+    "fit_walk_by_rank",
+    "log_likelihood",
+    "smoothed",
+    "steps_of",
+    "walk_chances",
+]
+
+Array = NDArray[np.float64]
+
+STEPS = {
+    "path": "path: between two clicks she passes every rank, from rank 1 on",
+    "clicks": "clicks: a click is a visit, a move of any length is a step, the first click is the start",
+}
+_ROUNDS = 2000  # of the iteration for p and q; it stops when nothing changes
+_SMALL = 1e-10
+_LARGEST = 20_000  # numbers in the draws of a matrix
+
+
+def steps_of(moves: Array, how: str) -> Array:
+    """Steps forward, back and stops at each rank.
+
+    Parameters
+    ----------
+    moves : (…, n + 1, n + 1) array
+        From rank to rank; from 0: the first click, to 0: no further one.
+    how : {"path", "clicks"}
+
+    Returns
+    -------
+    (…, n, 3) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.chain_fitting import steps_of
+    >>> moves = np.zeros((4, 4))
+    >>> moves[0, 2] = moves[2, 1] = moves[1, 0] = 1      # from the start to rank 2, back to rank 1, stop
+    >>> steps_of(moves, "path")
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [0., 0., 0.]])
+    """
+    inner = moves[..., 1:, 1:]
+    n = inner.shape[-1]
+    out = np.zeros((*inner.shape[:-2], n, 3))
+    out[..., 2] = moves[..., 1:, 0]
+    if how == "clicks":
+        out[..., 0] = np.triu(inner, 1).sum(axis=-1)
+        out[..., 1] = np.tril(inner, -1).sum(axis=-1)
+        return out
+    down, up = np.triu(inner, 1), np.tril(inner, -1)
+    # forward from rank k: moves from at or above k to below it; back from rank k: from at or below k to above it
+    leave, arrive = down.sum(axis=-1), down.sum(axis=-2)
+    out[..., 0] = np.cumsum(leave - arrive, axis=-1)
+    back = np.flip(np.cumsum(np.flip(up.sum(axis=-1) - up.sum(axis=-2), axis=-1), axis=-1), axis=-1)
+    out[..., 1] = back
+    first = moves[..., 0, 1:]
+    out[..., 0] += first.sum(axis=-1, keepdims=True) - np.cumsum(first, axis=-1)
+    return out
+
+
+def walk_chances(steps: Array, first: str) -> Array:
+    """p, q and s, the same at every rank, of the largest likelihood.
+
+    At the first rank she cannot go back: that chance is one of going forward, or of stopping (``first``). At the last
+    rank she cannot go forward, and stops instead. What happened there is divided by what p, q and s say, until they do
+    not change (expectation and maximisation).
+
+    Parameters
+    ----------
+    steps : (…, 3, 3) array
+        At the first rank, in between and at the last one: forward, back, stop.
+    first : {"forward", "stop"}
+
+    Returns
+    -------
+    (…, 3) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.chain_fitting import walk_chances
+    >>> walk_chances(np.array([[0.0, 0, 0], [60, 30, 10], [0, 0, 0]]), "stop")
+    array([0.6, 0.3, 0.1])
+    """
+    p_or_q, s_or_q = steps[..., 0, 0], steps[..., 0, 2]
+    forward, back, stop = (steps[..., 1, i] for i in range(3))
+    back = back + steps[..., 2, 1]
+    p_or_s = steps[..., 2, 2]
+    known = forward + back + stop + p_or_q + s_or_q + p_or_s
+    # where nobody was seen to go back q starts at 0 and stays there, which is as likely as anything else
+    out = np.stack([np.ones_like(known), (back > 0).astype(np.float64), np.ones_like(known)], axis=-1)
+    out /= out.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for _ in range(_ROUNDS):
+            p, q, s = (out[..., i] for i in range(3))
+            ahead = _share(p, s) * p_or_s
+            if first == "forward":
+                new = (forward + _share(p, q) * p_or_q + ahead, back + _share(q, p) * p_or_q, stop + s_or_q)
+            else:
+                new = (forward + p_or_q + ahead, back + _share(q, s) * s_or_q, stop + _share(s, q) * s_or_q)
+            last = new[2] + p_or_s - ahead
+            found = np.stack([new[0], new[1], last], axis=-1) / known[..., None]
+            change = np.nanmax(np.abs(found - out), initial=0.0)
+            out = found
+            if change < _SMALL:
+                break
+    return np.where(known[..., None] > 0, out, np.nan)
+
+
+def at_edges(chances: Array, first: str) -> Array:
+    """p, q and s (the last axis) at the first rank, in between and at the last one (the axis before it)."""
+    p, q, s = (chances[..., i] for i in range(3))
+    begin = [p + q, 0.0 * q, s] if first == "forward" else [p, 0.0 * q, q + s]
+    return np.stack([np.stack(x, axis=-1) for x in (begin, [p, q, s], [0.0 * p, q, p + s])], axis=-2)
+
+
+def log_likelihood(seen: Array, chances: Array) -> float:
+    """Of what was seen, given its chances."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(seen > 0, seen * np.log(chances), 0.0).sum())
+
+
+def likelier_first(steps: Array) -> str:
+    """What people did at rank 1 instead of going back, if p, q and s are the same at every rank.
+
+    Parameters
+    ----------
+    steps : (3, 3) array
+        As `walk_chances` takes them.
+    """
+    found = {f: log_likelihood(steps, at_edges(walk_chances(steps, f), f)) for f in ("forward", "stop")}
+    return max(found, key=lambda f: found[f])
+
+
+def _share(one: Array, other: Array) -> Array:
+    total = one + other
+    return np.asarray(np.divide(one, total, out=np.full_like(total, 0.5), where=total > 0))
+
+
+def in_three(steps: Array) -> Array:
+    """Steps at the first rank, in between and at the last one."""
+    return np.stack([steps[..., 0, :], steps[..., 1:-1, :].sum(axis=-2), steps[..., -1, :]], axis=-2)
+
+
+def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
+    """A walk with the same chances at every rank."""
+    first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
+
+    steps = steps_of(data.counts.moves, how)
+    _check_told(steps.sum(axis=-2), data.smallest)
+
+    def chances(counts: Counts) -> Array:
+        return walk_chances(in_three(steps_of(counts.moves, how)), first)
+
+    behind = steps.sum(axis=(-2, -1))
+    return _walk("walk", data, how, first, [_part(data, chances, i, behind) for i in range(3)])
+
+
+def _check_told(steps: Array, smallest: int) -> None:
+    """Refuse steps (groups, 3) of which one kind is hidden: without it nothing is known of the others' shares."""
+    for enough, did in zip(tellable(steps, smallest), ("went forward", "went back", "stopped"), strict=True):
+        if not enough:
+            raise AmbleError(f"fewer than {smallest} sessions {did}, which is not told, and not taken as none")
+
+
+def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
+    """A walk with chances by rank; below the last but one, those of that rank hold; few steps make ranks be pooled."""
+    steps = steps_of(data.counts.moves, how)[:, :-1]
+    _check_told(steps.sum(axis=-2), data.smallest)
+    by = data.by or data
+    alike = pooled(steps_of(by.counts.moves, how)[:, :-1], by.smallest)
+
+    def chances(counts: Counts) -> Array:
+        found = together(alike) @ steps_of(counts.moves, how)[..., :-1, :]
+        total = found.sum(axis=-1, keepdims=True)
+        return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
+
+    p, q, s = (_part(data, chances, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
+    if (
+        q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all()
+    ):  # there is no rank before the first to go back to
+        q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
+    return _walk("walk-rank", data, how, "stop", [p, q, s])
+
+
+def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
+    """A walk with chances by the grade of the document she is at; few steps make grades be pooled."""
+    first = first or likelier_first(data.whole.steps[0].sum(axis=0))
+    steps = data.counts.steps.sum(axis=-2)
+    _check_told(steps.sum(axis=-2), data.smallest)
+    by = data.by or data
+    alike = pooled(by.counts.steps.sum(axis=-2), by.smallest)
+
+    def chances(counts: Counts) -> Array:
+        return walk_chances(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
+
+    behind, grades = steps.sum(axis=-1) @ together(alike), data.counts.facts.grades
+    parts = [_part(data, chances, i, behind, grades=grades, first=alike) for i in range(3)]
+    return _walk("walk-grade", data, "path", first, parts)
+
+
+def _part(data: Resampled, chances: Callable[[Counts], Array], i: int, behind: Array, **more: Any) -> Estimate:
+    # s follows from p and q, so do its draws
+    return data.estimate(lambda counts: chances(counts)[..., i], behind, drawn=i < 2, **more)
+
+
+def _walk(name: str, data: Resampled, how: str, first: str, parts: list[Estimate]) -> FittedModel:
+    estimates, note = dict(zip("pqs", parts, strict=True)), ""
+    if how == "clicks" and name != "walk-grade":
+        note = _add_start(estimates, data)
+    return FittedModel(name, "walk", estimates, STEPS[how], level=data.level, first=first, note=note)
+
+
+def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
+    """Add where the first click is; ranks that few begin at share their sum. Return what is to be said of it."""
+    clicks = data.counts.moves[:, 0, 1:]
+    few = ~tellable(clicks, data.smallest)
+    if not tellable(clicks[:, few].sum(axis=1), data.smallest):
+        return f"start not estimated: fewer than {data.smallest} sessions begin at some ranks, also together"
+    sums = np.where(few[:, None] & few, 1.0 / max(few.sum(), 1), np.diag(~few))
+
+    def shares(counts: Counts) -> Array:
+        return np.asarray(counts.moves[:, 0, 1:] @ sums / counts.moves[:, 0, 1:].sum(axis=-1, keepdims=True))
+
+    behind = np.repeat(clicks.sum(axis=-1, keepdims=True), few.size, axis=-1)
+    estimates["start"] = data.estimate(shares, behind)
+    ranks = ", ".join(str(i + 1) for i in np.flatnonzero(few))
+    return (
+        f"start of ranks {ranks} estimated together: fewer than {data.smallest} sessions begin at each" if ranks else ""
+    )
+
+
+# ---- from rank to rank
+
+
+def smoothed(moves: Array, weight: float) -> Array:
+    """Chances from rank to rank, with as many more moves from each rank as ``weight`` says, to all others alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.chain_fitting import smoothed
+    >>> smoothed(np.array([[0.0, 3, 0], [1, 0, 0], [0, 0, 0]]), weight=1.0)
+    array([[0.   , 0.875, 0.125],
+           [0.75 , 0.   , 0.25 ],
+           [0.5  , 0.5  , 0.   ]])
+    """
+    n = moves.shape[-1]
+    more = moves + weight * (1.0 - np.eye(n)) / (n - 1)
+    total = more.sum(axis=-1, keepdims=True)
+    flat = (1.0 - np.eye(n)) / (n - 1)
+    return np.asarray(np.where(total > 0, more / np.where(total > 0, total, 1.0), flat))
+
+
+def fit_markov(data: Resampled, weight: float) -> FittedModel:
+    """Chances from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
+    by = data.by or data
+    alike = pooled_moves(by.counts.moves[:, 1:, 1:], by.smallest)
+    whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
+    value, draws = smoothed(whole, weight)[0], smoothed(drawn, weight)
+    tail = (1.0 - data.level) / 2.0
+    low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
+    n = whole[0].sum(axis=-1)
+    if not n.any():
+        raise AmbleError(f"fewer than {data.smallest} sessions moved from click to click")
+    seen = np.rint(n).astype(np.int64)
+    # a chain's rows hang together, as who goes down comes up again: draws tell that, and as long as they make a small
+    # file they are kept; Dirichlet laws of the rows are wider than they should be
+    small = value.size * data.kept <= _LARGEST
+    concentration = np.maximum((n + weight) / design_effect(value, draws, n + weight), 1e-3)
+    matrix = Estimate(
+        value,
+        np.minimum(low, value),
+        np.maximum(high, value),
+        np.where(seen < data.smallest, -1, seen),
+        draws=draws[: data.kept] if small and data.kept else None,
+        concentration=None if small else concentration,
+    )
+    note = f"moves from click to click; {weight:g} more from each rank, to all others alike; few moves share their sum"
+    few = [str(i + 1) for i in np.flatnonzero(seen < data.smallest)]
+    if few:
+        note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(few)}: all others are alike"
+    estimates = {"P": matrix}
+    note = "; ".join(filter(None, (note, _add_start(estimates, data))))
+    return FittedModel("markov", "markov", estimates, STEPS["clicks"], level=data.level, note=note)

@@ -1,0 +1,56 @@
+"""How long people stay at a rank: exponential times, fitted (Ferrante, Ferro and Maistro, 2014).
+
+The paper estimates the parameter by (n - 1) / n, divided by the mean time: (n - 1) / sum of t, which has no bias. It
+takes the time from a click to the next. How long the last visit took is not in a log of clicks; in a chain in
+continuous time, how long she stays does not depend on where she goes, so leaving the last visits out makes no bias.
+
+`censored` uses more: last visits that another query of the session ended, or its end, are counted; and a visit that
+took longer than `longest` counts as one of which only that is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.logs.bootstrap import Resampled
+from amble.logs.counts import Counts
+from amble.users.fitted import FittedModel
+
+__all__ = ["fit_times", "holding_rates"]
+
+Array = NDArray[np.float64]
+
+
+def holding_rates(visits: Array, seconds: Array) -> Array:
+    """The parameter of exponential holding times: (n - 1) / sum of t; NaN with fewer than two visits.
+
+    With censored visits ``visits`` are those that ended, and ``seconds`` are those of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.logs.dwell_times import holding_rates
+    >>> holding_rates(np.array([3.0, 1.0]), np.array([10.0, 4.0]))
+    array([0.2, nan])
+    """
+    visits, seconds = np.asarray(visits, np.float64), np.asarray(seconds, np.float64)
+    good = (visits > 1) & (seconds > 0)
+    return np.asarray(np.divide(visits - 1.0, seconds, out=np.full(good.shape, np.nan), where=good))
+
+
+def fit_times(data: Resampled, *, censored: bool) -> FittedModel:
+    """Holding times by rank."""
+
+    def rates(counts: Counts) -> Array:
+        of = counts.ended if censored else counts.held
+        return holding_rates(of[..., 0], of[..., 1])
+
+    visits = (data.counts.ended if censored else data.counts.held)[..., 0]
+    found = data.estimate(rates, visits, chance=False)
+    if censored:
+        name, seen = "times-censored", "all visits whose end the session tells"
+        note = f"(n - 1) / sum of t; beyond {data.counts.longest:g} s a visit is taken as not ended"
+    else:
+        name, seen, note = "times", "from a click to the next; the last visit is left out", "(n - 1) / sum of t"
+    return FittedModel(name, "times", {"mu": found}, seen, level=data.level, note=note)

@@ -1,0 +1,193 @@
+"""Users who read down and stop, fitted: the chances C(i) of going on, RBP's p, the T of INSQ and INST.
+
+A log of clicks does not say how far somebody read. An observation model does (`amble.logs.counts.OBSERVATIONS`): it
+tells how many came to each rank, and how many stopped there. At the last rank of a page nobody can go on, so nothing is
+learned there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+from amble.logs.bootstrap import Resampled
+from amble.logs.counts import OBSERVATIONS, Counts
+from amble.logs.privacy import kept, pooled, tellable
+from amble.users.fitted import FittedModel
+
+__all__ = [
+    "fit_continuation",
+    "fit_insq",
+    "fit_inst",
+    "fit_rbp",
+    "going_on",
+    "insq_chances",
+    "reached",
+    "stopping_likelihood",
+]
+
+Array = NDArray[np.float64]
+
+_GOLDEN = (5.0**0.5 - 1.0) / 2.0
+_BOUNDS = {"insq": (1e-4, 1e4), "inst": (0.5, 1e4)}
+
+
+def reached(counts: Counts, observation: str) -> Array:
+    """How many pages' readers came to each rank but the last, and how many stopped there.
+
+    Returns
+    -------
+    (…, n - 1, 2) array
+
+    Examples
+    --------
+    One page with clicks at ranks 1 and 3, one without, of four results:
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from amble.logs.forward_fitting import reached
+    >>> extremes = np.zeros((1, 5, 5))
+    >>> extremes[0, 1, 3] = extremes[0, 0, 0] = 1
+    >>> reached(SimpleNamespace(extremes=extremes), "last")[0].T        # one came to rank 3, and stopped there
+    array([[1., 1., 1.],
+           [0., 0., 1.]])
+    >>> reached(SimpleNamespace(extremes=extremes), "cascade")[0].T     # both came to rank 1, one stopped there
+    array([[2., 1., 1.],
+           [1., 0., 0.]])
+    """
+    extremes = counts.extremes
+    end = extremes.sum(axis=-1) if observation == "cascade" else extremes.sum(axis=-2)  # highest, or deepest
+    stopped = end[..., 1:]
+    to_the_end = np.zeros_like(end[..., :1]) if observation == "last" else end[..., :1]
+    came = np.flip(np.cumsum(np.flip(stopped, axis=-1), axis=-1), axis=-1) + to_the_end
+    if observation == "sdbn":
+        inside = counts.clicked[..., :-1]
+        clicks = inside.sum(axis=-1, keepdims=True)
+        total = stopped[..., :-1].sum(axis=-1, keepdims=True)
+        satisfied = np.divide(total, clicks, out=np.zeros_like(total), where=clicks > 0)
+        return np.stack([came[..., :-1], inside * satisfied], axis=-1)
+    return np.stack([came, stopped], axis=-1)[..., :-1, :]
+
+
+def going_on(came: Array) -> Array:
+    """C(i): of those who came to a rank, the share that went on."""
+    n, stopped = came[..., 0], came[..., 1]
+    return np.asarray(np.divide(n - stopped, n, out=np.full_like(n, np.nan), where=n > 0))
+
+
+def stopping_likelihood(came: Array, chance: Array) -> Array:
+    """The log-likelihood of going on and stopping, given C at each cell."""
+    on, stopped = came[..., 0] - came[..., 1], came[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(on > 0, on * np.log(chance), 0.0) + np.where(stopped > 0, stopped * np.log1p(-chance), 0.0)
+    return np.asarray(parts.sum(axis=-1))
+
+
+def insq_chances(hope: Array, rank: Array, gain: Array | float = 0.0) -> Array:
+    """C of INSQ, ((i + 2T - 1) / (i + 2T))²; of INST, whose hope sinks with what she has gained."""
+    depth = rank + 2.0 * hope - gain
+    return np.asarray(((depth - 1.0) / depth) ** 2)
+
+
+def _most_likely(came: Array, chance: Callable[[Array], Array], kind: str) -> Array:
+    """The T of the largest likelihood, for each row of counts: by golden sections, on a logarithmic scale."""
+    low, high = (np.full(came.shape[0], np.log(bound)) for bound in _BOUNDS[kind])
+
+    def at(x: Array) -> Array:
+        return stopping_likelihood(came, chance(np.exp(x)[:, None]))
+
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    of_left, of_right = at(left), at(right)
+    while float((high - low).max()) > 1e-9:
+        worse = of_left < of_right
+        low, high = np.where(worse, left, low), np.where(worse, high, right)
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        of_left, of_right = at(left), at(right)
+    return np.asarray(np.exp((low + high) / 2.0))
+
+
+def _model(
+    kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], came: Array
+) -> FittedModel:
+    """A reader of one number, from how many came to (and stopped at) each of some cells, by group."""
+    sums = came.sum(axis=-2)
+    for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "went on")):
+        if not tellable(count, data.smallest):
+            raise AmbleError(f"fewer than {data.smallest} sessions {did}, which is not told, and not taken as none")
+    estimate = data.estimate(function, sums[:, 0], chance=kind == "rbp")
+    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
+
+
+def fit_rbp(data: Resampled, observation: str) -> FittedModel:
+    """RBP's p: of all steps that could have been made, the share that were."""
+
+    def persistence(counts: Counts) -> Array:
+        return going_on(reached(counts, observation).sum(axis=-2))
+
+    return _model("rbp", "p", data, observation, function=persistence, came=reached(data.counts, observation))
+
+
+def fit_insq(data: Resampled, observation: str) -> FittedModel:
+    """INSQ's T."""
+    rank = np.arange(1.0, data.counts.depth)
+
+    def hope(counts: Counts) -> Array:
+        return _most_likely(reached(counts, observation), lambda T: insq_chances(T, rank), "insq")
+
+    return _model("insq", "T", data, observation, function=hope, came=reached(data.counts, observation))
+
+
+def fit_inst(data: Resampled, observation: str) -> FittedModel:
+    """INST's T; grades are needed, since her hope sinks with what she has gained."""
+    if observation not in data.counts.hopes:
+        raise AmbleError("inst needs grades of documents: judgments, or a column of grades")
+    rank, gain = data.counts.hope_cells[observation].T
+
+    def hope(counts: Counts) -> Array:
+        return _most_likely(counts.hopes[observation], lambda T: insq_chances(T, rank, gain), "inst")
+
+    return _model("inst", "T", data, observation, function=hope, came=data.counts.hopes[observation])
+
+
+def pooled_ranks(came: Array, smallest: int) -> NDArray[np.int64]:
+    """For each rank the first of those that share one C, so that no hidden count is behind it; -1: nothing is told.
+
+    Parameters
+    ----------
+    came : (groups, n - 1, 2) array
+        As `reached` has it.
+    """
+    stopped, on = came[..., 1], came[..., 0] - came[..., 1]
+    out = np.full(stopped.shape[1], -1)
+    enough = kept(on, smallest)
+    cut = out.size if enough.all() else int(np.argmin(enough))  # from there on few went on, or nobody
+    out[:cut] = pooled(stopped[:, :cut, None], smallest)
+    if cut < out.size and (out[:cut] >= 0).all() and not on[:, cut].any() and kept(stopped[:, cut], smallest):
+        out[cut] = cut  # nobody went on
+    return out
+
+
+def fit_continuation(data: Resampled, observation: str) -> FittedModel:
+    """C(i), whatever it is; below the last but one rank, that of this rank holds.
+
+    Where few stopped, ranks are pooled: of those who came to the first of them, the share that went on beyond the last
+    is the product of their C, which are taken as equal.
+    """
+    came = reached(data.counts, observation)
+    by = data.by or data
+    first = pooled_ranks(reached(by.counts, observation), by.smallest)
+
+    def chances(counts: Counts) -> Array:
+        each = going_on(reached(counts, observation))
+        out = np.full_like(each, np.nan)
+        for start in np.unique(first[first >= 0]):
+            ranks = np.flatnonzero(first == start)
+            went = np.where(np.isnan(each[:, ranks]), 1.0, each[:, ranks]).prod(axis=-1)  # nobody left to go on
+            out[:, ranks] = np.where(np.isnan(each[:, start]), np.nan, went ** (1.0 / ranks.size))[:, None]
+        return out
+
+    estimate = data.estimate(chances, came[:, np.maximum(first, 0), 0], first=first)
+    return FittedModel("continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], level=data.level)

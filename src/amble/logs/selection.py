@@ -1,0 +1,276 @@
+"""Which of the fitted users tells best what people do: likelihood on sessions they were not fitted to.
+
+Sessions are held out a fifth at a time, so that each is told by users who have not seen it. Models tell different
+things: walks tell steps, readers tell stops, wanderers tell moves. What all but wanderers tell is where the last click
+is; by that they are compared with one another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.logs.chain_fitting import at_edges, log_likelihood, steps_of
+from amble.logs.counts import Counts
+from amble.logs.forward_fitting import going_on, insq_chances, reached, stopping_likelihood
+from amble.logs.privacy import together
+from amble.table import Table
+from amble.users.fitted import Estimate, FittedModel, Likelihood
+from amble.users.walk import Walk
+
+__all__ = ["FOLDS", "HALF", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods", "not_told"]
+
+Array = NDArray[np.float64]
+
+FOLDS = 5
+_UNLIKELY = 1e-9
+HALF = 0.5  # added to every count a chance by rank is made of, so that what was not seen is not impossible
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a model does on sessions it has not seen.
+
+    Parameters
+    ----------
+    events : str
+        What it tells: steps, stops, moves.
+    own : Likelihood
+        Of these.
+    last : Likelihood, optional
+        Of where the last click is.
+    """
+
+    events: str
+    own: Likelihood
+    last: Likelihood | None
+
+
+def likelihood(sessions: float, events: float, log: float, parameters: int) -> Likelihood:
+    """Everything that follows from a log-likelihood."""
+    many = max(events, 1.0)
+    return Likelihood(
+        sessions=round(sessions),
+        events=round(events),
+        log_likelihood=log,
+        parameters=parameters,
+        perplexity=math.exp(min(-log / many, 690.0)),
+        aic=2.0 * parameters - 2.0 * log,
+        bic=parameters * math.log(many) - 2.0 * log,
+    )
+
+
+def folds(counts: Counts) -> list[tuple[Counts, Counts]]:
+    """Counts to fit to, and counts held out, five times."""
+    groups = np.arange(len(counts.pages))
+    order = np.zeros(groups.size, np.int64)
+    order[counts.present] = np.arange(counts.present.size)  # groups without sessions do not count
+    out = []
+    for fold in range(min(FOLDS, max(counts.present.size, 1))):
+        held = (order % FOLDS == fold).astype(np.float64)[None, :]
+        out.append((counts.weighted(1.0 - held), counts.weighted(held)))
+    return out
+
+
+def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
+    """Visits and last ranks on a list of n that a model implies; None if it looks at grades, or never stops.
+
+    Everyone who would go on beyond rank n stops there, since a page ends.
+    """
+    if model.kind == "walk":
+        p, q = model.estimates["p"], model.estimates["q"]
+        if p.form == "grade":
+            return None
+        start = model.estimates.get("start")
+        law = None if start is None else start.law.tolist()
+        walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=law)
+        stroll = walk.over(n)
+        return np.asarray(stroll.visits), np.asarray(stroll.last)
+    chance = _going_on(model, n)
+    if chance is None:
+        return None
+    visits = np.concatenate((np.ones(1), np.cumprod(chance)))
+    return visits, visits * (1.0 - np.append(chance, 0.0))
+
+
+def _going_on(model: FittedModel, n: int) -> Array | None:
+    """C at all ranks but the last; None if it is no reader's."""
+    if model.kind == "rbp":
+        return np.full(n - 1, float(model.estimates["p"].value))
+    if model.kind == "insq":
+        return insq_chances(model.estimates["T"].value, np.arange(1.0, n))
+    return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
+
+
+def spelled(e: Estimate, first: int, last: int) -> str:
+    """Which ranks or grades: ``rank 3``, ``ranks 5-7``."""
+    names = [str(i) if e.grades is None else f"{e.grades[i - 1]:g}" for i in (first, last)]
+    what = "rank" if e.grades is None else "grade"
+    return f"{what} {names[0]}" if first == last else f"{what}s {names[0]}-{names[1]}"
+
+
+def not_told(model: FittedModel, smallest: int) -> list[str]:
+    """Where few sessions are behind the numbers of a model by rank or by grade, and what was done about it."""
+    pools, gone = [], []
+    for name, e in model.estimates.items():
+        if e.form in ("rank", "grade") and name not in ("s", "start"):
+            pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
+            gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
+    found = ((pools, "estimated together"), (gone, "not estimated, filled in from the last told before (or the first)"))
+    return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
+
+
+def fit_table(models: Sequence[FittedModel]) -> Table:
+    """The parameters of models, with their intervals and how many observations are behind them."""
+    rows: list[list[Any]] = []
+    for model in models:
+        for name, e in model.estimates.items():
+            if e.form == "matrix" or name == "start":
+                continue
+            for a, b in e.places() if e.form != "one" else [(1, 1)]:
+                at = a - 1 if e.form != "one" else ()
+                seen = int(e.observations[at])
+                ends = [float("nan") if end is None else float(end[at]) for end in (e.low, e.high)]
+                where = "" if e.form == "one" else spelled(e, a, b)
+                few = "few" if seen < 0 else str(seen)
+                rows.append([model.name, name, where, float(e.value[at]), *ends, few])
+    return Table(["model", "parameter", "at", "value", "low", "high", "observations"], rows)
+
+
+# ---- likelihood on held-out sessions
+
+
+def likelihoods(
+    counts: Counts, fitters: dict[str, Callable[[Counts], FittedModel]], observation: str, how: str
+) -> dict[str, Told]:
+    """How each model does on sessions it has not seen.
+
+    Parameters
+    ----------
+    counts : Counts
+    fitters : dict
+        By name of a model: a function that fits it to counts (without intervals), pooled as the one that is written.
+    observation, how
+        As the models were fitted.
+    """
+    n = counts.depth
+    sums: dict[str, dict[str, float]] = {}
+    pages = 0.0
+    for train, test in folds(counts):
+        pages += float(test.pages.sum())
+        last = test.moves[0, 1:, 0]
+        for name, fitter in fitters.items():
+            model = fitter(train)
+            events, log, what, parameters = _own(model, train, test, observation, how)
+            of = sums.setdefault(name, {"events": 0.0, "log": 0.0, "last": 0.0, "seen": 0.0, "parameters": 0.0})
+            of["events"] += events
+            of["log"] += log
+            of["parameters"] = max(of["parameters"], parameters)
+            sums[name][what] = 1.0
+            implied = behaviour(model, n)
+            if implied is None:
+                of["last"] = math.nan
+            else:
+                law = implied[1] + HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
+                of["last"] += float((last * np.log(law / law.sum())).sum())
+            of["seen"] += float(last.sum())
+    out = {}
+    for name, of in sums.items():
+        k = int(of["parameters"])
+        what = next(word for word in ("steps", "stops", "moves") if word in of)
+        common = None if math.isnan(of["last"]) else likelihood(pages, of["seen"], of["last"], k)
+        out[name] = Told(what, likelihood(pages, of["events"], of["log"], k), common)
+    return out
+
+
+def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how: str) -> tuple[float, float, str, int]:
+    """Events, log-likelihood, what they are, and how many parameters tell them."""
+    n = test.depth
+    if model.kind == "walk":
+        if model.name == "walk-grade":
+            chances = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
+            steps = test.steps[0]
+            laws = at_edges(chances, model.first)
+            return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", 2 * len(chances)
+        steps = steps_of(test.moves, how)[0]
+        if model.name == "walk-rank":
+            seen = steps_of(train.moves, how)[0] + HALF
+            seen[0, 1] = seen[-1, 0] = 0.0
+            seen[:-1] = _alike(model.estimates["p"]) @ seen[:-1]
+            seen[0] = (
+                seen[0, 0],
+                0.0,
+                seen[0, 1] + seen[0, 2],
+            )  # what others of her pool do: at rank 1 she stops instead
+            laws, k = seen / seen.sum(axis=-1, keepdims=True), 2 * len(model.estimates["p"].places())
+        else:
+            one = np.array([float(model.estimates[key].value) for key in "pqs"])
+            laws = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
+            k = 2
+        return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", k
+    if model.kind == "markov":
+        moves = test.moves[0, 1:, 1:]
+        law = model.estimates["P"].value
+        moves = np.where(law > 0, moves, 0.0)
+        return float(moves.sum()), log_likelihood(moves, law), "moves", n * (n - 1)
+    if model.kind == "inst":
+        came = test.hopes[observation][0]
+        rank, gain = test.hope_cells[observation].T
+        chance = _possible(insq_chances(model.estimates["T"].value, rank, gain))
+        return float(came[:, 0].sum()), float(stopping_likelihood(came, chance)), "stops", 1
+    came = reached(test, observation)[0]
+    k = 1
+    if model.kind == "continuation":
+        e = model.estimates["C"]
+        alike, gone = _alike(e), np.isnan(e.value)
+        each = np.log(going_on(reached(train, observation)[0] + np.array([2 * HALF, HALF])))
+        chance = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
+        k = sum(not gone[a - 1] for a, _ in e.places())
+    else:
+        found = _going_on(model, n)
+        assert found is not None
+        chance = found
+    return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(chance))), "stops", k
+
+
+def _alike(e: Estimate) -> Array:
+    """Sums over ranks that were estimated together."""
+    return together(np.arange(e.value.size) if e.pooled is None else e.pooled)
+
+
+def _possible(chance: Array) -> Array:
+    """Chances that are neither none nor all: what a model has not seen is unlikely, and no more."""
+    return np.asarray(np.clip(chance, _UNLIKELY, 1.0 - _UNLIKELY))
+
+
+def choice_table(told: dict[str, Told]) -> Table:
+    """All models side by side, the best teller of the last click first."""
+
+    def order(name: str) -> float:
+        last = told[name].last
+        return math.inf if last is None else last.perplexity
+
+    rows: list[list[Any]] = []
+    for name in sorted(told, key=order):
+        own, last = told[name].own, told[name].last
+        common = [last.log_likelihood, last.perplexity, last.aic, last.bic] if last else [None] * 4
+        alone = [told[name].events, own.events, own.log_likelihood, own.perplexity]
+        rows.append([name, own.parameters, *common, *alone])
+    columns = [
+        "model",
+        "parameters",
+        "last: log-lik",
+        "perplexity",
+        "AIC",
+        "BIC",
+        "tells",
+        "events",
+        "log-lik",
+        "per event",
+    ]
+    return Table(columns, rows, digits=4)

@@ -1,0 +1,214 @@
+"""The classic measures that are users: P, R, AP, RR, DCG, nDCG, ERR, RBP."""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.expressions.domains import Above, Between, Optional, Switch, Whole
+from amble.measures.declaration import measure
+from amble.measures.fitted_parameters import FittedUser, fitted_variant
+from amble.measures.gain_maps import binary, graded, satisfying
+from amble.rankings.lists import Gains
+from amble.users.forward import Forward
+
+Array = NDArray[np.float64]
+
+Rank = Annotated[int | None, Optional(Whole(1)), "the rank she looks down to; None: the end of the list"]
+Base = Annotated[
+    float | None, Optional(Above(1)), "of Järvelin and Kekäläinen's logarithm, no discount before it; None: log2(i + 1)"
+]
+
+
+@measure(
+    "P",
+    question="order2",
+    cite="cleverdon1966",
+    family="classic",
+    formula="relevant documents among the first k, divided by k",
+)
+def precision(k: Rank = None) -> Forward:
+    """She reads k documents, whatever they are, and stops. (Without @k: the whole list.)"""
+    return Forward(continuation=1.0, depth=k)
+
+
+@measure(
+    "R",
+    question="total",
+    norm="relevant",
+    cite="cleverdon1966",
+    family="classic",
+    formula="relevant documents among the first k, divided by all relevant ones",
+)
+def recall(k: Rank = None) -> Forward:
+    """She reads k documents and asks how many of all the relevant ones she has seen."""
+    return Forward(continuation=1.0, depth=k)
+
+
+def _tied_ap(gains: Gains) -> Array:
+    """The mean of AP over all orders of tied documents (McSherry and Najork, 2008).
+
+    A group holds ranks a ... a + n - 1 and r relevant documents, with R before it. The document at a + j is relevant
+    with chance r / n, and then j (r - 1) / (n - 1) of those before it in the group are, so the group adds
+    (r / n) sum_j (R + 1 + j (r - 1) / (n - 1)) / (a + j); both sums are differences of harmonic numbers.
+    """
+    lists = gains.lists
+    if lists.ties is None:
+        raise ValueError("no ties")
+    first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
+    new = np.flatnonzero(np.concatenate(([True], (np.diff(gains.list) != 0) | (np.diff(first) != 0))))
+    if not gains.gain.size:
+        return np.zeros(lists.n)
+    r = np.diff(np.append(new, gains.gain.size)).astype(np.float64)
+    before = gains.ordinal[new] - 1.0
+    a, n, owner = first[new], size[new], gains.list[new]
+    end = a + n - 1
+    if lists.depth is not None:
+        end = np.minimum(end, lists.depth)
+    m = np.maximum(end - a + 1, 0)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, int(end.max(initial=0)) + 1))))
+    h = np.where(m > 0, harmonic[np.maximum(end, 0)] - harmonic[np.minimum(a - 1, harmonic.size - 1)], 0.0)
+    slope = (r - 1) / np.maximum(n - 1, 1)
+    add = (r / n) * ((before + 1) * h + slope * (m - a * h))
+    total = np.bincount(owner, add, lists.n)
+    return np.divide(total, gains.relevant, out=np.zeros(lists.n), where=gains.relevant > 0)
+
+
+def _tied_rr(gains: Gains) -> Array:
+    """The mean of RR over all orders of the first tied group that holds a relevant document.
+
+    With r relevant among n, the first is the j-th (from 0) with chance r/n for j = 0, then each time
+    (n - j - r) / (n - j - 1) times the one before... the chance that none of the first j is relevant is the product
+    of (n - i - r) / (n - i), i < j.
+    """
+    lists = gains.lists
+    if lists.ties is None:
+        raise ValueError("no ties")
+    out = np.zeros(lists.n)
+    first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
+    some = np.flatnonzero(gains.found > 0)
+    lead = gains.offsets[:-1][some]
+    for i, h in zip(some.tolist(), lead.tolist(), strict=True):
+        hits = slice(h, int(gains.offsets[i + 1]))
+        a, n = int(first[h]), int(size[h])
+        r = int((first[hits] == a).sum())
+        j = np.arange(n - r + 1)
+        none = np.concatenate(([1.0], np.cumprod((n - j[:-1] - r) / (n - j[:-1]))))
+        chance = none * r / (n - j)
+        seen = a + j <= (lists.depth or np.inf)
+        out[i] = (chance * seen / (a + j)).sum()
+    return out
+
+
+@measure(
+    "AP",
+    question="order1",
+    stops="gain",
+    tied=_tied_ap,
+    cite="harman1992",
+    family="classic",
+    formula="mean over the relevant documents of the precision at their ranks (0 for those not found)",
+)
+def average_precision(gain: Array, relevant: Array) -> Forward:
+    """She wants one of the relevant documents, each with the same chance, reads down to it, and asks for precision.
+
+    If it is not in the list, she leaves with nothing.
+    """
+    return Forward(last=gain, mass=relevant, beyond="nothing")
+
+
+@measure(
+    "GMAP",
+    question="order1",
+    stops="gain",
+    tied=_tied_ap,
+    aggregate="geometric",
+    cite="robertson2006",
+    family="classic",
+    formula="AP; over topics the geometric mean, AP below 0.00001 taken as that",
+)
+def geometric_ap(gain: Array, relevant: Array) -> Forward:
+    """AP's user; over topics the geometric mean, so that the hard topics count."""
+    return Forward(last=gain, mass=relevant, beyond="nothing")
+
+
+@measure(
+    "RR",
+    question="satisfied",
+    stops="gain",
+    tied=_tied_rr,
+    cite="kantor2000",
+    family="classic",
+    formula="1 / rank of the first relevant document",
+)
+def reciprocal_rank(gain: Array, seen: Array) -> Forward:
+    """She stops at the first relevant document."""
+    return Forward(last=np.where((gain > 0) & (seen == gain), 1.0, 0.0), beyond="nothing")
+
+
+def _discount(base: float | None) -> Forward:
+    if base is None:
+        return Forward(visits=lambda rank: 1.0 / np.log2(rank + 1.0))
+    log_base = np.log(base)
+    return Forward(visits=lambda rank: 1.0 / np.maximum(1.0, np.log(rank) / log_base))
+
+
+@measure(
+    "DCG",
+    question="total",
+    gain=graded,
+    cite="jarvelin2002",
+    family="classic",
+    bounded=False,
+    formula="sum of gain / log2(rank + 1); with base=b, gain / max(1, log_b rank)",
+)
+def discounted_gain(base: Base = None) -> Forward:
+    """She goes on with a probability that grows with the rank, and counts what she gains."""
+    return _discount(base)
+
+
+@measure(
+    "nDCG",
+    question="total",
+    gain=graded,
+    norm="ideal",
+    cite="jarvelin2002",
+    family="classic",
+    formula="DCG / DCG of the judged documents in the best order, both cut at k",
+)
+def normalised_gain(base: Base = None) -> Forward:
+    """DCG's user, who compares what she gained with what the best list would have given her."""
+    return _discount(base)
+
+
+@measure(
+    "ERR",
+    question="satisfied",
+    gain=satisfying,
+    stops="gain",
+    cite="chapelle2009",
+    family="classic",
+    formula="sum over ranks of (1 / rank) x chance of stopping there; a grade g satisfies with (2^g - 1) / 2^max",
+)
+def expected_reciprocal_rank(gain: Array) -> Forward:
+    """Each document satisfies her with a chance that grows with its grade; then she stops."""
+    return Forward(continuation=1.0 - gain, beyond="nothing")
+
+
+@measure(
+    "RBP",
+    question="order2",
+    gain=binary,
+    cite="moffat2008",
+    family="classic",
+    variant=fitted_variant("rbp", "p"),
+    formula="(1 - p) x sum over the relevant ranks i of p^(i - 1); finite: divided by 1 - p^N",
+)
+def rank_biased_precision(
+    p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
+    finite: Annotated[bool, Switch(), "she stops at the end of the list, at the latest"] = False,
+    user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+) -> Forward:
+    """She goes on with probability p, whatever she has seen."""
+    return Forward(continuation=p, beyond="stop" if finite else "endless")

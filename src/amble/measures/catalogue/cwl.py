@@ -1,0 +1,340 @@
+"""The measures of the C/W/L framework: users who walk down, asked for E[gain] / E[documents].
+
+Gains are grades divided by the largest grade of all the judgments. Users who read on for ever keep their tail in closed
+form. `RBP` and `P` are among the classic ones.
+"""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
+from amble.measures.declaration import Meant, measure
+from amble.measures.fitted_parameters import FittedUser, by_rank, fitted_variant, refuse_beside
+from amble.measures.gain_maps import scaled
+from amble.users.forward import Forward
+
+Array = NDArray[np.float64]
+
+Hoped = Annotated[float, Above(0), "how much gain she hopes for"]
+Needed = Annotated[float, Above(0, smooth=False), "the gain at which she has enough"]
+_SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
+
+
+@measure(
+    "SDCG",
+    question="order2",
+    gain=scaled,
+    cite="jarvelin2002",
+    family="cwl",
+    formula="sum over i <= k of gain / log2(i + 1), divided by the sum of 1 / log2(i + 1)",
+)
+def scaled_dcg(k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+    """DCG's user, who never looks beyond rank k; scaled by her attention, not by an ideal list."""
+    return Forward(visits=lambda rank: 1.0 / np.log2(rank + 1.0), depth=k)
+
+
+@measure(
+    "GRBP",
+    question="order2",
+    gain=scaled,
+    cite="moffat2008",
+    family="cwl",
+    variant=fitted_variant("rbp", "p"),
+    formula="(1 - p) x sum over ranks i of gain x p^(i - 1)",
+)
+def graded_rbp(
+    p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
+    user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+) -> Forward:
+    """RBP's user, with graded gains."""
+    return Forward(continuation=p, beyond="endless")
+
+
+def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
+    if values["user"] is not None and values["adaptive"]:
+        raise MeasureError(
+            "user and adaptive: the file's T was fitted to a user who does not adapt; expected one of them"
+        )
+    if "form" in given and not values["adaptive"]:
+        raise MeasureError("form has a part in adaptive=True only")
+    return fitted_variant("insq", "T")(d, values, cut, given)  # type: ignore[no-any-return]
+
+
+@measure(
+    "INSQ",
+    question="order2",
+    gain=scaled,
+    stops="piecewise",
+    cite="moffat2012",
+    family="cwl",
+    variant=_hoping,
+    formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
+)
+def inverse_squares(
+    seen: Array,
+    T: Hoped = 1.0,
+    adaptive: Annotated[bool, Switch(), "her hope sinks with what she has gained"] = False,
+    form: Annotated[
+        str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
+    ] = "figures",
+    user: Annotated[str | None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
+) -> Forward:
+    """The deeper she is, the likelier she goes on; she expects to read about 2T documents."""
+    if not adaptive:
+        return Forward(shift=2.0 * T - 1.0, beyond="endless")
+    left = np.maximum(0.0, T - seen)
+    return Forward(shift=2.0 * left - (0.0 if form == "figures" else 1.0), beyond="endless")
+
+
+@measure(
+    "INST",
+    question="order2",
+    gain=scaled,
+    stops="piecewise",
+    cite="bailey2015",
+    family="cwl",
+    variant=fitted_variant("inst", "T"),
+    formula="C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
+)
+def inst(
+    seen: Array,
+    T: Annotated[float, AtLeast(0.5), "how much gain she hopes for"] = 1.0,
+    user: Annotated[str | None, Optional(FittedUser("inst")), "instead of T: a user fitted to what people did"] = None,
+) -> Forward:
+    """She came with a hope of T, and the more of it is fulfilled, the likelier she stops."""
+    return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
+
+
+def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """CWL with the chances of a fitted user; whoever goes on for ever is refused."""
+    if values["user"] is not None:
+        refuse_beside(given, ["C"])
+        fitted = FittedUser("continuation").read(values["user"])["C"]
+        further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
+        values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
+    if Numbers.read(values["C"])[-1] >= 1:
+        raise MeasureError("the last chance of C is 1 and holds further down: she never stops; expected less than 1")
+    return d, values, cut
+
+
+@measure(
+    "CWL",
+    question="order2",
+    gain=scaled,
+    cite="moffat2012",
+    family="cwl",
+    variant=_spelled,
+    formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
+)
+def chances_by_rank(
+    rank: Array,
+    C: Annotated[
+        str,
+        Numbers(domain=Between(0, 1, closed=True)),
+        "chances of going on after rank 1, 2, …; the last holds further down",
+    ] = "0.8",
+    user: Annotated[
+        str | None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
+    ] = None,
+) -> Forward:
+    """After each rank she goes on with a chance of its own, as people were seen to do; she may read on for ever."""
+    chances = np.array(Numbers.read(C))
+    return Forward(continuation=chances[np.minimum(np.asarray(rank, np.int64), chances.size) - 1], beyond="endless")
+
+
+@measure(
+    "BPM",
+    question="order2",
+    gain=scaled,
+    stops="gain",
+    cite="zhang2017",
+    family="cwl",
+    formula="she stops at the first rank where her gain reaches T, or at rank k",
+)
+def bejeweled_player(
+    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "how many documents she will look at"] = 10
+) -> Forward:
+    """A player who stops when she has won T, or when her k moves are used up."""
+    return Forward(continuation=1.0, depth=k, survival=np.where(seen >= T - _SLACK, 0.0, 1.0))
+
+
+@measure(
+    "BPMD",
+    question="order2",
+    gain=scaled,
+    cite="zhang2017",
+    family="cwl",
+    formula="as BPM; T and k move by hb and hc times (gain - median) with every document read",
+)
+def dynamic_player(
+    gain: Array,
+    seen: Array,
+    rank: Array,
+    T: Needed = 1.0,
+    k: Annotated[int, Whole(1), "how many documents she will look at"] = 10,
+    hb: Annotated[float, AtLeast(0, smooth=False), "how much her hope moves"] = 1.0,
+    hc: Annotated[float, AtLeast(0, smooth=False), "how much her patience moves"] = 0.0,
+    median: Annotated[float, Between(0, 1, closed=True), "the gain she takes for usual"] = 0.5,
+) -> Forward:
+    """A player whose hope and patience grow with good documents and sink with bad ones."""
+    surprise = seen - gain - median * (rank - 1.0)  # before this document
+    done = (seen >= T + hb * surprise - _SLACK) | (rank >= k + hc * surprise - _SLACK)
+    return Forward(continuation=np.where(done, 0.0, 1.0), beyond="endless")
+
+
+def _logistic(x: Any) -> Any:
+    """1 / (1 + e^x), without overflow."""
+    return np.exp(-np.logaddexp(0.0, x))
+
+
+@measure(
+    "IFTGoal",
+    question="order2",
+    gain=scaled,
+    stops="piecewise",
+    cite="azzopardi2018",
+    family="cwl",
+    formula="C(i) = 1 - 1 / (1 + b e^((T - gain so far) R))",
+)
+def goal_sensitive(
+    seen: Array,
+    T: Hoped = 2.0,
+    b: Annotated[float, Above(0), "rationality"] = 0.9,
+    R: Annotated[float, Above(0), "how sharply she reacts"] = 10.0,
+) -> Forward:
+    """A forager who stops when she has found what she wanted; she stops at the end of the list at the latest."""
+    return Forward(continuation=_logistic(-(np.log(b) + (T - seen) * R)))
+
+
+@measure(
+    "IFTRate",
+    question="order2",
+    gain=scaled,
+    cite="azzopardi2018",
+    family="cwl",
+    formula="C(i) = 1 / (1 + b e^((A - gain so far / cost so far) R))",
+)
+def rate_sensitive(
+    seen: Array,
+    spent: Array,
+    A: Annotated[float, AtLeast(0), "the rate of gain she could have elsewhere"] = 0.2,
+    b: Annotated[float, Above(0), "rationality"] = 0.9,
+    R: Annotated[float, Above(0), "how sharply she reacts"] = 10.0,
+) -> Forward:
+    """A forager who leaves when the rate of gain falls below what she could have elsewhere."""
+    return Forward(continuation=_logistic(np.log(b) + (A - seen / spent) * R), beyond="endless")
+
+
+@measure(
+    "IFT",
+    question="order2",
+    gain=scaled,
+    cite="azzopardi2018",
+    family="cwl",
+    formula="C(i) = that of IFTGoal x that of IFTRate",
+)
+def goal_and_rate_sensitive(
+    seen: Array,
+    spent: Array,
+    T: Hoped = 2.0,
+    b1: Annotated[float, Above(0), "rationality about the goal"] = 0.9,
+    R1: Annotated[float, Above(0), "how sharply she reacts to the goal"] = 10.0,
+    A: Annotated[float, AtLeast(0), "the rate of gain she could have elsewhere"] = 0.2,
+    b2: Annotated[float, Above(0), "rationality about the rate"] = 0.9,
+    R2: Annotated[float, Above(0), "how sharply she reacts to the rate"] = 10.0,
+) -> Forward:
+    """A forager with a goal and a rate: she goes on as long as both say so."""
+    goal = _logistic(-(np.log(b1) + (T - seen) * R1))
+    return Forward(continuation=goal * _logistic(np.log(b2) + (A - seen / spent) * R2), beyond="endless")
+
+
+@measure(
+    "TBG",
+    question="order2",
+    gain=scaled,
+    cite="smucker2012",
+    family="cwl",
+    formula="V(i) = 2^(-cost before i / h)",
+)
+def time_biased(
+    cost: Array, spent: Array, h: Annotated[float, Above(0), "half-life, in units of cost"] = 224.0
+) -> Forward:
+    """Of all users, half are gone after a time of h. (The paper's value is the total: see the C/W/L report.)"""
+    return Forward(continuation=np.exp2(-cost / h), beyond="endless")
+
+
+@measure(
+    "U",
+    question="order2",
+    gain=scaled,
+    cite="sakai2013",
+    family="cwl",
+    formula="V(i) = max(0, 1 - cost before i / L)",
+)
+def u_measure(
+    cost: Array, spent: Array, L: Annotated[float, Above(0), "how much she reads at most"] = 1000.0
+) -> Forward:
+    """She reads a text of length L at most, and the weight of what she reads falls evenly to 0."""
+    now, after = np.maximum(0.0, 1.0 - (spent - cost) / L), np.maximum(0.0, 1.0 - spent / L)
+    return Forward(continuation=np.divide(after, now, out=np.zeros(np.shape(now)), where=now > 0), beyond="endless")
+
+
+@measure(
+    "NERR8",
+    question="order2",
+    gain=scaled,
+    stops="gain",
+    cite="azzopardi2021",
+    family="cwl",
+    formula="C(i) = 1 - gain for i < k, then 0",
+)
+def nerr8(gain: Array, k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+    """ERR's user, asked for her rate of gain; she stops at rank k at the latest."""
+    return Forward(continuation=1.0, depth=k, survival=1.0 - gain)
+
+
+@measure(
+    "NERR9",
+    question="order2",
+    gain=scaled,
+    stops="gain",
+    cite="azzopardi2021",
+    family="cwl",
+    formula="C(i) = (i / (i + 1)) (1 - gain) for i < k, then 0",
+)
+def nerr9(gain: Array, k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+    """ERR's user with the patience of a reciprocal rank."""
+    return Forward(visits=lambda rank: 1.0 / rank, depth=k, survival=1.0 - gain)
+
+
+@measure(
+    "NERR10",
+    question="order2",
+    gain=scaled,
+    stops="gain",
+    cite="azzopardi2021",
+    family="cwl",
+    formula="C(i) = p (1 - gain)",
+)
+def nerr10(gain: Array, p: Annotated[float, Between(0, 1), "persistence"] = 0.9) -> Forward:
+    """ERR's user with RBP's patience."""
+    return Forward(continuation=p, beyond="endless", survival=1.0 - gain)
+
+
+@measure(
+    "NERR11",
+    question="order2",
+    gain=scaled,
+    stops="gain",
+    cite="azzopardi2021",
+    family="cwl",
+    formula="C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain)",
+)
+def nerr11(gain: Array, T: Hoped = 1.0) -> Forward:
+    """ERR's user with INSQ's patience."""
+    return Forward(shift=2.0 * T - 1.0, beyond="endless", survival=1.0 - gain)

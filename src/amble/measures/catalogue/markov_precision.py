@@ -1,0 +1,142 @@
+"""Markov Precision, whose users wander, and the measure it grew out of, Normalised Cumulative Precision."""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
+from amble.measures.declaration import Meant, measure
+from amble.measures.fitted_parameters import FittedUser, Moves, by_rank, is_fit, refuse_beside
+from amble.measures.rates import Rates
+from amble.users.forward import Forward
+from amble.users.markov import STARTS, Wander
+from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
+
+Array = NDArray[np.float64]
+
+
+def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """MP with fitted moves, or fitted times, or both."""
+    user, rates = values["user"], values["rates"]
+    if "start" in given and values["steps"] is None:
+        raise MeasureError("start has a part with steps only")
+    if is_fit(rates):
+        values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
+    if user is None:
+        return d, values, cut
+    refuse_beside(given, ["model", "loops", "counts"])
+    moves = FittedUser("markov").read(user)["P"]
+    return d, values | {"user": Moves(moves)}, min(len(moves), cut or len(moves))
+
+
+@measure(
+    "MP",
+    question="wander",
+    cite="ferrante2014",
+    family="markov",
+    variant=_fitted,
+    formula="sum over the relevant ranks i of pi(i) x precision at i; pi is the invariant law of a Markov chain",
+)
+def markov_precision(
+    model: Annotated[
+        str,
+        OneOf(*MODELS),
+        "where she goes: everywhere (GL) or to neighbours (LO); among all documents (AD) or the relevant ones (OR); "
+        "whatever the distance k (NA), or with weights 1 / (k + 1) (ID) or 1 / log10(k + 2) (LID)",
+    ] = "GL_AD_ID",
+    loops: Annotated[str, OneOf(*LOOPS), "she never stays where she is (NL), or she may (SL)"] = "NL",
+    counts: Annotated[
+        str,
+        OneOf(*COUNTS),
+        "chances of going forward (F) and back (B) in proportion to the relevant (R) or other (N) documents down to "
+        "her rank, or to their inverses (I)",
+    ] = "NA",
+    rescale: Annotated[
+        str,
+        OneOf(*RESCALING),
+        "the score is multiplied by recall (R), or by the relevant documents found, divided by the most that any run "
+        "found (RR)",
+    ] = "NA",
+    rates: Annotated[
+        str | None,
+        Optional(Rates()),
+        "by rank, 1 / the mean time she spends there, or a file of fitted ones; None: all visits count alike",
+    ] = None,
+    steps: Annotated[
+        int | None,
+        Optional(Whole(1)),
+        "how many relevant documents she looks at, counting repeats, before she stops; None: she never stops",
+    ] = None,
+    start: Annotated[
+        str | None,
+        Optional(OneOf(*STARTS)),
+        "with steps: where she starts, among the ranks she wanders over, at the first or at any; None: the first",
+    ] = None,
+    user: Annotated[
+        str | None,
+        Optional(FittedUser("markov")),
+        "instead of model: chances from rank to rank fitted to what people did; she never goes below the last of them",
+    ] = None,
+) -> Wander:
+    """She wanders over the list, back and forth, and at each relevant document she asks for precision.
+
+    The score is the mean over her visits to relevant documents, in the long run, as she never stops; or over as many as
+    steps says, and then she stops. With no relevant document it is 0.
+    """
+    numbers = None if rates is None else Rates().read(rates)
+    if user is not None:
+        return Wander(matrix=user, rates=numbers, steps=steps, start=start or "first", rescale=rescale)
+    return Wander(
+        model, loops=loops, counts=counts, rates=numbers, steps=steps, start=start or "first", rescale=rescale
+    )
+
+
+def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    if {"g", "law"} <= given:
+        raise MeasureError("g and law: expected one of them")
+    return d, values, cut
+
+
+@measure(
+    "NCP",
+    question="order1",
+    stops="gain",
+    cite="robertson2008",
+    variant=_satisfied,
+    family="markov",
+    formula="sum over the relevant ranks i of p(i) x precision at i; p is the chance that she is satisfied there",
+)
+def normalised_cumulative_precision(
+    gain: Array,
+    seen: Array,
+    relevant: Array,
+    g: Annotated[
+        float,
+        Between(0, 1, closed=True),
+        "the next relevant document satisfies her g times as often as the one before; 1: all alike, which is AP",
+    ] = 1.0,
+    law: Annotated[
+        str | None,
+        Optional(Numbers(domain=AtLeast(0))),
+        "instead of g: how often the first relevant document found satisfies her, the second, and so on, in "
+        "proportion; those beyond never do",
+    ] = None,
+) -> Forward:
+    """She reads down to the relevant document that satisfies her, stops there, and asks for precision.
+
+    If it is not in the list, she leaves with nothing.
+    """
+    if law is None:
+        weight = np.where(gain > 0, g ** np.maximum(seen - 1.0, 0.0), 0.0)
+        total = relevant if g == 1 else np.minimum(relevant, 1.0)
+        if 0 < g < 1:  # (1 - g^R) / (1 - g), without cancellation
+            total = np.expm1(relevant * np.log(g)) / (g - 1.0)
+    else:
+        given = np.concatenate(([0.0], Numbers.read(law)))  # by the number of relevant documents found
+        found, most = (np.minimum(np.asarray(x, np.int64), given.size) for x in (seen, relevant))
+        weight = np.where(gain > 0, np.append(given, 0.0)[found], 0.0)
+        total = np.cumsum(given)[np.minimum(most, given.size - 1)]
+    return Forward(last=weight, mass=np.where(total > 0, total, 1.0), beyond="nothing")

@@ -1,0 +1,320 @@
+"""Measures of sessions that weigh documents by where they stand: MsM, session DCG, session RBP, U, and plain means.
+
+A gain may count differently in every query, so these look at the query axis, too. MsM and session RBP are users who
+walk through the session (`users.session_user`); so are those of `catalogue.sessions_expected`. All three
+are one user: forward with p, back with q, on to the next query with r, home with s. Session RBP's has q = 0 and endless
+lists, the expected measures' has q = 0 and stops at the end of the last list.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError, NormalisedWarning
+from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
+from amble.expressions.populations import Population
+from amble.measures.declaration import Meant, measure
+from amble.measures.gain_maps import graded, scaled
+from amble.measures.session_measure import SessionGains
+from amble.rankings.lists import Lists
+from amble.users.session_user import SessionWalk
+
+__all__ = ["AUTHORS", "gains_inside", "list_measure", "lists_of"]
+
+Array = NDArray[np.float64]
+
+# p, q, r, s of the users that MsM's authors compared: forward only or back, too; impatient, balanced or patient; down
+# the list, balanced, or on to the next query
+AUTHORS = {
+    "fwd_imp_down": (0.6, 0.0, 0.1, 0.3), "fwd_imp_bal": (0.35, 0.0, 0.35, 0.3), "fwd_imp_reform": (0.1, 0.0, 0.6, 0.3),
+    "fwd_bal_down": (0.8, 0.0, 0.1, 0.1), "fwd_bal_bal": (0.45, 0.0, 0.45, 0.1), "fwd_bal_reform": (0.1, 0.0, 0.8, 0.1),
+    "fwd_pat_down": (0.9, 0.0, 0.09, 0.01), "fwd_pat_bal": (0.5, 0.0, 0.49, 0.01),
+    "fwd_pat_reform": (0.1, 0.0, 0.89, 0.01), "bck_imp_down": (0.5, 0.1, 0.1, 0.3), "bck_imp_bal": (0.3, 0.1, 0.3, 0.3),
+    "bck_imp_reform": (0.1, 0.1, 0.5, 0.3), "bck_bal_down": (0.7, 0.1, 0.1, 0.1), "bck_bal_bal": (0.4, 0.1, 0.4, 0.1),
+    "bck_bal_reform": (0.1, 0.1, 0.7, 0.1), "bck_pat_down": (0.8, 0.1, 0.09, 0.01),
+    "bck_pat_bal": (0.45, 0.1, 0.44, 0.01), "bck_pat_reform": (0.1, 0.1, 0.79, 0.01),
+    "yandex_log": (0.61, 0.11, 0.27, 0.11),
+}  # fmt: skip
+
+
+def _chances(values: dict[str, Any]) -> tuple[float, float, float, float]:
+    """p, q, r and s: those given, or those of one of the authors' users as they are."""
+    if values["user"] is None:
+        return values["p"], values["q"], values["r"], values["s"]
+    return AUTHORS[values["user"]]
+
+
+def _walker(values: dict[str, Any]) -> SessionWalk:
+    chances = _chances(values)
+    if values["user"] == "yandex_log":
+        total = sum(chances)
+        if not values["program"]:
+            warnings.warn(
+                f"MsM(user='yandex_log'): its chances sum to {total:.2f} in the authors' file; divided by that",
+                NormalisedWarning,
+                stacklevel=2,
+            )
+        chances = tuple(x / total for x in chances)  # type: ignore[assignment]
+    return SessionWalk(*chances)
+
+
+def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """Refuse what has no part, and chances that do not go together, as soon as they are written."""
+    if values["user"] is not None and given & {"p", "q", "r", "s"}:
+        other = ", ".join(name for name in "pqrs" if name in given)
+        raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
+    if "program" in given and values["user"] != "yandex_log":
+        raise MeasureError("program has a part in user='yandex_log' only")
+    if not any(isinstance(x, Population) for x in values.values()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NormalisedWarning)  # said when it is used
+            _walker(values)
+    return declaration, values, cut
+
+
+def _reach_of_program(chances: tuple[float, float, float, float], n: int) -> Array:
+    """1 - h_F for lists of 0 to n documents as the authors' program has it, with chances that may not sum to 1.
+
+    It scales the first and the last row only. phi_k is the chance to stop before getting from k to k + 1.
+    """
+    p, q, r, s = chances
+    out = np.full(n + 1, r / (r + s))
+    f, phi = p / (p + r + s), s / (p + r + s)
+    reach, stopped = f, phi
+    end = q + r + s
+    for k in range(2, n + 1):
+        out[k] = 1.0 - (stopped + reach * (s / end + q / end * phi) / (1.0 - q / end * f))
+        pivot = 1.0 - q * f
+        f, phi = p / pivot, (s + q * phi) / pivot
+        stopped += reach * phi
+        reach *= f
+    return out
+
+
+def _before(seen: SessionGains, of_query: Array) -> Array:
+    """The sum over the queries of a session before each."""
+    # turn by turn: the difference of running sums over all sessions would lose digits to the sessions before
+    s = seen.sessions
+    out = np.zeros(of_query.size)
+    asked = np.diff(s.first)
+    for turn in range(1, int(asked.max(initial=0))):
+        here = s.first[:-1][asked > turn] + turn
+        out[here] = out[here - 1] + of_query[here - 1]
+    return out
+
+
+@measure(
+    "MsM", question="session", gain=graded, cite="vandijk2019", family="sessions", bounded=False, walker=_walker,
+    variant=_checked,
+    formula="sum over queries j of (r/(r+s))^(j-1) sum over ranks i of gain / (1 + t), t = e(i) + (j-1) e_Q; "
+    "discount='log': 1 + ln(1 + t)",
+)  # fmt: skip
+def msm(
+    sessions: SessionGains,
+    p: Annotated[float, Between(0, 1, closed=True), "chance to go forward"] = 0.6,
+    q: Annotated[float, Between(0, 1, closed=True), "chance to go back"] = 0.1,
+    r: Annotated[float, Between(0, 1, closed=True), "chance to ask the next query"] = 0.2,
+    s: Annotated[float, Between(0, 1, closed=True), "chance to stop"] = 0.1,
+    discount: Annotated[
+        str, OneOf("linear", "log"), "by how many steps a document is away, or their logarithm"
+    ] = "linear",
+    user: Annotated[str | None, Optional(OneOf(*AUTHORS)), "one of the authors' users, instead of p, q, r, s"] = None,
+    lengths: Annotated[str, OneOf("own", "longest"), "lists as long as they are, or as the session's longest"] = "own",
+    published: Annotated[
+        bool, Switch(), "the appendix to the letter: t = e(i) + e_Q in every query, log to base 10"
+    ] = False,
+    program: Annotated[bool, Switch(), "chances of 'yandex_log' as the authors' program uses them, not scaled"] = False,
+) -> Array:
+    """She goes down a list or back, on to the next query or home; a document counts less the longer she needs to it.
+
+    The grade is the gain, and nothing is divided by an ideal. Each list has its own e_Q where lists differ in length;
+    an empty list takes a step, as one with a single document does.
+    """
+    values = {"p": p, "q": q, "r": r, "s": s, "user": user, "program": program}
+    walk = _walker(values)
+    held, n = sessions.sessions, sessions.lengths
+    if lengths == "longest":
+        n = np.maximum.reduceat(n, held.first[:-1])[held.entry_of_query]
+    most = int(n.max(initial=0))
+    times, leaving = walk.times(most), walk.leaving(most)[n]
+    if program:
+        share = np.log(_reach_of_program(_chances(values), most))[n]
+        reach = np.exp(_before(sessions, share))
+    else:
+        reach = walk.onward**held.turn
+    away = leaving if published else _before(sessions, leaving)
+    hits = sessions.hits
+    query = held.query[hits]
+    rank = held.position[hits] - 1
+    t = times[rank] + away[query]
+    if discount == "log":
+        t = np.where(np.isfinite(t), np.log1p(t), walk.magnitudes(most)[rank])
+        if published:
+            t = t / np.log(10.0)
+    return sessions.sum(sessions.gain[hits] * reach[query] / (1.0 + t), hits)
+
+
+def _srbp_walker(values: dict[str, Any]) -> SessionWalk:
+    p, b = values["p"], values["b"]
+    return SessionWalk(b * p, 0.0, p - b * p, 1.0 - p, endless=True)
+
+
+@measure(
+    "sRBP", question="session", gain=scaled, cite="lipani2019", family="sessions", walker=_srbp_walker,
+    formula="(1-p) sum over queries j of ((p - b p)/(1 - b p))^(j-1) sum over ranks i of (b p)^(i-1) gain",
+)  # fmt: skip
+def srbp(
+    sessions: SessionGains,
+    p: Annotated[float, Between(0, 1), "persistence: the chance to go on, down or to the next query"] = 0.8,
+    b: Annotated[float, Between(0, 1), "balance: the share of those who go on that go down the list"] = 0.7,
+) -> Array:
+    """She goes on with chance p: down the list with share b, else to the next query; asked for her rate of gain."""
+    walk = _srbp_walker({"p": p, "b": b})
+    held, hits = sessions.sessions, sessions.hits
+    weight = walk.onward ** held.turn[held.query[hits]] * walk.p ** (held.position[hits] - 1.0)
+    return walk.s * sessions.sum(sessions.gain[hits] * weight, hits)
+
+
+def _dcg_discount(rank: Array, turn: Array, b: float, bq: float, ranks: str) -> Array:
+    """What a gain is divided by, at a rank (from 1) of a query (from 0)."""
+    logs = np.log(rank) / np.log(b)
+    within = np.maximum(logs, 1.0) if ranks == "max" else 1.0 + logs
+    return np.asarray(within * (1.0 + np.log(turn + 1.0) / np.log(bq)))
+
+
+_B = Annotated[float, Above(1), "base of the logarithm over ranks"]
+_BQ = Annotated[float, Above(1), "base of the logarithm over queries"]
+_RANKS = Annotated[
+    str,
+    OneOf("max", "plus"),
+    "'max': divided by log_b(i) from rank b on (Järvelin et al.); 'plus': by 1 + log_b(i) (TREC Dynamic Domain)",
+]
+
+
+@measure(
+    "sDCG", question="session", gain=graded, cite="jarvelin2008", family="sessions", bounded=False,
+    formula="sum over queries j of (1 / (1 + log_bq j)) sum over ranks i of gain / max(1, log_b i)",
+)  # fmt: skip
+def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
+    """DCG of every query, the later ones discounted again: it took the user work to ask them."""
+    held, hits = sessions.sessions, sessions.hits
+    turn = held.turn[held.query[hits]].astype(np.float64)
+    by = _dcg_discount(held.position[hits].astype(np.float64), turn, b, bq, ranks)
+    return sessions.sum(sessions.gain[hits] / by, hits)
+
+
+@measure(
+    "nsDCG", question="session", gain=graded, cite="kanoulas2011", family="sessions",
+    formula="sDCG / sDCG of the best session with lists as long as these",
+)  # fmt: skip
+def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
+    """Session DCG, divided by that of the best session.
+
+    In the best session the judged documents stand in their best places: the ideal list in every query where documents
+    that are shown again count again, each document once otherwise.
+    """
+    held = sessions.sessions
+    score = sdcg(sessions, b, bq, ranks)
+    out = np.zeros(held.n)
+    for e in range(held.n):
+        ideal = sessions.ideal(int(held.topic[e]))
+        lengths = sessions.lengths[held.first[e] : held.first[e + 1]]
+        by = [
+            1.0 / _dcg_discount(np.arange(1.0, min(int(n), ideal.size) + 1), np.float64(j), b, bq, ranks)  # type: ignore[arg-type]
+            for j, n in enumerate(lengths)
+        ]
+        if held.repeats == "every":
+            best = sum(float(w @ ideal[: w.size]) for w in by)
+        else:
+            places = np.sort(np.concatenate(by))[::-1][: ideal.size]
+            best = float(places @ ideal[: places.size])
+        out[e] = score[e] / best if best > 0 else 0.0
+    return out
+
+
+@measure(
+    "sU", question="session", gain=scaled, cite="sakai2013", family="sessions", bounded=False,
+    formula="sum of gain max(0, 1 - read / L), read: what was read up to the document, in all queries",
+)  # fmt: skip
+def session_u(
+    sessions: SessionGains,
+    L: Annotated[float, Above(0), "how much she reads at most, in documents"] = 30.0,
+    query: Annotated[float, AtLeast(0), "what a query costs, in documents"] = 0.0,
+) -> Array:
+    """She reads all that is shown, query after query; the weight of what she reads falls evenly to 0."""
+    held, hits = sessions.sessions, sessions.hits
+    before = _before(sessions, np.asarray(sessions.lengths + query, np.float64)) + query
+    read = before[held.query[hits]] + held.position[hits]
+    return sessions.sum(sessions.gain[hits] * np.maximum(0.0, 1.0 - read / L), hits)
+
+
+def lists_of(seen: SessionGains) -> Lists:
+    """The queries of all sessions as lists, each with its session's judgments."""
+    held = seen.sessions
+    use = held.position <= seen.lengths[held.query]
+    if held.repeats == "once":
+        use &= ~held.again
+    kept = np.flatnonzero(use)
+    per_query = np.bincount(held.query[kept], minlength=held.length_of_query.size)
+    return Lists(
+        grades=np.concatenate((held.pool, held.grade[kept])),  # a hit has a row of its own, in a topic that has no list
+        rows=np.append(held.pools, held.pool.size + kept.size),
+        topic=held.topic[held.entry_of_query],
+        length=seen.lengths,
+        offsets=np.concatenate(([0], np.cumsum(per_query))),
+        position=held.position[kept],
+        row=held.pool.size + np.arange(kept.size),
+        max_grade=held.max_grade,
+    )
+
+
+def list_measure(text: str | None) -> Any:
+    """The measure of lists that a measure of sessions is made of."""
+    from amble.measures.parsing import parse
+
+    if text is None:
+        raise MeasureError("expected a measure of lists, as in of='nDCG@10'")
+    found = parse(text)
+    if found.declaration.question == "session":
+        raise MeasureError(f"of={text!r} is a measure of sessions, expected one of lists")
+    return found
+
+
+def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """Refuse gains, which the measure of lists has its own of."""
+    if "gains" in given:
+        raise MeasureError(
+            f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
+        )
+    return declaration, values, cut
+
+
+_OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
+    "mean": lambda x, first: np.add.reduceat(x, first) / np.diff(np.append(first, x.size)),
+    "sum": np.add.reduceat,
+    "max": np.maximum.reduceat,
+    "min": np.minimum.reduceat,
+    "first": lambda x, first: x[first],
+    "last": lambda x, first: x[np.append(first[1:], x.size) - 1],
+}
+
+
+@measure(
+    "PerQuery", question="session", gain=graded, cite="", family="sessions", bounded=False, variant=gains_inside,
+    formula="the mean (or sum, max, min, first, last) over queries of a measure of lists",
+)  # fmt: skip
+def per_query(
+    sessions: SessionGains,
+    of: Annotated[
+        str | None, Form(list_measure, "a measure of lists, such as 'nDCG@10'"), "measure of every query"
+    ] = None,
+    over: Annotated[str, OneOf(*_OVER), "how queries become one number"] = "mean",
+) -> Array:
+    """Every query on its own, by a measure of lists, and the mean over queries: what sessions are without a session."""
+    found = list_measure(of).scores(lists_of(sessions))
+    return np.asarray(_OVER[over](found, sessions.sessions.first[:-1]))

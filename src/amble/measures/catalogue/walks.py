@@ -1,0 +1,175 @@
+"""P@H: users who walk back and forth, and the classic measures as users of the same kind (Ferrante and Ferro, 2020)."""
+# no `from __future__ import annotations`: declarations read their own annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import (
+    Above,
+    AtLeast,
+    Between,
+    Chance,
+    Form,
+    GainTable,
+    Numbers,
+    OneOf,
+    Optional,
+    Parameter,
+)
+from amble.expressions.populations import Population
+from amble.measures.declaration import REGISTRY, Declaration, Meant, measure
+from amble.measures.fitted_parameters import FittedUser, by_rank, refuse_beside
+from amble.measures.gain_maps import GainKind, binary, graded
+from amble.rankings.lists import GainMap
+from amble.users.effort import Effort
+from amble.users.forward import Forward
+from amble.users.utility import Utility
+from amble.users.walk import Walk
+
+Array = NDArray[np.float64]
+
+
+def _gain(values: dict[str, Any]) -> GainMap:
+    return binary.make(values) if values["gains"] is None else graded.make(values)
+
+
+walked = GainKind(
+    (
+        Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant, where gains is None"),
+        Parameter("gains", None, Optional(GainTable()), "how a grade becomes a gain; None: 1 if relevant, else 0"),
+    ),
+    _gain,
+)
+
+
+def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
+    if values["user"] is not None:
+        refuse_beside(given, ["p", "q", "first", "start", "model"])
+        values = values | _fitted(values["user"])
+    model, order = values["model"], values["order"]
+    if model is None:
+        if "base" in given:
+            raise MeasureError("base has a part in model='DCG' only")
+        for one, other in (("rel", "gains"), ("loss", "visits")):
+            if {one, other} <= given:
+                raise MeasureError(f"{one} and {other}: expected one of them")
+        if "per" in given and order != 2:
+            raise MeasureError(f"per={values['per']!r} is about order 2, expected order=2")
+        if values["end"] == "nothing":
+            raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
+        first = {name: x.nodes()[0][0] if isinstance(x, Population) else x for name, x in values.items()}
+        d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may refuse
+        return d._replace(question=f"order{order or 1}"), values, cut
+    used = {
+        "P": ("rel", "order"),
+        "AP": ("rel", "order"),
+        "RBP": ("rel", "order", "p", "end"),
+        "DCG": ("gains", "base"),
+        "ERR": ("end",),
+    }[model]
+    for name, value in values.items():
+        if name in given and name not in (*used, "model"):
+            raise MeasureError(f"{name}={value!r} has no part in model={model!r}, expected only {', '.join(used)}")
+    classic = REGISTRY[model]
+    own = {name: p.default for name, p in classic.parameters.items()}
+    own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
+    if model == "P":
+        return classic._replace(question=f"order{order or 2}"), own | {"k": cut}, None
+    if model == "AP":
+        return classic if order in (None, 1) else classic._replace(question="order2", stops=None), own, cut
+    if model == "RBP":
+        if values["end"] == "nothing" or isinstance(values["p"], str):
+            raise MeasureError("model='RBP': expected one number p, and end='stop' or 'endless'")
+        own["finite"] = values["end"] == "stop"
+        return classic._replace(question=f"order{order or 2}"), own, cut
+    if model == "DCG":
+        own["gains"] = values["gains"] or "linear"
+        return classic, own, cut
+    if values["end"] == "endless":
+        raise MeasureError("model='ERR': expected end='nothing', as everywhere, or 'stop', as FF20 has it")
+    if values["end"] == "stop":
+        classic = classic._replace(function=_err_to_the_end, stops=None)
+    return classic, own, cut
+
+
+def _fitted(user: Any) -> dict[str, Any]:
+    """A fitted walker's parameters, in the form of those of the walk."""
+    kind = FittedUser("walk")
+    found, model = kind.read(user), kind.model(user)
+    p, q = found["p"], found["q"]
+    over = np.maximum(p + q, 1.0)  # chances written with few digits
+    out: dict[str, Any] = {"user": None, "first": model.first}
+    for name, chance in (("p", p / over), ("q", q / over)):
+        grades = model.estimates[name].grades or model.estimates["q" if name == "p" else "p"].grades
+        out[name] = by_rank(chance)
+        if grades is not None:
+            out[name] = ",".join(f"{g!r}={x!r}" for g, x in zip(grades, chance.tolist(), strict=True))
+    if "start" in found:
+        out["start"] = by_rank(found["start"])
+    return out
+
+
+def _err_to_the_end(gain: Array) -> Forward:
+    """ERR's user who, once at the end of the list, is satisfied there."""
+    return Forward(continuation=1.0 - gain, beyond="stop")
+
+
+@measure(
+    "PH",
+    question="order1",
+    gain=walked,
+    cite="ferrante2020",
+    family="walks",
+    variant=_as,
+    bounded=False,
+    formula="E[T / f(H)] or E[T] / E[f(H)] for H visits; the k-th to a document is worth gain x (1 - loss)^(k - 1)",
+)
+def walk(
+    p: Annotated[float | str, Chance(), "the chance of going forward"] = 0.5,
+    q: Annotated[float | str, Chance(), "the chance of going back"] = 0.25,
+    loss: Annotated[float, Between(0, 1, closed=True), "what is lost of a document's gain with every visit"] = 0.25,
+    visits: Annotated[
+        str | None, Optional(Numbers(domain=AtLeast(0))), "instead of loss: what each visit is worth, as '1,0.5,0.1'"
+    ] = None,
+    effort: Annotated[
+        str, Form(Effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)) or '1'"), "f(h), what the gain is divided by"
+    ] = "h",
+    order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
+    first: Annotated[
+        str, OneOf("forward", "stop"), "what she does at rank 1 instead of going back: goes forward, or stops"
+    ] = "forward",
+    start: Annotated[
+        str | None, Optional(Numbers(domain=AtLeast(0))), "chances of starting at rank 1, 2, …; None: at rank 1"
+    ] = None,
+    end: Annotated[
+        str | None,
+        Optional(OneOf("stop", "nothing", "endless")),
+        "at the end of the list: she stops, leaves with nothing, or goes on for ever; None: as the model has it",
+    ] = None,
+    per: Annotated[
+        str, OneOf("list", "endless"), "order 2 divides by the visits on this list, or on an endless one"
+    ] = "list",
+    model: Annotated[
+        str | None, Optional(OneOf("P", "AP", "RBP", "DCG", "ERR")), "a classic measure as a user; None: the walk"
+    ] = None,
+    base: Annotated[float, Above(1), "of the logarithm in model='DCG'"] = 2,
+    user: Annotated[
+        str | None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
+    ] = None,
+) -> Any:
+    """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
+    utility = Utility(loss) if visits is None else Utility(visits=Numbers.read(visits))
+    return Walk(
+        Chance.read(p),
+        Chance.read(q),
+        first=first,
+        start=None if start is None else Numbers.read(start),
+        beyond="endless" if end == "endless" else "stop",
+        utility=utility,
+        effort=Effort(effort),
+        per=per,
+    )

@@ -1,0 +1,210 @@
+"""A measure is declared once, in one place; everything else about it follows.
+
+A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
+question asked, the map of grades to gains, the reference. The function returns the user. Arguments named
+``rank``, ``gain``, ``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what she sees
+on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that
+takes ``sessions`` computes those of sessions.
+
+From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the law of her score,
+and the page in the documentation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import Domain, Optional, Parameter
+from amble.expressions.grammar import parse_call
+from amble.measures.gain_maps import GainKind, binary
+from amble.measures.questions import QUESTIONS
+
+__all__ = ["REGISTRY", "Declaration", "Meant", "measure"]
+
+Array = NDArray[np.float64]
+Meant = tuple[Any, dict[str, Any], int | None]  # what a variant returns: declaration, values, cut
+SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
+
+
+class Declaration(NamedTuple):
+    """What is known of a measure before its parameters are."""
+
+    name: str
+    function: Callable[..., Any]
+    parameters: dict[str, Parameter]
+    seen: tuple[str, ...]
+    question: str | None
+    gain: GainKind
+    norm: str | None
+    stops: str | None
+    aggregate: str
+    at: str
+    tied: Callable[..., Array] | None
+    cite: str
+    formula: str
+    family: str
+    bounded: bool
+    variant: Callable[..., Any] | None = None
+    walker: Callable[..., Any] | None = None
+
+    @property
+    def story(self) -> str:
+        """The docstring, in one line a paragraph."""
+        return " ".join(docstring(self.function).split())
+
+    @property
+    def is_user(self) -> bool:
+        """Whether the measure is a user of a list (and not only a number, or a measure of sessions)."""
+        return self.question not in (None, "session")
+
+
+REGISTRY: dict[str, Declaration] = {}
+
+
+def docstring(of: Any) -> str:
+    """The docstring of a function or a module, also where ``python -OO`` has dropped it: its source still tells."""
+    if of.__doc__ is None and sys.flags.optimize > 1:
+        import ast
+        import inspect
+        import textwrap
+
+        with contextlib.suppress(OSError, TypeError):  # no source
+            tree = ast.parse(textwrap.dedent(inspect.getsource(of)))
+            return ast.get_docstring(tree if inspect.ismodule(of) else tree.body[0]) or ""  # type: ignore[arg-type]
+    return of.__doc__ or ""
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    hints = function.__annotations__
+    if any(isinstance(hint, str) for hint in hints.values()):  # `from __future__ import annotations` in a plugin
+        import typing
+
+        hints = typing.get_type_hints(function, include_extras=True)
+    return hints
+
+
+def _parameters(function: Callable[..., Any], name: str) -> tuple[tuple[str, ...], dict[str, Parameter]]:
+    code, hints = function.__code__, _hints(function)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    defaults = function.__defaults__ or ()
+    first = code.co_argcount - len(defaults)
+    seen: list[str] = []
+    parameters: dict[str, Parameter] = {}
+    for i, argument in enumerate(names):
+        hint = hints.get(argument)
+        if get_origin(hint) is not Annotated:
+            if argument in (*SEEN, "gains", "sessions"):
+                seen.append(argument)
+                continue
+            raise MeasureError(
+                f"{name}: parameter {argument} needs a domain, as in Annotated[float, Between(0, 1), 'what it is']; "
+                f"what the user sees is called {', '.join(SEEN)}"
+            )
+        facts = get_args(hint)[1:]
+        domain = next((fact for fact in facts if isinstance(fact, Domain)), None)
+        if domain is None:
+            raise MeasureError(f"{name}: parameter {argument} has no domain among {facts!r}")
+        if i >= code.co_argcount:
+            default = (function.__kwdefaults__ or {}).get(argument)
+        else:
+            default = defaults[i - first] if i >= first else None
+        story = next((fact for fact in facts if isinstance(fact, str)), "")
+        if default is None and not isinstance(domain, Optional):
+            domain = Optional(domain)
+        parameters[argument] = Parameter(argument, default, domain, story)
+    return tuple(seen), parameters
+
+
+def measure(
+    name: str,
+    *,
+    question: str | None = None,
+    gain: GainKind = binary,
+    norm: str | None = None,
+    stops: str | None = None,
+    aggregate: str = "mean",
+    at: str = "",
+    tied: Callable[..., Array] | None = None,
+    cite: str = "",
+    formula: str = "",
+    family: str = "yours",
+    bounded: bool = True,
+    variant: Callable[..., Any] | None = None,
+    walker: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a measure.
+
+    Parameters
+    ----------
+    name : str
+        What people write.
+    question : {"order1", "order2", "total", "satisfied", "wander", "session"}, default None
+        What is asked of the user; None for a function that computes scores itself.
+    gain : GainKind
+        ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
+        ``satisfying`` (ERR's chance, with ``max_grade``).
+    norm : {"ideal", "relevant"}, default None
+        What the score is divided by: the ideal list's, or the number of relevant documents.
+    stops : {"gain", "piecewise"}, default None
+        The user stops only where she gains something, or (``shift``) changes her mind only there, so that nothing need
+        be computed between.
+    aggregate : {"mean", "geometric", "sum"}
+        How topics become one number.
+    at : str
+        The parameter that ``@`` sets; without one, ``@k`` ends the list at rank k.
+    cite : str
+        Key of the reference.
+    formula, family : str
+        For people.
+    bounded : bool
+        Whether scores lie between 0 and 1.
+    variant : callable, optional
+        For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
+        the values, the cut and the names of the parameters that were given, refuses those that have no part, and
+        returns the declaration, the values and the cut of the measure that is meant.
+    walker : callable, optional
+        Of a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> import amble
+    >>> from amble.measures import Between, Forward, measure
+    >>> @measure("Hasty", question="order2")
+    ... def hasty(rank, p: Annotated[float, Between(0, 1), "patience"] = 0.5):
+    ...     '''Goes on with probability p / rank.'''
+    ...     return Forward(continuation=p / rank)
+    >>> amble.parse("Hasty(p=0.9)").value([1, 0, 1])
+    0.6095444685466378
+    >>> del amble.measures.REGISTRY["Hasty"]
+    """
+    if question is not None and question not in QUESTIONS:
+        raise MeasureError(f"{name}: question {question!r}, expected one of {', '.join(QUESTIONS)} or None")
+    if aggregate not in ("mean", "geometric", "sum"):
+        raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        if parse_call(name) != (name, {}, None):
+            raise MeasureError(f"{name!r}: expected the name of a measure, letters and digits")
+        if name in REGISTRY and REGISTRY[name].family != "yours":
+            raise MeasureError(f"{name}: the name is taken by one of amble's own measures")
+        seen, own = _parameters(function, name)
+        if (question is None) != ("gains" in seen):
+            raise MeasureError(f"{name}: a function of gains has no question, a user has one")
+        if (question == "session") != ("sessions" in seen):
+            raise MeasureError(f"{name}: a function of sessions has the question 'session', and no other has")
+        parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
+        REGISTRY[name] = Declaration(
+            name, function, parameters, seen, question, gain, norm, stops, aggregate,
+            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant, walker,
+        )  # fmt: skip
+        return function
+
+    return declare

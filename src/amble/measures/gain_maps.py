@@ -1,0 +1,93 @@
+"""How grades become gains: families of maps, each with the parameters it brings to a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import Above, AtLeast, GainTable, Optional, Parameter
+from amble.rankings.lists import GainMap
+
+__all__ = ["GainKind", "binary", "graded", "satisfying", "scaled", "ungraded"]
+
+Array = NDArray[np.float64]
+
+
+class GainKind(NamedTuple):
+    """A family of maps from grades to gains, with the parameters it brings."""
+
+    parameters: tuple[Parameter, ...]
+    make: Callable[[dict[str, Any]], GainMap]
+
+
+def _binary(values: dict[str, Any]) -> GainMap:
+    rel = values["rel"]
+    return GainMap(("binary", rel), lambda grades, _: np.where(grades >= rel, 1.0, 0.0))
+
+
+def _exponential(grades: Array, largest: float) -> Array:
+    if largest > 500:
+        raise MeasureError(f"gains='exp': a grade of {largest:g} is too large to be an exponent, expected at most 500")
+    return np.where(grades > 0, np.exp2(np.maximum(grades, 0.0)) - 1.0, 0.0)
+
+
+def _graded(values: dict[str, Any]) -> GainMap:
+    kind = values["gains"]
+    if kind == "linear":
+        return GainMap(("linear",), lambda grades, _: np.maximum(grades, 0.0))
+    if kind == "exp":
+        return GainMap(("exp",), _exponential)
+    table = GainTable.read(kind)
+
+    def gain(grades: Array, _: float) -> Array:
+        out = np.maximum(grades, 0.0)
+        for grade, its in table.items():
+            out[grades == grade] = its
+        return out
+
+    return GainMap(("table", kind), gain)
+
+
+def _satisfying(values: dict[str, Any]) -> GainMap:
+    most = values["max_grade"]
+
+    def chance(grades: Array, largest: float) -> Array:
+        m = largest if most is None else most
+        if most is not None and largest > most:
+            raise MeasureError(f"max_grade={most:g}: a grade of {largest:g} exceeds it")
+        return np.asarray(np.exp2(np.maximum(grades, 0.0) - m) - np.exp2(-m))  # (2^g - 1) / 2^m, without overflow
+
+    return GainMap(("satisfying", most), chance)
+
+
+def _scaled(values: dict[str, Any]) -> GainMap:
+    most = values["max_grade"]
+
+    def share(grades: Array, largest: float) -> Array:
+        m = largest if most is None else most
+        if grades.size and float(grades.max()) > m:
+            raise MeasureError(f"max_grade={m:g}: a grade of {float(grades.max()):g} exceeds it")
+        return np.asarray(np.maximum(grades, 0.0) / m) if m > 0 else np.zeros(grades.shape)
+
+    return GainMap(("scaled", most), share)
+
+
+binary = GainKind((Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant"),), _binary)
+ungraded = GainKind((), lambda values: _binary({"rel": 1}))  # of measures in which grades have no part
+graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
+scaled = GainKind(
+    (
+        Parameter(
+            "max_grade", None, Optional(Above(0)), "the grade whose gain is 1; None: the largest of the judgments"
+        ),
+    ),
+    _scaled,
+)
+satisfying = GainKind(
+    (Parameter("max_grade", None, Optional(AtLeast(0)), "the largest grade there is; None: of all the judgments"),),
+    _satisfying,
+)

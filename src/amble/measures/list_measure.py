@@ -1,0 +1,488 @@
+"""A measure with its parameters, and what it can be asked: scores, its user, the law of her score."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.distributions.distribution import Law
+from amble.errors import MeasureError, SimulationWarning
+from amble.expressions.domains import checked
+from amble.expressions.grammar import show_value
+from amble.expressions.populations import Population
+from amble.measures.declaration import Declaration
+from amble.measures.gain_maps import scaled
+from amble.rankings.lists import Gains, Lists
+from amble.users import (
+    forward_dense as dense,
+)
+from amble.users import (
+    forward_sparse as sparse,
+)
+from amble.users import (
+    forward_static as static,
+)
+from amble.users import (
+    markov_scores as wandering,
+)
+from amble.users import (
+    walk_scores as walking,
+)
+from amble.users.forward import Behaviour, Forward
+from amble.users.joint import NoExactLawError
+from amble.users.stopping import law_of_stops
+from amble.users.walk import Walk
+from amble.users.walk_on_list import Stroll
+
+__all__ = ["Measure"]
+
+Array = NDArray[np.float64]
+_WALKED = ("order2", "total", "depth", "inside", "both")  # asked of where she goes, not of where she stops
+
+
+class Measure:
+    """A measure with its parameters: ``str`` writes it, `value` scores one list, `scores` scores many.
+
+    Examples
+    --------
+    >>> import amble
+    >>> m = amble.parse("AP(rel=1)@100")
+    >>> str(m), m.label
+    ('AP@100', 'AP(rel=1)@100')
+    >>> m.value([1, 0, 1], relevant=2)  # (1/1 + 2/3) / 2
+    0.8333333333333333
+    """
+
+    typed: str = ""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        values: dict[str, Any],
+        cut: int | None,
+        plain: Measure | None = None,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.declaration = declaration
+        self.values = values
+        self.cut = cut
+        self.given = frozenset(given)  # the parameters that were written down, whatever their values
+        self.plain = plain  # as it was written, where its parameters make another one of it
+
+    @property
+    def name(self) -> str:
+        """The name without parameters."""
+        return self.declaration.name
+
+    @property
+    def label(self) -> str:
+        """What it is called in tables: what was typed or, of a measure that nobody typed, what ``str`` writes."""
+        return self.typed or str(self)
+
+    def __str__(self) -> str:
+        if self.plain is not None:
+            return str(self.plain)
+        d = self.declaration
+        shown = [
+            f"{key}={show_value(value)}"
+            for key, value in self.values.items()
+            if value != d.parameters[key].default and key != d.at
+        ]
+        at = self.values.get(d.at) if d.at else self.cut
+        if d.at and at == d.parameters[d.at].default:
+            at = None
+        return d.name + (f"({','.join(shown)})" if shown else "") + ("" if at is None else f"@{show_value(at)}")
+
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    # ---- many lists
+
+    def scores(self, lists: Lists) -> Array:
+        """The score of every list."""
+        with self.plainly():
+            out = self._scores(lists)
+        if out.shape != (lists.n,):
+            raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {lists.n} lists")
+        return out
+
+    @contextlib.contextmanager
+    def plainly(self) -> Iterator[None]:
+        """Say in one line, and whose it is, what goes wrong here; a number too large to compute with is an error.
+
+        An error in a user's own function is hers to mend, one in ours is a bug.
+        """
+        ours = self.declaration.family != "yours"
+        how: Literal["raise", "warn"] = "raise" if ours else "warn"
+        try:
+            with np.errstate(over=how, divide=how, invalid=how):
+                yield
+        except FloatingPointError as error:
+            raise MeasureError(f"{self}: a parameter or a grade is too extreme to compute with: {error}") from None
+        except NoExactLawError:
+            raise
+        except MeasureError as error:
+            raise error if self.name in str(error) else MeasureError(f"{self}: {error}") from None
+        except Exception as error:
+            if ours:
+                raise
+            raise MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}") from error
+
+    def members(self) -> list[tuple[float, Measure]]:
+        """The users of a population, with their weights; only this one where no parameter is a population."""
+        mixed = [key for key, value in self.values.items() if isinstance(value, Population)]
+        if not mixed:
+            return [(1.0, self)]
+        points, weights = self.values[mixed[0]].nodes()
+        out = []
+        for x, w in zip(points.tolist(), weights.tolist(), strict=True):
+            one = Measure(self.declaration, self.values | {mixed[0]: x}, self.cut)
+            out += [(w * v, inner) for v, inner in one.members()]
+        return out
+
+    @property
+    def is_population(self) -> bool:
+        """Whether a parameter differs from user to user."""
+        return any(isinstance(value, Population) for value in self.values.values())
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
+        if self.is_population:
+            return False
+        d = self.declaration
+        arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return not walk.looks and walk.utility.separable
+        return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
+
+    def with_value(self, name: str, value: Any) -> Measure:
+        """The same measure with another value of a parameter."""
+        from amble.measures.parsing import meant
+
+        d = (plain := self.plain or self).declaration
+        new = {name: checked(d.name, name, d.parameters[name].domain, value)}
+        return meant(type(plain)(d, plain.values | new, plain.cut, given={*plain.given, name}))
+
+    def ask(self, question: str, lists: Lists) -> Array:
+        """Ask the user another question than her own.
+
+        "total": what she gains; "depth": how many documents she looks at; "both" of them, stacked; "inside": documents
+        of the list; "cost": what she spends.
+        """
+        d = self.declaration
+        same = (question in _WALKED) == (d.question in _WALKED)
+        stops = d.stops if same else None  # another kind of question may need what is between the gains
+        other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
+        with self.plainly():
+            return other._scores(lists)
+
+    def gains_of(self, lists: Lists) -> Gains:
+        """What the measure sees of lists: down to its rank k, through its map of grades to gains.
+
+        For a user who goes no further than a list does, the lists end at rank k; for one who reads on, for ever or to a
+        depth of her own, nothing is judged below it.
+        """
+        if self.cut is not None:
+            lists = lists.ending_at(self.cut) if self.ends else lists.silent_below(self.cut)
+        one = self.members()[0][1]  # of a population: all gain from the same documents
+        return lists.gains(one.declaration.gain.make(one.values))
+
+    @property
+    def _first(self) -> Any:
+        """The user at her first rank, where she has seen nothing yet: she may look at the grades further down."""
+        if self.is_population:
+            return self.members()[0][1]._first
+        one, none = np.ones(1), np.zeros(1)
+        points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
+        d = self.declaration
+        return d.function(**{name: points[name] for name in d.seen}, **{key: self.values[key] for key in self._own()})
+
+    @property
+    def ends(self) -> bool:
+        """Whether the user looks no further than a list does."""
+        return self.declaration.question == "wander" or bool(self._first.ends)
+
+    @property
+    def deepest(self) -> int | None:
+        """The rank below which nothing is gained; None if there is none."""
+        if self.cut is not None or not self.declaration.is_user or self.declaration.question == "wander":
+            return self.cut
+        return getattr(self._first, "depth", None)
+
+    def _scores(self, lists: Lists) -> Array:
+        if self.is_population:
+            return np.asarray(sum(w * one._scores(lists) for w, one in self.members()))
+        d = self.declaration
+        gains = self.gains_of(lists)
+        costs = gains.lists.costs
+        arguments = {key: self.values[key] for key in self._own()}
+        walk = self.walking(arguments)
+        if walk is not None:
+            return walking.score_walk(walk, str(d.question), gains)
+        if gains.lists.ties is not None:
+            return self._expected(gains, arguments)
+        if d.question is None:
+            return np.asarray(d.function(gains, **arguments), np.float64)
+        if d.question == "wander":
+            return wandering.score_wander(self, gains)
+        if d.question in _WALKED:
+            weights = static.static_user(d.function, d.seen, arguments, costs)
+            if weights is not None:
+                return static.score_static(weights, d.question, gains, d.norm)
+        function, names = self._function(arguments)
+        if d.stops == "gain" and (costs is None or d.question in ("order1", "satisfied")):
+            return sparse.score_sparse(function, names, d.question, gains)
+        if d.stops == "piecewise" and d.question in _WALKED and costs is None:
+            return sparse.score_piecewise(function, names, d.question, gains)
+        return dense.score_dense(function, names, d.question, gains, d.norm)
+
+    def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
+        """The user, if she walks back and forth."""
+        d = self.declaration
+        if d.seen or d.question is None:
+            return None
+        user = d.function(**({key: self.values[key] for key in self._own()} if arguments is None else arguments))
+        if not isinstance(user, Walk):
+            return None
+        if d.norm is not None or d.question == "satisfied":
+            raise MeasureError(f"{self.name}: a walk is asked for order1, order2 or total, and has no norm")
+        return user
+
+    def _own(self) -> Iterable[str]:
+        """The parameters that the function itself takes."""
+        code = self.declaration.function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return [name for name in names if name in self.values and name not in self.declaration.seen]
+
+    def _function(self, arguments: dict[str, Any]) -> tuple[Callable[..., Forward], tuple[str, ...]]:
+        """The user as a function of what she sees."""
+        d = self.declaration
+        if d.seen:
+            return (lambda **seen: d.function(**seen, **arguments)), d.seen
+        user: Forward = d.function(**arguments)
+
+        if user.kind == "continuation" and np.ndim(user.rule) == 0 and user.depth is None:
+            return (lambda: user), ()
+
+        def fixed(rank: Array) -> Forward:
+            c = user.over(int(rank[-1]) + 1).continuation  # one more, so that the last of these is not an end
+            return Forward(continuation=c[rank.astype(np.int64) - 1], depth=user.depth, beyond=user.beyond)
+
+        return fixed, ("rank",)
+
+    def _expected(self, gains: Gains, arguments: dict[str, Any]) -> Array:
+        """The mean over all orders of the tied."""
+        d = self.declaration
+        if d.question in ("order2", "total"):
+            weights = static.static_user(d.function, d.seen, arguments, gains.lists.costs)
+            if weights is not None:
+                return static.score_static(weights, d.question, gains, d.norm)
+        if d.tied is not None:
+            return d.tied(gains, **arguments)
+        raise MeasureError(
+            f"{self}: no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG and every user who "
+            f"does not look at the grades have one)"
+        )
+
+    # ---- one list
+
+    def see(self, grades: ArrayLike, **context: Any) -> Gains:
+        """What the measure sees of one list, down to its rank k; the context is that of `value`."""
+        known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
+        unknown = set(context) - set(known)
+        if unknown:
+            raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
+        rel = self.values.get("rel", 1)
+        rel = 1.0 if isinstance(rel, Population) else float(rel)
+        if self.declaration.gain is scaled and self.values["max_grade"] is None and context.get("max_grade") is None:
+            top = np.nanmax(np.array(grades, np.float64), initial=0.0)
+            if top > 1:
+                raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
+        lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
+        with self.plainly():
+            return self.gains_of(lists)
+
+    def value(self, grades: ArrayLike, **context: Any) -> float:
+        """Score one list.
+
+        Parameters
+        ----------
+        grades : array_like
+            Grades by rank; NaN where nobody judged.
+        relevant : int, optional
+            How many relevant documents the topic has; without it, as many as the list.
+        ideal : array_like, optional
+            The grades of all the topic's judged documents; zeros of the list may be left out.
+        max_grade : float, optional
+            The largest grade there is.
+        most : int, optional
+            How many relevant documents the best run found, for MP with ``rescale='RR'``; without it, as many as this
+            one.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("P@10").value([1, 0, 1])
+        0.2
+        >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
+        0.479625
+        """
+        score = float(self.scores(self.see(grades, **context).lists)[0])
+        if not np.isfinite(score):
+            raise MeasureError(f"{self}: the score is {score}, not a finite number")
+        return score
+
+    def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
+        """The least and the greatest score that judging the unjudged documents (NaN) could give.
+
+        Each is taken to have grade 0 or the largest grade; grades between could lead a little further out for measures
+        that divide by an ideal list, and for users who stop when they have enough.
+
+        Examples
+        --------
+        >>> import amble
+        >>> from math import nan
+        >>> amble.parse("P@3").interval([1, nan, 0])
+        (0.3333333333333333, 0.6666666666666666)
+        >>> amble.parse("AP").interval([1, nan, 0], relevant=1)
+        (1.0, 1.0)
+        """
+        from amble.measures.residuals import interval
+
+        return interval(self, grades, **context)
+
+    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
+        """What the user does on a list: C, V, L, W, expected depth, residual.
+
+        With ``@k`` the list ends at rank k for her as it would end at its own end: DCG's user stops there, AP's leaves
+        with nothing. One who reads on for ever, as RBP's does, walks as without it, and gains nothing below rank k.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("RR").user([0, 1, 1]).last
+        array([0., 1., 0.])
+        >>> round(amble.parse("RBP(p=0.8)").user([1, 0, 1]).expected_depth, 6)
+        5.0
+        >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
+        (2, 3)
+        """
+        with self.plainly():
+            if self.declaration.question == "wander":
+                return wandering.wandering_of(self, self.see(grades, **context), 0)
+            walk = None if self.is_population else self.walking()
+            if walk is not None:
+                return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
+            return self.behaviour(self.see(grades, **context), 0)[0]
+
+    def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
+        """What a user who walks down does on list i of `gains_of`, and the gains she meets at each rank."""
+        d = self.declaration
+        if d.question is None:
+            raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
+        if self.is_population:
+            raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
+        if d.question == "wander":
+            raise MeasureError(f"{self.name}'s user stops at no rank: there is no probability of going on to ask for")
+        arguments = {key: self.values[key] for key in self._own()}
+        if d.seen:
+            function, names = self._function(arguments)
+            return dense.behaviour_on(function, names, gains, i)
+        user: Forward = d.function(**arguments)
+        behaviour = user.over(int(gains.lists.length[i]))
+        gain = np.zeros(behaviour.visits.size)
+        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+        gain[gains.position[hits] - 1] = gains.gain[hits]
+        return behaviour, gain
+
+    def scale(self, gains: Gains, i: int) -> float:
+        """What the score of list i is divided by."""
+        norm = self.declaration.norm
+        if norm is None:
+            return 1.0
+        return float(gains.relevant[i]) if norm == "relevant" else self._ideal(gains, i)
+
+    def law(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Law:
+        """The law of the score over users: of t / h after the h visits that each makes.
+
+        Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the law
+        of 1 / h, with an atom at 0 for those who find nothing.
+
+        It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
+        visits, and for walks or steps so many that it would take too much work: these are simulated, with ``users``
+        users and a `SimulationWarning`.
+
+        Examples
+        --------
+        >>> import amble
+        >>> amble.parse("AP").law([1, 0, 1], relevant=3)
+        Law(3 atoms, mean 0.555556, exact)
+        """
+        from amble.users.simulation import (  # scores do without its engine
+            Tally,
+            check_users,
+            simulated_law,
+            simulated_steps,
+        )
+
+        check_users(users, seed, 1)
+        gains = self.see(grades, **context)
+        try:
+            return self.law_on(gains, 0)
+        except NoExactLawError as why:
+            warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
+        laws: list[Law] = []
+        weights = []
+        for w, one in self.members():
+            walk = one.walking()
+            seen = one.gains_of(gains.lists)
+            if one.declaration.question == "wander":
+                user = wandering.wandering_of(one, seen, 0)
+                laws.append(simulated_steps(user, Tally(), users=users, seed=seed).law(users, seed))
+            elif walk is None:
+                laws.append(one.law_on(seen, 0))
+            else:
+                stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
+                with self.plainly():
+                    laws.append(simulated_law(stroll, y, users=users, seed=seed))
+            weights.append(w)
+        return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
+
+    def law_on(self, gains: Gains, i: int) -> Law:
+        """The exact law of the score of list i of `gains_of`; NoExactLawError where there is none."""
+        with self.plainly():
+            return self._law_on(gains, i)
+
+    def _law_on(self, gains: Gains, i: int) -> Law:
+        if self.is_population:
+            members = self.members()
+            laws = [one.law_on(one.gains_of(gains.lists), i) for _, one in members]  # each may see other gains
+            return Law.mixture(laws, [w for w, _ in members])
+        if self.declaration.question == "wander":
+            return wandering.wandering_of(self, gains, i).law
+        walk = self.walking()
+        if walk is not None:
+            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i))
+        behaviour, gain = self.behaviour(gains, i)
+        return law_of_stops(behaviour, gain, str(self.declaration.question), self.scale(gains, i))
+
+    def _ideal(self, gains: Gains, i: int) -> float:
+        gain, starts = gains.ideal
+        topic = int(gains.lists.topic[i])
+        gain = gain[starts[topic] : starts[topic + 1]][: self.cut]
+        arguments = {key: self.values[key] for key in self._own()}
+        visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
+        return float(visits @ gain)

@@ -1,0 +1,116 @@
+"""From what people write to a measure, and what they may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from amble.errors import MeasureError
+from amble.expressions.domains import Domain, Optional, Whole, checked
+from amble.expressions.grammar import Value, parse_call
+from amble.measures.declaration import REGISTRY
+from amble.measures.list_measure import Measure
+from amble.measures.session_measure import kind_of
+
+__all__ = ["meant", "parse"]
+
+# what other programs call it, in lower case and without cut-offs
+_ELSEWHERE = {
+    "map": "AP", "map_cut": "AP", "average_precision": "AP", "mrr": "RR", "recip_rank": "RR", "reciprocal_rank": "RR",
+    "recall": "R", "precision": "P", "prec": "P", "ndcg_cut": "nDCG", "dcg_cut": "DCG", "iprec_at_recall": "IPrec",
+    "11pt_avg": "IPrecAvg", "set_f": "F", "f1": "F", "set_p": "P", "set_recall": "R", "set_map": "SetAP",
+    "gm_map": "GMAP", "gm_bpref": "GMbpref", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
+    "num_q": "NumQ", "relative_p": "RelP", "rprec_mult": "Rprec", "hit_rate": "Success", "hits": "Success",
+    "unj": "Unjudged", "rbp_resid": "RBPresid", "compatibility": "Compat",
+}  # fmt: skip
+
+
+def _suggest(word: str, words: Iterable[str]) -> str:
+    import difflib  # only when somebody made a slip
+
+    names = list(words)
+    known = _ELSEWHERE.get(word.lower().rstrip("0123456789").rstrip("_.")) or _ELSEWHERE.get(word.lower())
+    if known in names:
+        return f"; did you mean {known}?"
+    lower = {name.lower(): name for name in names}
+    close = [lower[word.lower()]] if word.lower() in lower else difflib.get_close_matches(word, names, 3, 0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _after_at(name: str, domain: Domain, value: Value) -> Any:
+    try:
+        return domain.check(value)
+    except MeasureError:
+        raise
+    except ValueError:
+        text = domain.domain.text if isinstance(domain, Optional) else domain.text
+        raise MeasureError(f"{name}@{value} is not allowed, expected {text} after '@'") from None
+
+
+def parse(text: str | Measure) -> Measure:
+    """Read a measure: ``nDCG@10``, ``RBP(p=0.8)``, ``AP(rel=2)``.
+
+    Parameters
+    ----------
+    text : str
+        A name, parameters in parentheses, and ``@`` with a rank (or whatever the measure has there).
+
+    Raises
+    ------
+    MeasureError
+        With what is allowed, and what may have been meant.
+
+    Examples
+    --------
+    >>> import amble
+    >>> amble.parse("P@10")
+    parse('P@10')
+    >>> amble.parse("nDGC@10")
+    Traceback (most recent call last):
+    ...
+    amble.errors.MeasureError: 'nDGC@10': no measure is called nDGC; did you mean nDCG or nsDCG or RnDCG?
+    """
+    if isinstance(text, Measure):
+        return text
+    if not isinstance(text, str):
+        raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
+    call = parse_call(text)
+    if call.name not in REGISTRY:
+        raise MeasureError(
+            f"{text!r}: no measure is called {call.name}"
+            + (_suggest(call.name, REGISTRY) or "; `amble list` shows all of them")
+        )
+    d = REGISTRY[call.name]
+    values: dict[str, Value] = {name: p.default for name, p in d.parameters.items()}
+    for key, value in call.arguments.items():
+        if key not in d.parameters:
+            known = ", ".join(d.parameters) or "none"
+            raise MeasureError(
+                f"{text!r}: {d.name} has no parameter {key}, expected {known}{_suggest(key, d.parameters)}"
+            )
+        values[key] = checked(d.name, key, d.parameters[key].domain, value)
+    cut: int | None = None
+    if call.at is not None:
+        if d.at:
+            if d.at in call.arguments:
+                raise MeasureError(f"{text!r}: {d.at} is given twice, in parentheses and after '@'")
+            values[d.at] = _after_at(d.name, d.parameters[d.at].domain, call.at)
+        elif d.question is None:
+            raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
+        else:
+            cut = _after_at(d.name, Whole(1), call.at)
+    try:
+        found = meant(kind_of(d)(d, values, cut, given=call.arguments))
+    except MeasureError as error:
+        raise MeasureError(f"{text!r}: {error}") from None
+    found.typed = " ".join(text.split())
+    return found
+
+
+def meant(plain: Measure) -> Measure:
+    """The measure that is meant, where its parameters make another one of it."""
+    if plain.declaration.variant is None:
+        return plain
+    given = frozenset(name for name in plain.given if plain.values[name] is not None)  # None says nothing
+    declaration, values, cut = plain.declaration.variant(plain.declaration, plain.values, plain.cut, given)
+    return kind_of(declaration)(declaration, values, cut, plain)

@@ -1,0 +1,234 @@
+"""A measure of sessions with its parameters, and what it can be asked: scores, its user, the law of her gain."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AlignError, MeasureError
+from amble.measures.declaration import Declaration
+from amble.measures.gain_maps import scaled
+from amble.measures.list_measure import Measure
+from amble.sessions.sessions import Sessions
+from amble.users.session_user import SessionStroll, SessionWalk
+
+if TYPE_CHECKING:
+    from amble.users.simulation import Simulation
+
+__all__ = ["SessionGains", "SessionMeasure", "kind_of"]
+
+Array = NDArray[np.float64]
+
+_LISTS = "a measure of sessions, not of lists: `amble session`, or evaluate(sessions, ...), see read_sessions"
+
+
+class SessionGains:
+    """What a measure sees of sessions: their queries and, after its own map of grades, the gain of each hit.
+
+    Attributes
+    ----------
+    sessions : Sessions
+    gain : ndarray
+        Of each hit; 0 beyond the cut, and where a document is shown again and counts once.
+    lengths : ndarray
+        How many documents each query shows, up to the cut.
+    cut : int or None
+    """
+
+    def __init__(self, sessions: Sessions, function: Any, cut: int | None) -> None:
+        self.sessions, self.cut = sessions, cut
+        self._function = function
+        self.gain = sessions.gains(function, cut)
+        self.lengths = sessions.lengths(cut)
+
+    def once(self) -> SessionGains:
+        """The same, with every document gaining only where it is shown first in its session."""
+        out = copy.copy(self)
+        out.gain = np.where(self.sessions.again, 0.0, self.gain)
+        return out
+
+    @property
+    def hits(self) -> NDArray[np.int64]:
+        """The hits that gain something."""
+        return np.flatnonzero(self.gain != 0)
+
+    def of_grades(self, grades: Array) -> Array:
+        """The gains of grades."""
+        return np.asarray(self._function(grades, self.sessions.max_grade), np.float64)
+
+    def ideal(self, session: int) -> Array:
+        """The gains of all judged documents of a session, greatest first."""
+        s = self.sessions
+        return np.asarray(np.sort(self.of_grades(s.pool[s.pools[session] : s.pools[session + 1]]))[::-1])
+
+    def sum(self, of_hits: Array, hits: NDArray[np.int64]) -> Array:
+        """Sums over the hits of each entry."""
+        s = self.sessions
+        return np.asarray(np.bincount(s.entry_of_query[s.query[hits]], of_hits, s.n))
+
+    def by_query(self, entry: int) -> list[Array]:
+        """The gains of an entry by query and rank."""
+        s = self.sessions
+        out = []
+        for q in range(int(s.first[entry]), int(s.first[entry + 1])):
+            row = np.zeros(int(self.lengths[q]))
+            hits = np.arange(s.offsets[q], s.offsets[q + 1])
+            hits = hits[s.position[hits] <= row.size]
+            row[s.position[hits] - 1] = self.gain[hits]
+            out.append(row)
+        return out
+
+
+class SessionMeasure(Measure):
+    """A measure of sessions: `value` scores a matrix of grades, rows documents and columns queries.
+
+    ``@k`` means that lists end after rank k.
+
+    Examples
+    --------
+    >>> import amble
+    >>> m = amble.parse("MsM(p=0.6,q=0,r=0.1,s=0.3)")
+    >>> round(m.value([[1, 0], [0, 2], [3, 1]]), 6)
+    2.153597
+    >>> m.user([[1, 0], [0, 2], [3, 1]]).reach
+    array([1.  , 0.25])
+    """
+
+    def held(self, session: Any, **context: Any) -> Sessions:
+        """One session: a matrix (rows documents, columns queries), or what `Sessions` holds."""
+        unknown = set(context) - {"ideal", "max_grade"}
+        if unknown:
+            raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected ideal, max_grade")
+        try:
+            out = session if isinstance(session, Sessions) else Sessions.of_matrix(session, ideal=context.get("ideal"))
+        except AlignError as error:
+            raise MeasureError(f"{self}: {error}") from None
+        if out.n != 1:
+            raise MeasureError(f"{self}: {out!r}, expected one session")
+        out = copy.copy(out)  # what was given stays as it is
+        most = context.get("max_grade")
+        if most is not None:
+            if isinstance(most, bool) or not isinstance(most, int | float) or not out.max_grade <= most < float("inf"):
+                raise MeasureError(f"{self}: max_grade={most!r:.60}, expected a number of at least {out.max_grade:g}")
+            out.max_grade = float(most)
+        elif self.declaration.gain is scaled and self.values["max_grade"] is None and not isinstance(session, Sessions):
+            if out.max_grade > 1:
+                raise MeasureError(f"{self}: a grade of {out.max_grade:g}; say max_grade=, the grade whose gain is 1")
+            out.max_grade = 1.0
+        return out
+
+    def value(self, grades: Any, **context: Any) -> float:
+        """Score one session.
+
+        Parameters
+        ----------
+        grades : array_like or Sessions
+            A matrix of grades: rows are documents, columns are queries; NaN where nobody judged. For queries of
+            different lengths, `Sessions.of_queries`.
+        ideal : array_like, optional
+            The grades of all the session's judged documents.
+        max_grade : float, optional
+            The largest grade there is.
+        """
+        score = float(self.of_sessions(self.held(grades, **context))[0])
+        if not np.isfinite(score):
+            raise MeasureError(f"{self}: the score is {score}, not a finite number")
+        return score
+
+    def of_sessions(self, sessions: Sessions) -> Array:
+        """The score of every entry."""
+        with self.plainly():
+            if self.is_population:
+                return np.asarray(sum(w * one.of_sessions(sessions) for w, one in self._members()))
+            d = self.declaration
+            seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
+            out = np.asarray(d.function(seen, **{key: self.values[key] for key in self._own()}), np.float64)
+        if out.shape != (sessions.n,):
+            raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {sessions.n}")
+        return out
+
+    def _members(self) -> list[tuple[float, SessionMeasure]]:
+        return [(w, SessionMeasure(self.declaration, one.values, self.cut)) for w, one in self.members()]
+
+    # ---- the user
+
+    def walk(self) -> SessionWalk:
+        """The user, if this measure is one."""
+        if self.declaration.walker is None:
+            raise MeasureError(f"{self.name} is not a user: it weighs documents by where they stand")
+        if self.is_population:
+            raise MeasureError(f"{self} is a population, not one user")
+        with self.plainly():
+            walk = self.declaration.walker(self.values)
+        assert isinstance(walk, SessionWalk)
+        return walk
+
+    def user(self, grades: Any = ((0,),), **context: Any) -> SessionStroll:  # type: ignore[override]
+        """What the user does in a session: the chance of reaching each query, visits, effort, expected gain."""
+        held = self.held(grades, **context)
+        return self.walk().over(held.lengths(self.cut))
+
+    def effort(self, sessions: Sessions) -> Array:
+        """Of every entry: the queries her user asks, the documents she looks at, and what she gains; all in the mean.
+
+        A document gains at the first visit.
+        """
+        seen = SessionGains(sessions, self.declaration.gain.make(self.values).function, self.cut)
+        walk, out = self.walk(), np.empty((sessions.n, 3))
+        known: dict[tuple[int, ...], SessionStroll] = {}
+        for e in range(sessions.n):
+            lengths = tuple(seen.lengths[sessions.first[e] : sessions.first[e + 1]].tolist())
+            stroll = known.setdefault(lengths, walk.over(lengths))
+            out[e] = stroll.expected_queries, stroll.expected_depth, stroll.expected_gain(seen.by_query(e))
+        return out
+
+    def law(
+        self, grades: Any, *, users: int = 100_000, seed: int = 0, visits: str = "first", **context: Any
+    ) -> Simulation:
+        """The law of what users gain in a session, simulated: of the total gain of each.
+
+        Parameters
+        ----------
+        grades : array_like or Sessions
+        users, seed : int
+        visits : {"first", "every"}
+            A document gains at the first visit, or at every one.
+
+        Examples
+        --------
+        >>> import amble
+        >>> m = amble.parse("MsM(p=0.6,q=0,r=0.1,s=0.3)")
+        >>> law = m.law([[1], [0], [3]], users=20_000, seed=7)
+        >>> law.values  # all gain 1, some 3 more
+        array([1., 4.])
+        """
+        from amble.users.simulation import Tally, check_users
+
+        check_users(users, seed, 1)
+        held = self.held(grades, **context)
+        seen = SessionGains(held, self.declaration.gain.make(self.values).function, self.cut)
+        stroll = self.walk().over(seen.lengths)
+        tally = Tally()
+        for total, steps, _ in stroll.follow(seen.by_query(0), users, seed, visits=visits):
+            tally.add(total, total, steps, steps)
+        return tally.law(users, seed)
+
+    # ---- what belongs to lists
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        """Refuse lists."""
+        raise MeasureError(f"{self.name} is {_LISTS}")
+
+    scores = _scores = ask = see = gains_of = behaviour = law_on = _refuse
+
+    def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
+        """Refuse: unjudged documents of sessions have no residual."""
+        raise MeasureError(f"{self.name} is a measure of sessions: it has no residual interval")
+
+
+def kind_of(declaration: Declaration) -> type[Measure]:
+    """The class of a declaration's measures."""
+    return SessionMeasure if declaration.question == "session" else Measure

@@ -1,0 +1,37 @@
+"""Which measure to trust: rankings of systems correlated, significant differences agreed on, pools cut down."""
+
+from amble.metaevaluation.agreement import Agreement, agreement
+from amble.metaevaluation.correlation import kendall, rbo, spearman, tau_ap
+from amble.metaevaluation.correlation_matrix import Correlations, correlations
+from amble.metaevaluation.discriminative_power import Power, discriminative_power
+from amble.metaevaluation.reduced_pools import depth_pool, groups_by_prefix, judge_again, sampled_pools, without_group
+from amble.metaevaluation.robustness import LeftOut, PoolEffect, leave_out, pool_effect
+from amble.metaevaluation.swaps import Swaps, swap_rates
+from amble.metaevaluation.topic_set_sizes import topics_for_interval, topics_for_power, topics_needed
+
+__all__ = [
+    "Agreement",
+    "Correlations",
+    "LeftOut",
+    "PoolEffect",
+    "Power",
+    "Swaps",
+    "agreement",
+    "correlations",
+    "depth_pool",
+    "discriminative_power",
+    "groups_by_prefix",
+    "judge_again",
+    "kendall",
+    "leave_out",
+    "pool_effect",
+    "rbo",
+    "sampled_pools",
+    "spearman",
+    "swap_rates",
+    "tau_ap",
+    "topics_for_interval",
+    "topics_for_power",
+    "topics_needed",
+    "without_group",
+]

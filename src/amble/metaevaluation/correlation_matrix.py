@@ -1,0 +1,168 @@
+"""How alike measures rank systems: a correlation for every pair of measures, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+from amble.evaluation.scores import Scores
+from amble.metaevaluation.correlation import STATISTICS, places
+from amble.metaevaluation.samples import by_topic, check_seed, means_over, share, side_by_side, whole
+from amble.table import Table
+
+__all__ = ["Correlations", "correlations"]
+
+Array = NDArray[np.float64]
+RESAMPLE = ("topics", "systems", "both")
+_CELLS = 1 << 22  # numbers held at once, a thread
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Correlations of the rankings of systems by measures; made by `correlations`.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    statistic : str
+    values : ndarray
+        Of shape (measures, measures).
+    low, high : ndarray or None
+        Ends of the intervals.
+    resample : str or None
+        What was drawn again for the intervals.
+    confidence : float
+    left_out : int
+        Draws without any topic of some run, whose ranking by some measure was left out of the intervals.
+    """
+
+    measures: tuple[str, ...]
+    statistic: str
+    values: Array
+    low: Array | None
+    high: Array | None
+    resample: str | None
+    confidence: float
+    left_out: int = 0
+
+    def table(self, *, digits: int = 4) -> Table:
+        """A row a pair of measures, with the interval."""
+        columns = ["measure", "other", self.statistic] + ([] if self.low is None else ["low", "high"])
+        rows: list[list[Any]] = []
+        for i, one in enumerate(self.measures):
+            for j in range(i + 1, len(self.measures)):
+                ends = [] if self.low is None or self.high is None else [float(self.low[i, j]), float(self.high[i, j])]
+                rows.append([one, self.measures[j], float(self.values[i, j]), *ends])
+        n = self.left_out
+        caption = f"{n:,} draw{'s' * (n != 1)} without any topic of some run left out of the intervals" if n else ""
+        return Table(columns, rows, digits=digits, caption=caption)
+
+    def matrix(self, *, digits: int = 4) -> Table:
+        """A row and a column a measure."""
+        rows: list[list[Any]] = [[one, *self.values[i].tolist()] for i, one in enumerate(self.measures)]
+        return Table(["measure", *self.measures], rows, digits=digits)
+
+    def __repr__(self) -> str:
+        return f"Correlations({self.statistic} of {len(self.measures)} measures)"
+
+
+def correlations(
+    scores: Scores,
+    *,
+    statistic: str = "tau",
+    resample: str | None = "topics",
+    repeats: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Correlations:
+    """Correlate the rankings of systems by all pairs of measures.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of at least two runs.
+    statistic : {"tau", "tau_ap", "rho", "rbo"}
+        Kendall's tau-b, tau_AP,b, Spearman's rho, or extrapolated rank-biased overlap (p = 0.9);
+        `amble.metaevaluation.correlation` defines them.
+    resample : {"topics", "systems", "both"} or None
+        For the intervals (percentiles of the bootstrap): draw topics with replacement, the same ones for all measures
+        and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself, which
+        tau-b passes over; the other statistics are not made for that, and take topics only.
+    repeats : int
+        How many draws.
+    confidence : float
+    seed : int
+    threads : int, optional
+    progress : callable, optional
+
+    Returns
+    -------
+    Correlations
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
+    >>> runs = {
+    ...     "x": {"1": {"a": 3.0, "b": 2.0, "z": 1.0}, "2": {"z": 2.0, "c": 1.0}},
+    ...     "y": {"1": {"z": 3.0, "a": 2.0, "b": 1.0}, "2": {"c": 2.0, "z": 1.0}},
+    ...     "w": {"1": {"z": 3.0, "a": 2.0, "b": 1.0}, "2": {"z": 2.0, "c": 1.0}},
+    ... }
+    >>> scores = amble.evaluate(qrels, runs, "AP RR P@1")
+    >>> print(amble.metaevaluation.correlations(scores, resample=None).table())
+    measure  other     tau
+    AP       RR     0.8165
+    AP       P@1    0.8165
+    RR       P@1    1.0000
+    """
+    if not isinstance(statistic, str) or statistic not in STATISTICS:
+        raise AmbleError(f"statistic={statistic!r}: expected one of {', '.join(map(repr, STATISTICS))}")
+    if resample is not None and resample not in RESAMPLE:
+        raise AmbleError(f"resample={resample!r}: expected one of {', '.join(map(repr, RESAMPLE))} or None")
+    if resample in ("systems", "both") and statistic != "tau":
+        raise AmbleError(f"resample={resample!r}: a system drawn twice has no place in {statistic}; expected 'topics'")
+    confidence, repeats = share(confidence, "confidence"), whole(repeats, "repeats")
+    check_seed(seed)
+    of = STATISTICS[statistic]
+    values = by_topic(scores)
+    ranked = places(_all_there(means_over(values), scores))
+    found = of(ranked)
+    np.fill_diagonal(found, np.where(ranked.max(axis=1) > 0, 1.0, np.nan))
+    if resample is None:
+        return Correlations(scores.measures, statistic, found, None, None, None, confidence)
+    m, n, t = values.shape
+    step = max(1, _CELLS // max(m * n * n * (n if statistic == "rbo" else 1), 1))
+
+    def draw(start: int) -> tuple[Array, int]:
+        here = min(step, repeats - start)
+        rng = np.random.default_rng((seed, start))
+        if resample == "systems":
+            means = np.broadcast_to(means_over(values), (here, m, n))
+        else:
+            means = means_over(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
+        if resample != "topics":
+            means = np.take_along_axis(means, rng.integers(0, n, size=(here, 1, n)), axis=2)
+        gap = np.asarray(np.isnan(means).any(axis=-1))  # a draw without any topic of some run ranks nothing
+        ranks = of(places(np.where(gap[:, :, None], 0.0, means)))
+        return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
+
+    parts = side_by_side(draw, range(0, repeats, step), threads, progress)
+    drawn, left_out = np.concatenate([part for part, _ in parts]), sum(n for _, n in parts)
+    tail = (1.0 - confidence) / 2.0
+    nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
+    drawn[:, nothing] = 0.0
+    low, high = np.where(nothing, np.nan, np.nanquantile(drawn, (tail, 1.0 - tail), axis=0))
+    return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
+
+
+def _all_there(means: Array, scores: Scores) -> Array:
+    if np.isnan(means).any():
+        raise AmbleError("a run without a topic has no place in a ranking; use missing='zero' and undefined='zero'")
+    return means

@@ -1,0 +1,126 @@
+"""Discriminative power: how many pairs of systems a measure tells apart (Sakai, 2006).
+
+Every pair of systems is tested. The p-values, sorted from the largest, are the measure's ASL curve (achieved
+significance levels); where it crosses alpha, the pairs to its right are told apart. The lower the curve, the more a
+measure discriminates; that it does so says nothing about whether it measures what matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.comparison.p_values import reaches
+from amble.evaluation.scores import Scores
+from amble.metaevaluation.agreement import p_values
+from amble.metaevaluation.samples import by_topic, in_logarithms, mean_differences, share
+from amble.table import Table
+
+__all__ = ["Power", "discriminative_power"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Power:
+    """How many pairs of systems measures tell apart; made by `discriminative_power`.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    test : str
+    alpha : float
+    levels : ndarray
+        Of shape (measures, pairs): p-values, sorted from the largest.
+    needed : ndarray
+        Of each measure, the largest difference of means that was not found significant: what a difference has to exceed
+        so that every one as large was.
+    logarithms : tuple of str
+        Measures whose mean is geometric: their differences are those of logarithms.
+    """
+
+    measures: tuple[str, ...]
+    test: str
+    alpha: float
+    levels: Array
+    needed: Array
+    logarithms: tuple[str, ...] = ()
+
+    @property
+    def power(self) -> Array:
+        """The share of pairs told apart."""
+        return np.asarray(reaches(self.levels, self.alpha).mean(axis=1))
+
+    def table(self, *, digits: int = 4) -> Table:
+        """A row a measure, the most discriminative first."""
+        order = np.argsort(-self.power, kind="stable").tolist()
+        rows = [[self.measures[j], self.test, float(self.power[j]), float(self.needed[j])] for j in order]
+        caption = f"{', '.join(self.logarithms)}: differences of logarithms, as the mean is geometric"
+        return Table(
+            ["measure", "test", "power", "needed"], rows, digits=digits, caption=caption if self.logarithms else ""
+        )
+
+    def curve(self, *, digits: int = 4) -> Table:
+        """The ASL curves: a row a measure and pair of systems, pairs sorted by level."""
+        rows = (
+            (measure, i, level)
+            for measure, levels in zip(self.measures, self.levels.tolist(), strict=True)
+            for i, level in enumerate(levels, 1)
+        )
+        return Table(["measure", "pair", "level"], rows, digits=digits)
+
+    def __repr__(self) -> str:
+        return f"Power({len(self.measures)} measures, {self.levels.shape[1]} pairs of systems, test {self.test})"
+
+
+def discriminative_power(
+    scores: Scores,
+    *,
+    alpha: float = 0.05,
+    test: str = "bootstrap",
+    rounds: int = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Power:
+    """Tell how many pairs of systems measures tell apart.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of at least two runs.
+    alpha : float
+        The level.
+    test : {"bootstrap", "t", "tukey"}
+        The paired bootstrap test of Sakai (2006), the paired t-test, or the randomised Tukey HSD, whose level is that
+        of all pairs together.
+    rounds, seed : int
+        Of the random tests.
+    threads : int, optional
+    progress : callable, optional
+
+    Returns
+    -------
+    Power
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {str(t): {"a": 1, "b": 0} for t in range(10)}
+    >>> good, bad = {"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}
+    >>> runs = {"x": dict.fromkeys(qrels, good), "y": dict.fromkeys(qrels, bad)}
+    >>> print(amble.metaevaluation.discriminative_power(amble.evaluate(qrels, runs, "P@2 AP"), test="t").table())
+    measure  test   power  needed
+    AP       t     1.0000  0.0000
+    P@2      t     0.0000  0.0000
+    """
+    alpha = share(alpha, "alpha")
+    p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
+    a, b = np.triu_indices(len(scores.runs), 1)
+    levels = p[:, a, b]
+    apart = np.abs(mean_differences(by_topic(scores))[:, a, b])
+    needed = np.where(reaches(levels, alpha), 0.0, apart).max(axis=1)
+    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, in_logarithms(scores))

@@ -1,0 +1,190 @@
+"""How many topics an experiment needs (Sakai, 2016).
+
+A score is taken as system effect + topic effect + error (two-way analysis of variance without replication). The
+variance of the error, estimated by its mean square, tells how much the difference of two systems varies from topic to
+topic: twice as much. From it follow
+
+* the least n for which a paired t-test at level alpha finds a difference of d with probability 1 - beta (its statistic
+  is then non-central, with √n d / √(2 σ²)), and
+* the least n for which the interval of a difference is expected to be no wider than δ: its mean width is
+  2 t(n - 1) √(2 σ²) c / √n, c = √(2 / (n - 1)) Γ(n / 2) / Γ((n - 1) / 2) being the mean of the estimated deviation as a
+  share of the true one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AmbleError
+from amble.evaluation.scores import Scores
+from amble.metaevaluation.samples import by_topic, in_logarithms, share
+from amble.table import Table
+
+__all__ = [
+    "error_variance",
+    "power_of_t",
+    "topics_for_interval",
+    "topics_for_power",
+    "topics_needed",
+    "width_of_interval",
+]
+
+Array = NDArray[np.float64]
+_MOST = 10_000_000
+
+
+def error_variance(scores: Array) -> float:
+    """The mean square of the error of (systems, topics): what system and topic effects leave over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from amble.metaevaluation.topic_set_sizes import error_variance
+    >>> error_variance(np.array([[1.0, 2.0], [2.0, 5.0]]))  # residuals ±0.5: 4 x 0.25 / (1 x 1)
+    1.0
+    """
+    x = np.asarray(scores, np.float64)
+    if x.ndim != 2 or min(x.shape) < 2 or np.isnan(x).any():
+        raise AmbleError("expected scores of at least two systems on at least two topics, none left out")
+    rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0, keepdims=True) + x.mean()
+    return float(np.square(rest).sum() / ((x.shape[0] - 1) * (x.shape[1] - 1)))
+
+
+def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0.05) -> float:
+    """The chance that a paired t-test, two-sided, finds a difference; variance is that of the error of one system.
+
+    Examples
+    --------
+    >>> from amble.metaevaluation.topic_set_sizes import power_of_t
+    >>> round(power_of_t(34, 0.1, 0.02), 2)  # half a deviation of the differences, √(2 x .02) = .2
+    0.81
+    """
+    from scipy.special import fdtri, ncfdtr
+
+    if topics < 2:
+        return 0.0
+    # the square of t has an F distribution with 1 and n - 1 degrees of freedom
+    critical = fdtri(1.0, topics - 1.0, 1.0 - alpha)
+    return float(1.0 - ncfdtr(1.0, topics - 1.0, topics * difference**2 / (2.0 * variance), critical))
+
+
+def width_of_interval(topics: int, variance: float, alpha: float = 0.05) -> float:
+    """How wide the interval of a difference is expected to be; variance is that of the error of one system."""
+    from scipy.special import gammaln, stdtrit
+
+    if topics < 2:
+        return math.inf
+    mean = math.sqrt(2.0 / (topics - 1.0)) * math.exp(float(gammaln(topics / 2.0) - gammaln((topics - 1.0) / 2.0)))
+    return float(2.0 * stdtrit(topics - 1.0, 1.0 - alpha / 2.0) * math.sqrt(2.0 * variance / topics) * mean)
+
+
+def _least(enough: Callable[[int], bool]) -> int:
+    """The least n of at least 2 that is enough, where more is never worse."""
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > _MOST:
+            raise AmbleError(f"more than {_MOST:,} topics are needed")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def topics_for_power(difference: float, variance: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
+    """The least number of topics with which a paired t-test finds a difference.
+
+    Examples
+    --------
+    >>> from amble.metaevaluation import topics_for_power
+    >>> topics_for_power(0.1, 0.02)  # an effect of 0.5 at 5 % with power 80 %: 34 in any table of sample sizes
+    34
+    """
+    _check(difference, "difference")
+    _check(variance, "variance")
+    power, alpha = share(power, "power"), share(alpha, "alpha")
+    return _least(lambda n: power_of_t(n, difference, variance, alpha) >= power)
+
+
+def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -> int:
+    """The least number of topics with which the interval of a difference is expected to be no wider than a width.
+
+    Examples
+    --------
+    >>> from amble.metaevaluation import topics_for_interval
+    >>> topics_for_interval(0.1, 0.02)
+    64
+    """
+    _check(width, "width")
+    _check(variance, "variance")
+    alpha = share(alpha, "alpha")
+    return _least(lambda n: width_of_interval(n, variance, alpha) <= width)
+
+
+def _check(value: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 < value < 1e100:
+        raise AmbleError(f"{name}={value!r}: expected a number above 0, below 1e100")
+
+
+def topics_needed(
+    scores: Scores,
+    *,
+    differences: Sequence[float] = (0.02, 0.05, 0.1),
+    widths: Sequence[float] = (0.05, 0.1),
+    power: float = 0.8,
+    alpha: float = 0.05,
+    digits: int = 4,
+) -> Table:
+    """How many topics are needed, measure by measure, if scores vary as they do here.
+
+    Parameters
+    ----------
+    scores : Scores
+        A pilot: at least two runs on at least two topics, from which the variance is estimated.
+    differences : sequence of float
+        Differences of means that a paired t-test is to find.
+    widths : sequence of float
+        Widths of intervals of differences.
+    power, alpha : float
+        The chance to find a difference that is there, and the level; intervals are of 1 - alpha.
+    digits : int
+
+    Returns
+    -------
+    Table
+        Columns measure, variance (of the error), goal, size, topics.
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"1": {"a": 1}, "2": {"b": 1}}
+    >>> runs = {"x": {"1": {"a": 1.0}, "2": {"z": 2.0, "b": 1.0}}, "y": {"1": {"z": 2.0, "a": 1.0}, "2": {"b": 1.0}}}
+    >>> print(amble.metaevaluation.topics_needed(amble.evaluate(qrels, runs, "RR"), differences=[0.2], widths=[0.2]))
+    measure  variance  goal          size  topics
+    RR         0.2500  difference  0.2000     101
+    RR         0.2500  interval    0.2000     195
+    """
+    values = by_topic(scores)
+    if geometric := in_logarithms(scores):
+        raise AmbleError(f"{geometric[0]}: its mean is geometric, so its differences are those of logarithms; no plan")
+    if np.isnan(values).any():
+        raise AmbleError("some runs lack topics; use missing='zero' and undefined='zero'")
+    rows: list[list[Any]] = []
+    for measure, x in zip(scores.measures, values, strict=True):
+        variance = error_variance(x)
+        if variance <= 0.0:
+            raise AmbleError(f"{measure}: all runs differ by the same on all topics; there is no variance to plan with")
+        rows += [
+            [measure, variance, "difference", float(d), topics_for_power(d, variance, power=power, alpha=alpha)]
+            for d in differences
+        ]
+        rows += [
+            [measure, variance, "interval", float(w), topics_for_interval(w, variance, alpha=alpha)] for w in widths
+        ]
+    return Table(["measure", "variance", "goal", "size", "topics"], rows, digits=digits)

@@ -1,0 +1,1 @@
+"""Rankings: runs aligned with judgments, and the lists that measures see."""

@@ -1,0 +1,452 @@
+"""Judgments meet runs: the only home of ties, missing topics, duplicates, unjudged documents and depth.
+
+The result, `Rankings`, holds for each list (a run's answer to a topic) only its judged documents, each as a rank and
+the *row of its judgment*. Grades are a table indexed by row, so judging again is a table swap, not a reread. What is
+decided on the way is counted in the `Audit`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import AlignError, AmbleError, UnjudgedWarning
+from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
+from amble.rankings.audit import Audit
+
+__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "side_by_side", "threads_for", "whole"]
+
+Ties = Literal["docno", "rank", "file", "expected"]
+Missing = Literal["zero", "skip"]
+Unjudged = Literal["zero", "condense"]
+Duplicates = Literal["error", "best"]
+ScoreDtype = Literal["float64", "float32"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "ties": ("docno", "rank", "file", "expected"),
+    "missing": ("zero", "skip"),
+    "unjudged": ("zero", "condense"),
+    "duplicates": ("error", "best"),
+    "score_dtype": ("float64", "float32"),
+}
+
+
+_LARGEST = 2**63 - 1
+_MOST_THREADS = 256  # as many as were asked for, up to here: nobody has more to gain
+
+
+class _Hits:
+    """The hits of all runs, column by column, filled run by run."""
+
+    def __init__(self, most: int, ties: bool) -> None:
+        self._all = [np.empty(most, np.int32) for _ in range(4 if ties else 2)]
+        self._n = 0
+
+    def add(self, hits: NDArray[np.int32]) -> None:
+        """Copy the hits of a run."""
+        end = self._n + len(hits)
+        for i, column in enumerate(self._all):
+            column[self._n : end] = hits[:, i]
+        self._n = end
+
+    @property
+    def columns(self) -> list[NDArray[np.int32]]:
+        """Rank, row and, where they are kept, first rank and size of the tied group."""
+        return [column[: self._n] for column in self._all]
+
+
+class Rankings:
+    """Lists of ranked judgments in compressed rows; made by `align`, never changed.
+
+    List ``i`` is the answer of run ``run[i]`` to topic ``topic[i]``; its ``length[i]`` documents are ranked from 1;
+    its judged ones are the *hits* ``offsets[i]:offsets[i + 1]``. Lists are ordered by run, then by topic.
+
+    Attributes
+    ----------
+    qrels : Qrels
+    runs, topics : tuple of str
+    run, topic, length : ndarray of int32
+        Of each list.
+    offsets : ndarray of int64
+    rank, row : ndarray of int32
+        Of each hit: its rank, and the row of its judgment in the qrels.
+    tie_first, tie_size : ndarray of int32 or None
+        Of each hit, with ``ties="expected"``: first rank and size of the group of documents with the same score.
+    ties, missing, unjudged, duplicates, score_dtype : str
+    depth : int or None
+    audit : Audit
+    sources : Runs
+        Where the lists came from.
+    """
+
+    def __init__(
+        self,
+        qrels: Qrels,
+        runs: tuple[str, ...],
+        labels: tuple[str, ...],
+        lists: NDArray[np.int64],
+        hits: _Hits,
+        options: dict[str, Any],
+        audit: Audit,
+        sources: Runs,
+    ) -> None:
+        self.sources = sources
+        self.qrels = qrels
+        self.runs = runs
+        self.labels = labels
+        self.topics = qrels.topics
+        of_lists: NDArray[np.int32] = np.ascontiguousarray(lists[:, :3].T, np.int32)
+        self.run: NDArray[np.int32] = of_lists[0]
+        self.topic: NDArray[np.int32] = of_lists[1]
+        self.length: NDArray[np.int32] = of_lists[2]
+        self.offsets: NDArray[np.int64] = np.concatenate(([0], np.cumsum(lists[:, 3])))
+        self.rank: NDArray[np.int32] = hits.columns[0]
+        self.row: NDArray[np.int32] = hits.columns[1]
+        self.tie_first: NDArray[np.int32] | None = hits.columns[2] if len(hits.columns) > 2 else None
+        self.tie_size: NDArray[np.int32] | None = hits.columns[3] if len(hits.columns) > 2 else None
+        self.depth: int | None = options["depth"]
+        self.ties: str = options["ties"]
+        self.missing: str = options["missing"]
+        self.unjudged: str = options["unjudged"]
+        self.duplicates: str = options["duplicates"]
+        self.score_dtype: str = options["score_dtype"]
+        self.audit = audit
+        for array in (
+            self.run,
+            self.topic,
+            self.length,
+            self.offsets,
+            self.rank,
+            self.row,
+            self.tie_first,
+            self.tie_size,
+        ):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    def __repr__(self) -> str:
+        return f"Rankings({self.audit})"
+
+    @property
+    def positions(self) -> NDArray[np.int32]:
+        """Where each hit stands for a measure: its rank, or (``unjudged="condense"``) its rank among the judged."""
+        if self.unjudged == "zero":
+            return self.rank
+        within = np.arange(len(self.rank)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.asarray(within + 1, np.int32)
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """How long each list is for a measure."""
+        return self.length if self.unjudged == "zero" else np.asarray(np.diff(self.offsets), np.int32)
+
+    def index(self, run: str) -> int:
+        """Return the place of a run, by its name or, where that is unambiguous, by its file's name."""
+        for names in (self.runs, self.labels):
+            if names.count(run) == 1:
+                return names.index(run)
+        raise KeyError(run)
+
+    def list_of(self, run: str, topic: str) -> int:
+        """Return the index of the list of a run and a topic."""
+        if topic not in self.topics:
+            raise KeyError(topic)
+        here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
+        found = np.flatnonzero(here)
+        if not found.size:
+            raise KeyError((run, topic))
+        return int(found[0])
+
+    def grades(self, run: str, topic: str) -> NDArray[np.float64]:
+        """Return one list as grades by rank, NaN where nobody judged.
+
+        Examples
+        --------
+        >>> import amble
+        >>> qrels = {"401": {"a": 1, "b": 0}}
+        >>> rankings = amble.align(qrels, {"mine": {"401": {"a": 3.0, "x": 2.0, "b": 1.0}}})
+        >>> rankings.grades("mine", "401")
+        array([ 1., nan,  0.])
+        """
+        i = self.list_of(run, topic)
+        hits = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        out = np.full(int(self.lengths[i]), np.nan)
+        out[self.positions[hits] - 1] = self.qrels.grades[self.row[hits]]
+        return out
+
+
+def byte_order(topics: Sequence[str]) -> NDArray[np.int64]:
+    """The places of topics in the byte order of their ids.
+
+    >>> byte_order(["10", "9", "é", "z"]).tolist()
+    [0, 1, 3, 2]
+    """
+    keys = [topic.encode("utf-8", "surrogateescape") for topic in topics]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+
+
+def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over the last axis, NaN left out: a plain sum from left to right, divided by the count.
+
+    With topics in `byte_order` this is trec_eval's mean, digit for digit; numpy's adds up in another order.
+
+    >>> float(plain_mean(np.array([0.1, 0.7, np.nan, 0.1])))
+    0.3
+    """
+    known = ~np.isnan(values)
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    total, n = np.add.accumulate(np.where(known, values, 0.0), axis=-1)[..., -1], known.sum(axis=-1)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+
+
+def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
+    """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
+    count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
+    names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
+    count = Counter(names)
+    names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
+    return tuple(names)
+
+
+def whole(
+    value: Any, name: str, least: int = 1, most: int | None = _LARGEST, kind: type[AmbleError] = AmbleError
+) -> int:
+    """A whole number of at least some size (and at most one that arrays can hold), or a clear word."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise kind(f"{name}={value!r}: expected a whole number of at least {least}")
+    if most is not None and value > most:
+        raise kind(f"{name}={value!r:.60}: expected a whole number of at most {most}")
+    return int(value)
+
+
+def _check(options: dict[str, Any]) -> None:
+    for option, allowed in _CHOICES.items():
+        if options[option] not in allowed:
+            raise AlignError(f"{option}={options[option]!r}: expected one of {', '.join(map(repr, allowed))}")
+    depth = options["depth"]
+    if options["ties"] == "expected" and options["unjudged"] == "condense":
+        raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
+    if depth is not None:
+        whole(depth, "depth", kind=AlignError)
+
+
+def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
+    """Refuse a run and judgments in memory that were given the wrong way round; files are told by their columns."""
+    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
+    if qrels.path is None and 2 * broken > len(qrels):
+        for run in runs:
+            if run.seems_judged():
+                raise AlignError(
+                    f"{qrels.name}: most grades are not whole numbers, and the scores of {run.label} are few whole "
+                    "numbers, with ties; expected the judgments first, then the runs"
+                )
+
+
+def _unjudged(run: Run, qrels: Qrels) -> str:
+    """Why a run without a judged document in its lists seems to be of another collection; nothing if it does not."""
+    if run.path is not None and not os.path.isfile(run.path):  # a pipe, read already: nobody knows
+        return ""
+    docs = run.documents(duplicates="best").docs
+    if not set(qrels.docs).isdisjoint(docs):
+        return ""
+    found, wanted = (", ".join(list(dict.fromkeys(names))[:3]) for names in (docs, qrels.docs))
+    return f"none of its documents is judged for any topic: found {found}, expected such as {wanted} of {qrels.name}"
+
+
+def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> list[Ranked]:
+    """Read and rank every run; several files, or the parts of a big one, on several threads."""
+    if threads < 2:
+        return [run.rank(qrels, **how) for run in runs]
+
+    def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return side_by_side(function, list(items), threads)
+
+    if len(runs) >= threads:
+        return each(lambda run: run.rank(qrels, **how), runs)
+    out = []
+    for run in runs:
+        parts = run.parts(threads)
+        if len(parts) > 1:
+            out.append(run.rank_parts(qrels, parts, each=each, **how))
+        else:
+            out.append(run.rank(qrels, **how))
+    return out
+
+
+def side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
+    """Call a function on every item, on several threads; the first item's error is raised first.
+
+    (concurrent.futures would do, but its import takes longer than reading a small run.)
+    """
+    from threading import Thread
+
+    results: list[Any] = [None] * len(items)
+    errors: dict[int, BaseException] = {}
+    todo = deque(range(len(items)))
+
+    def work() -> None:
+        while todo and not errors:
+            try:
+                i = todo.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[i] = function(items[i])
+            except BaseException as error:
+                errors[i] = error
+
+    others = [Thread(target=work) for _ in range(min(threads, len(items)) - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    try:
+        for thread in others:
+            thread.join()
+    finally:  # interrupted: what is not begun is not done
+        todo.clear()
+    if errors:
+        raise errors[min(errors)]
+    return results
+
+
+def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Put a run's lists in the order of the judgments' topics and cut them at the depth."""
+    lists, hits = ranked.lists, ranked.hits
+    ends = lists[:, 4]
+    starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    sizes = ends - starts
+    if len(lists) and np.any(np.diff(lists[:, 0]) < 0):
+        by_topic = np.argsort(lists[:, 0], kind="stable")
+        lists, starts, sizes = lists[by_topic], starts[by_topic], sizes[by_topic]
+        ends = np.cumsum(sizes)
+        hits = hits[np.arange(int(ends[-1])) + np.repeat(starts - (ends - sizes), sizes)]
+    out = lists.copy()
+    out[:, 4] = sizes
+    if depth is not None:
+        # a group of equal scores that straddles the cut still counts in the mean over its orders
+        out, hits = _only(out, hits, hits[:, 2 if ties == "expected" else 0] <= depth)
+        out[:, 1] = np.minimum(out[:, 1], depth)
+    return out, hits
+
+
+def _only(
+    lists: NDArray[np.int64], hits: NDArray[np.int32], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists with some of their hits only; the last column of lists counts them."""
+    out = lists.copy()
+    out[:, 4] = np.diff(np.concatenate(([0], np.cumsum(kept)))[np.cumsum(lists[:, 4])], prepend=0)
+    return out, hits[kept]
+
+
+def align(
+    qrels: Any,
+    runs: Any,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    ties: Ties = "docno",
+    unjudged: Unjudged = "zero",
+    score_dtype: ScoreDtype = "float64",
+    *,
+    duplicates: Duplicates = "error",
+    threads: int | None = None,
+    max_line: int | None = None,
+) -> Rankings:
+    """Let runs meet judgments.
+
+    Documents are ranked by score, descending; the rank column is not looked at.
+
+    Parameters
+    ----------
+    qrels : Qrels, or anything `read_qrels` takes
+    runs : Runs, or anything `read_runs` takes (a list is taken as several)
+    depth : int, optional
+        Look no further than this rank.
+    missing : {"zero", "skip"}
+        A judged topic that a run does not answer is an empty list, or is left out of that run's mean.
+    ties : {"docno", "rank", "file", "expected"}
+        Documents with equal scores: by docno, descending bytewise, as trec_eval has it; by the rank column; as they
+        stand in the file; or the mean over all their orders.
+    unjudged : {"zero", "condense"}
+        Unjudged documents gain nothing, or are taken out of the lists; so are, then, documents with a negative grade,
+        which were in the pool but not judged.
+    score_dtype : {"float64", "float32"}
+        Scores are compared as doubles, as trec_eval 10 does, or as floats, as trec_eval 9 and pytrec_eval do: more of
+        them are equal then.
+    duplicates : {"error", "best"}
+        A document that comes twice in a list is an error, or only its best occurrence is kept (and counted).
+    threads : int, optional
+        How many threads read; as many as there are processors, where that pays.
+    max_line : int, optional
+        The longest line of files that are read here, in bytes (see `read_runs`).
+
+    Returns
+    -------
+    Rankings
+
+    Examples
+    --------
+    >>> import amble
+    >>> rankings = amble.align({"401": {"a": 1, "b": 0}}, {"mine": {"401": {"a": 3.0, "x": 2.0}}})
+    >>> print(rankings.audit)
+    1 run x 1 topic, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
+    """
+    options: dict[str, Any] = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged}
+    options |= {"duplicates": duplicates, "score_dtype": score_dtype}
+    _check(options)
+    qrels = read_qrels(qrels, max_line=max_line)
+    if not isinstance(runs, Runs):
+        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
+    how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
+    ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
+    _refuse_swapped(qrels, runs)
+    names = run_names(runs, [r.tag for r in ranked])
+    audit = Audit(names, qrels, ties, score_dtype)
+    labels = tuple(run.label for run in runs)
+    per_run = []
+    hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
+    for i in range(len(runs)):
+        one, ranked[i] = ranked[i], _NOTHING  # its memory goes as soon as it is copied
+        if not len(one.lists):
+            raise AlignError(
+                f"{runs[i].path or labels[i]}: no topic in common with {qrels.name}: "
+                f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
+            )
+        if not len(one.hits) and (why := _unjudged(runs[i], qrels)):
+            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=2)
+        lists, its_hits = _reordered(one, depth, ties)
+        audit.add(i, one, lists, its_hits, qrels.topics)
+        if unjudged == "condense":
+            lists, its_hits = _only(lists, its_hits, qrels.grades[its_hits[:, 1]] >= 0)
+        hits.add(its_hits)
+        if missing == "zero" and len(lists) < len(qrels.topics):
+            absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)
+            empty = np.zeros((absent.size, lists.shape[1]), np.int64)
+            empty[:, 0] = absent
+            lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
+        per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
+    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
+
+
+_NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], "")
+
+
+def threads_for(threads: int | None, runs: Iterable[Run]) -> int:
+    """How many threads read: as many as were asked for, or as pay."""
+    if threads is None:
+        files = [run.path for run in runs if run.path not in (None, "-")]
+        size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))
+        return min(os.cpu_count() or 1, 8) if size > 1 << 23 else 1
+    return min(whole(threads, "threads", kind=AlignError), _MOST_THREADS)

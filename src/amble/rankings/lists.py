@@ -1,0 +1,380 @@
+"""What a measure sees of rankings: `Lists` (positions and judgments) and, after its own map of grades, `Gains`.
+
+Only the documents that gain something are kept, so a score costs what the relevant documents cost, not what the lists
+cost. One list given by hand and thousands read from files are the same thing here.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.alignment import Rankings
+
+__all__ = ["GainMap", "Gains", "Lists"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MOST_RELEVANT = 10_000_000
+_LEAST = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
+_BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
+
+
+class GainMap:
+    """A map of grades to gains: a key that tells it from others, and the function (grades, largest grade) → gains."""
+
+    def __init__(self, key: tuple[Any, ...], function: Callable[[Array, float], Array]) -> None:
+        self.key = key
+        self.function = function
+
+
+def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reverse: bool = False) -> Array:
+    """Accumulate within each list: a ufunc's ``accumulate`` over the values of every list, from either end."""
+    out = np.empty(values.size)
+    sizes = np.diff(offsets)
+    n = sizes.size
+    start = 0
+    while start < n:
+        # as many lists as fit into a block when padded to the longest of them
+        wide, stop = int(sizes[start]), start + 1
+        while stop < n and max(wide, int(sizes[stop])) * (stop + 1 - start) <= _BLOCK:
+            wide = max(wide, int(sizes[stop]))
+            stop = stop + 1
+        if wide:
+            filled = np.arange(wide) < sizes[start:stop, None]
+            padded = np.zeros(filled.shape)
+            padded[filled] = values[offsets[start] : offsets[stop]]
+            if reverse:
+                padded = accumulate(padded[:, ::-1], axis=1)[:, ::-1]
+            else:
+                padded = accumulate(padded, axis=1)
+            out[offsets[start] : offsets[stop]] = padded[filled]
+        start = stop
+    return out
+
+
+class Lists:
+    """Lists of judged documents with what their measures need to know of the judgments.
+
+    Attributes
+    ----------
+    n : int
+        How many lists.
+    length, topic, offsets : ndarray
+        Of each list: documents, topic, and where its hits start.
+    position, row : ndarray
+        Of each hit: its rank and the row of its judgment.
+    grades : ndarray
+        The grade of each row; topic ``t`` has the rows ``rows[t]:rows[t + 1]``.
+    max_grade : float
+        The largest grade of all the judgments.
+    """
+
+    def __init__(
+        self,
+        *,
+        grades: Array,
+        rows: Ints,
+        topic: NDArray[Any],
+        length: NDArray[Any],
+        offsets: Ints,
+        position: NDArray[Any],
+        row: NDArray[Any],
+        max_grade: float,
+        shown: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
+        depth: int | None = None,
+    ) -> None:
+        self.grades, self.rows = grades, rows
+        self.topic, self.length, self.offsets = topic, length, offsets
+        self.position, self.row = position, row
+        self.max_grade = max_grade
+        # ranks and lengths as shown, with the unjudged in their places, whatever the measures are to see
+        self.shown_position, self.shown_length = shown or (position, length)
+        self.ties, self.depth = ties, depth
+        self._whole: Lists | None = None  # of lists cut at a rank; their hits are still all of them, their gains not
+        self.cut: int | None = None
+        self.costs: Any = None  # what each document costs to look at; None: 1
+        self.most: float | None = None  # of one list: how many relevant documents the best run found
+        self.n = length.size
+        self._views: dict[tuple[Any, ...], Gains] = {}
+        self._cuts: dict[tuple[int, bool], Lists] = {}
+        self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
+
+    @classmethod
+    def of_rankings(cls, rankings: Rankings) -> Lists:
+        """Take the lists of aligned runs."""
+        qrels = rankings.qrels
+        first, size = rankings.tie_first, rankings.tie_size
+        tied = first is not None and size is not None and bool((size > 1).any())
+        return cls(
+            grades=qrels.grades,
+            rows=qrels.offsets,
+            topic=rankings.topic,
+            length=rankings.lengths,
+            offsets=rankings.offsets,
+            position=rankings.positions,
+            row=rankings.row,
+            max_grade=float(qrels.grades.max()),
+            shown=(rankings.rank, rankings.length),
+            ties=(first, size) if tied else None,  # type: ignore[arg-type]
+            depth=rankings.depth,
+        )
+
+    @classmethod
+    def of_grades(
+        cls,
+        grades: ArrayLike,
+        *,
+        relevant: float | None = None,
+        ideal: ArrayLike | None = None,
+        max_grade: float | None = None,
+        extra_grade: float = 1.0,
+        most: float | None = None,
+    ) -> Lists:
+        """Take one list, given by its grades (NaN: nobody judged that document) and what is known of its topic.
+
+        ``ideal`` holds the grades of all the topic's judged documents, in any order (zeros of the list may be left
+        out); without it they are the list's own and, where ``relevant`` says that there are more relevant ones, as many
+        of grade ``extra_grade``.
+        """
+        try:
+            if grades is None or isinstance(grades, str | bytes):
+                raise TypeError
+            given = np.array(grades, np.float64, ndmin=1)
+            others = None if ideal is None else np.array(ideal, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"grades {grades!r:.100}: expected a list of numbers (NaN where unjudged)") from None
+        if given.ndim != 1 or np.isinf(given).any():
+            raise MeasureError(f"grades {grades!r:.100}: expected one list of finite numbers (NaN where unjudged)")
+        position = np.flatnonzero(~np.isnan(given)) + 1
+        own = given[position - 1]
+        rest = np.zeros(0)
+        if others is not None:
+            rest = _without(others, own)
+        elif relevant is not None:
+            found = int((own >= extra_grade).sum())
+            if not found <= relevant <= _MOST_RELEVANT or relevant != int(relevant):
+                raise MeasureError(
+                    f"relevant={relevant}: expected a whole number from {found}, as in the list, to {_MOST_RELEVANT}"
+                )
+            rest = np.full(int(relevant) - found, extra_grade)
+        table = np.concatenate((own, rest))
+        largest = float(table.max(initial=-np.inf))
+        if max_grade is None:
+            max_grade = max(largest, 1.0)
+        elif isinstance(max_grade, bool) or not isinstance(max_grade, int | float) or not math.isfinite(max_grade):
+            raise MeasureError(f"max_grade={max_grade!r:.60}: expected a finite number")
+        elif max_grade < largest:
+            raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
+        out = cls(
+            grades=table,
+            rows=np.array([0, table.size]),
+            topic=np.zeros(1, np.int64),
+            length=np.array([given.size]),
+            offsets=np.array([0, own.size]),
+            position=position,
+            row=np.arange(own.size),
+            max_grade=float(max_grade),
+        )
+        if most is not None:
+            if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf:
+                raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
+            out.most = float(most)
+        return out
+
+    @cached_property
+    def grade(self) -> Array:
+        """The grade of each hit."""
+        return np.asarray(self.grades[self.row])
+
+    @cached_property
+    def list(self) -> Ints:
+        """The list of each hit."""
+        return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    def gainful(self, rows: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
+        """The hits on some rows: their places, ranks, where each list's start, and their lists.
+
+        Maps of grades to gains mostly agree on which grades gain nothing, so the last answer is kept.
+        """
+        if self._last is None or not np.array_equal(self._last[0], rows):
+            kept = np.flatnonzero(rows[self.row])
+            offsets = np.searchsorted(kept, self.offsets)
+            owner = np.repeat(np.arange(self.n), np.diff(offsets))
+            self._last = rows, (kept, np.asarray(self.position[kept], np.int64), offsets, owner)
+        return self._last[1]
+
+    def per_topic(self, rows: NDArray[Any]) -> Array:
+        """Count the true rows of each topic."""
+        total = np.concatenate(([0], np.cumsum(rows)))
+        return np.asarray(total[self.rows[1:]] - total[self.rows[:-1]], np.float64)
+
+    def per_list(self, weights: NDArray[Any]) -> Array:
+        """Sum over the hits of each list, in rank order."""
+        return np.asarray(np.bincount(self.list, weights, self.n), np.float64)
+
+    def before(self, rows: NDArray[np.bool_], hits: Ints, owner: Ints) -> Ints:
+        """How many hits on the flagged rows stand before each of some hits, in its list."""
+        total = np.zeros(self.row.size + 1, np.int32)
+        np.cumsum(rows[self.row], out=total[1:])
+        return np.asarray(total[hits] - total[self.offsets[owner]], np.int64)
+
+    def gains(self, of: GainMap) -> Gains:
+        """See these lists through a map of grades to gains."""
+        if of.key not in self._views:
+            whole = self._whole
+            if whole:
+                self._views[of.key] = whole.gains(of).on(self)
+                return self._views[of.key]
+            gain = of.function(self.grades, self.max_grade)
+            if ((gain > 0) & (gain < _LEAST)).any():
+                raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+            self._views[of.key] = Gains(self, gain)
+        return self._views[of.key]
+
+    def ending_at(self, k: int) -> Lists:
+        """These lists, each ending at rank k at the latest: for users who go no further than a list does.
+
+        Examples
+        --------
+        >>> from amble.rankings.lists import GainMap, Lists
+        >>> lists, as_it_is = Lists.of_grades([0, 1, 1, 1]), GainMap(("own",), lambda grades, most: grades)
+        >>> ends, silent = lists.ending_at(3), lists.silent_below(3)
+        >>> ends.length, ends.gains(as_it_is).position, silent.length, silent.gains(as_it_is).position
+        (array([3]), array([2, 3]), array([4]), array([2, 3]))
+        """
+        return self._down_to(k, True)
+
+    def silent_below(self, k: int) -> Lists:
+        """These lists, as long as they are, with nothing to gain or to look at below rank k: for who reads on."""
+        return self._down_to(k, False)
+
+    def _down_to(self, k: int, ends: bool) -> Lists:
+        if self.cut is not None and self.cut <= k:
+            return self
+        if (k, ends) not in self._cuts:
+            cut = copy.copy(self)
+            cut.cut, cut._whole, cut._views, cut._cuts = k, self, {}, {}
+            if ends:
+                cut.length = np.minimum(self.length, k)
+            elif self.costs is not None:
+                cut.costs = self.costs.silent_below(k)
+            if self.ties is not None:  # tied hits have no one rank, so it is for the depth to say how far they count
+                cut.depth = min(k, self.depth or k)
+            self._cuts[k, ends] = cut
+        return self._cuts[k, ends]
+
+    def forget(self) -> None:
+        """Let go of the views, which point back here: the memory of lists that are done with is free at once."""
+        for cut in self._cuts.values():
+            cut.forget()
+        self._cuts.clear()
+        self._views.clear()
+        self._last = None
+
+
+class Gains:
+    """The hits that gain something, and what could have been gained.
+
+    Attributes
+    ----------
+    position, gain, list, offsets : ndarray
+        Of each gainful hit: rank, gain and list; list ``i`` has those in ``offsets[i]:offsets[i + 1]``.
+    relevant : ndarray
+        Of each list: how many judged documents of its topic gain something (the recall base).
+    """
+
+    def __init__(self, lists: Lists, by_row: Array) -> None:
+        self.lists = lists
+        self.by_row = by_row
+        gainful = lists.gainful(by_row > 0)
+        self.kept, self.position, self.offsets, self.list = gainful
+        self.gain: Array = by_row[lists.row[self.kept]]
+        self.topic_relevant = lists.per_topic(by_row > 0)
+        self.relevant: Array = self.topic_relevant[lists.topic]
+        self.binary = bool((self.gain == 1.0).all())
+        self.made: dict[Any, Any] = {}  # what a measure has made of these hits, for others that need the same
+
+    def on(self, lists: Lists) -> Gains:
+        """What is left of these on the same lists, cut at a rank; the recall base and the ideal lists are the same."""
+        out = copy.copy(self)
+        out.lists, out.made = lists, {}
+        first = self.position if lists.ties is None else lists.ties[0][self.kept]
+        above = np.flatnonzero(first <= (lists.cut or 0))
+        if above.size < first.size:
+            out.kept, out.position, out.list = (x.take(above) for x in (self.kept, self.position, self.list))
+            out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
+            for name in ("ordinal", "seen", "found", "_keys"):
+                vars(out).pop(name, None)
+        return out
+
+    @cached_property
+    def ordinal(self) -> Ints:
+        """Each hit's number among the gainful ones of its list, from 1."""
+        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+    @cached_property
+    def seen(self) -> Array:
+        """What was gained up to and with each hit."""
+        if self.binary:
+            return np.asarray(self.ordinal, np.float64)
+        return scan(np.add.accumulate, self.gain, self.offsets)
+
+    @cached_property
+    def found(self) -> Ints:
+        """How many gainful documents each list holds."""
+        return np.asarray(np.diff(self.offsets), np.int64)
+
+    def sum(self, values: Array) -> Array:
+        """Sum over the hits of each list, in rank order."""
+        return np.asarray(np.bincount(self.list, values, self.lists.n), np.float64)
+
+    @cached_property
+    def _keys(self) -> Ints:
+        return self.list * self._stride + self.position
+
+    @cached_property
+    def _stride(self) -> int:
+        return int(self.lists.length.max(initial=0)) + 2
+
+    def upto(self, k: ArrayLike, lists: Ints | None = None) -> Ints:
+        """How many gainful documents stand at rank k or before: for each list, or for the lists given."""
+        at = np.arange(self.lists.n) if lists is None else lists
+        cut = np.clip(np.asarray(k, np.int64), 0, self._stride - 1)
+        return np.asarray(np.searchsorted(self._keys, at * self._stride + cut, side="right") - self.offsets[at])
+
+    @cached_property
+    def ideal(self) -> tuple[Array, Ints]:
+        """The gains of each topic's judged documents, best first, and where each topic's start."""
+        rows = np.flatnonzero(self.by_row > 0)
+        topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
+        gain = self.by_row[rows]
+        order = np.lexsort((-gain, topic))
+        starts = np.concatenate(([0], np.cumsum(self.topic_relevant))).astype(np.int64)
+        return gain[order], starts
+
+
+def _without(all_of: Array, some: Array) -> Array:
+    """The values of a multiset that are left when some are taken out."""
+    if np.isnan(all_of).any():
+        raise MeasureError("ideal: expected the grades of judged documents, found NaN")
+    values, counts = np.unique(all_of, return_counts=True)
+    left = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    for grade in some.tolist():
+        if not left.get(grade):
+            if grade == 0:  # of no gain: nobody lists them in an ideal
+                continue
+            raise MeasureError(
+                f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it"
+            )
+        left[grade] -= 1
+    return np.repeat(np.array(list(left)), np.array(list(left.values()), np.int64))

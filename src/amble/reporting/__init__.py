@@ -1,0 +1,8 @@
+"""Pictures of users, laws and scores, and the page that shows it all (extra ``report``)."""
+
+from __future__ import annotations
+
+from amble.reporting.charts.plotting import plot
+from amble.reporting.page import Page, report
+
+__all__ = ["Page", "plot", "report"]

@@ -1,0 +1,1 @@
+"""Charts of scores, distributions, users and orders (extra ``report``)."""

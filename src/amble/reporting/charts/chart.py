@@ -1,0 +1,215 @@
+"""Charts: altair objects, and files of them as SVG, PNG, PDF or an HTML page with everything inside.
+
+No display and no network is needed: vl-convert draws them.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from amble.errors import AmbleError
+from amble.io.files import keep, whole_file
+from amble.io.html import page
+from amble.users.forward import Behaviour
+from amble.users.markov import Wandering
+from amble.users.walk_on_list import Stroll
+
+__all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
+
+_LEAST = 0.0001  # shown on a logarithmic axis
+_DRAWN = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "svg"}
+ENDINGS = tuple(_DRAWN)
+_STYLE = "body { margin: 1rem; } svg { max-width: 100%; height: auto; }"
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
+
+
+def altair() -> Any:
+    """The library that makes charts, an extra."""
+    try:
+        return importlib.import_module("altair")
+    except ImportError:
+        raise AmbleError("charts need the extra: pip install 'amble[report]'") from None
+
+
+def shown(name: str) -> str:
+    r"""A name as charts can show it: bytes that are no UTF-8, and what XML cannot hold, are spelled out.
+
+    >>> print(shown("a\x00b"))
+    a\x00b
+    """
+    text = name.encode("utf-8", "backslashreplace").decode()
+    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def label_limit(names: Iterable[str], limit: int) -> int:
+    """How many pixels labels may take: any number (0) where cutting one could cut a character in two.
+
+    Vega cuts between the halves of characters beyond U+FFFF, such as emoji, and vl-convert then gives up.
+    """
+    return 0 if any(c > "\uffff" for name in names for c in name) else limit
+
+
+def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
+    """Rows as the data of a specification: as one text, since altair looks at everything else value by value."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    parse = {key: "string" if isinstance(value, str) else "number" for key, value in rows[0].items()}
+    return {"values": text.getvalue(), "format": {"type": "csv", "parse": parse}}
+
+
+class Line(NamedTuple):
+    """A user on a list: one line of a chart."""
+
+    measure: str
+    list: str
+    user: Behaviour | Stroll
+
+
+def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
+    """Weight, halting and residual of users against the rank, as a Vega-Lite specification.
+
+    Both axes are logarithmic, so that powers of the rank are straight lines. A value of 0 is not drawn, and lines leave
+    the panel at 0.0001.
+    """
+    drawn = list(lines)
+    names, lists = (list(dict.fromkeys(one[i] for one in drawn)) for i in (0, 1))
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "symbolType": "stroke", "symbolSize": 300}
+    encoding = {
+        "x": {
+            "field": "rank",
+            "type": "quantitative",
+            "scale": {"type": "log", "domain": [1, max(depth, 2)]},
+            "axis": {"values": [k for e in range(6) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= depth]},
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": None,
+            "scale": {"type": "log", "domain": [_LEAST, 1], "nice": False},
+            "axis": {"values": [_LEAST, 0.001, 0.01, 0.1, 1], "format": "~g"},
+        },
+        "color": {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend},
+    }
+    dash = {
+        "field": "list",
+        "type": "nominal",
+        "scale": {
+            "domain": lists,
+            "range": [[2, 2] if i == 0 and len(lists) > 1 else [1, 0] for i in range(len(lists))],
+        },
+        "legend": {**legend, "values": lists, "symbolStrokeColor": "#555"} if len(lists) > 1 else None,
+    }
+    line = {"mark": {"type": "line", "strokeWidth": 1.5, "clip": True}, "encoding": {"strokeDash": dash}}
+    dots = {
+        "transform": [{"filter": f"datum.dot && datum.value >= {_LEAST}"}],
+        "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
+    }
+    between = ("everywhere", "precision") if _wander(drawn) else ("halting 1 − C",)
+    shown = ("weight W", *between, "residual")
+    panels = [
+        {
+            "title": panel,
+            "width": 750 // len(shown),
+            "height": 180,
+            "transform": [{"filter": f"datum.panel == '{panel}'"}],
+            "encoding": encoding,
+            "layer": [line, dots],
+        }
+        for panel in shown
+    ]
+    return {"data": {"values": [row for one in drawn for row in _rows(one, depth)]}, "hconcat": panels}
+
+
+def _wander(lines: list[Line]) -> bool:
+    """Whether these are users who wander; they have other panels than users who stop at a rank."""
+    kinds = {isinstance(line.user, Wandering) for line in lines}
+    if len(kinds) > 1:
+        raise AmbleError("users who stop at a rank and users who wander have different charts; draw them apart")
+    return kinds == {True}
+
+
+def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
+    """A row for every rank and panel: null where there is nothing or 0, which breaks the line.
+
+    There are dots at the first ten ranks, and where a line has no neighbours to go to.
+    """
+    user = line.user
+    panels: dict[str, Any] = {"residual": [user.residual(i) for i in range(1, depth + 1)]}
+    if isinstance(user, Wandering):
+        panels |= {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
+    else:  # where nobody comes, nobody stops
+        halting = [h if v > 1e-12 else 0.0 for h, v in zip(user.halting, user.visits, strict=True)]
+        panels |= {"weight W": user.weights, "halting 1 − C": halting}
+    for panel, given in panels.items():
+        y = [round(float(value), 9) or None for value in given[:depth]]
+        around = [None, *y, *[None] * (depth + 1 - len(y))]
+        for i in range(1, depth + 1):
+            alone = around[i - 1] is None and around[i + 1] is None
+            row = {"measure": line.measure, "list": line.list, "rank": i, "panel": panel}
+            yield row | {"value": around[i], "dot": i <= 10 or alone}
+
+
+def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any:
+    """Weight, halting and residual of users against the rank; of users who wander, where they are and precision.
+
+    Parameters
+    ----------
+    users : dict
+        ``{name: behaviour}``; see `Measure.user`.
+    depth : int
+        The last rank shown.
+
+    Returns
+    -------
+    altair.HConcatChart
+        Three panels: the share of attention W, the chance 1 - C of stopping once there, and the share of attention that
+        goes beyond the rank. Four for users who wander: the share of attention among relevant documents, that among
+        all she visits, precision, and the share of attention beyond the rank.
+    """
+    spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
+    return altair().Chart.from_dict(spec)
+
+
+def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS) -> None:
+    """Refuse a file that no chart can be written to: better before long work than after it."""
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in endings:
+        raise AmbleError(f"{target}: a chart's name ends in {', '.join(endings)}")
+    try:
+        if ending in ENDINGS:
+            altair()
+            importlib.import_module("vl_convert")
+    except ImportError:
+        raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
+    keep([], str(target))
+
+
+def save(chart: Any, path: str | os.PathLike[str]) -> None:
+    """Write a chart to a file that appears whole or not at all; its ending tells the format.
+
+    A page of HTML holds the chart as SVG and runs no script.
+    """
+    check_file(path)
+    target = Path(path)
+    ending = target.suffix.lower()
+    made: Any = io.BytesIO() if ending in (".png", ".pdf") else io.StringIO()
+    try:
+        chart.save(made, **({"format": _DRAWN[ending]} | ({"ppi": 150} if ending == ".png" else {})))
+    except ValueError as error:  # what vl-convert says of a chart that it cannot draw
+        told = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
+        raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(told[:2])}") from None
+    drawn = made.getvalue()
+    if ending == ".html":
+        drawn = page(shown(target.stem), _STYLE, drawn)
+    with whole_file(target) as file:
+        file.write(drawn if isinstance(drawn, bytes) else drawn.encode())

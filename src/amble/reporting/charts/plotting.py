@@ -1,0 +1,151 @@
+"""`amble.plot`: a chart of whatever amble makes; and the charts of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from amble.comparison.comparison import Comparison
+from amble.distributions.distribution import Law
+from amble.distributions.partial_order import PartialOrder, order_systems
+from amble.errors import AmbleError
+from amble.evaluation.scores import Scores
+from amble.measures import Measure
+from amble.metaevaluation import Agreement, Correlations
+from amble.reporting.charts.chart import user_chart
+from amble.reporting.charts.distribution_charts import law_chart
+from amble.reporting.charts.hasse import hasse_chart
+from amble.reporting.charts.line_charts import square_chart
+from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart
+from amble.reporting.dominance import laws_under
+from amble.reporting.leaderboard import Leaderboard
+from amble.users.forward import Behaviour
+from amble.users.walk_on_list import Stroll
+
+if TYPE_CHECKING:
+    from amble.reporting.page import Page
+
+__all__ = ["charts_of", "plot"]
+
+_DRAWN = (
+    "scores, a comparison, a leaderboard, a law or laws by name, a partial order, a measure, a user or users by name, "
+    "correlations, an agreement"
+)
+_DEPTH = 100
+_LINES = 8  # laws in one chart
+
+
+def plot(
+    x: Any,
+    *,
+    measure: str | Measure | None = None,
+    run: str | None = None,
+    baseline: str | None = None,
+    title: str = "",
+) -> Any:
+    """Draw whatever amble makes.
+
+    Parameters
+    ----------
+    x : object
+        * `Scores`: runs by topics; with ``run`` and ``baseline``, the differences of the two by topic
+        * `Comparison`: the difference of each pair, with its interval
+        * `Leaderboard` (of a `Page`): means with intervals and letters
+        * `Law`, or ``{name: Law}``: the share of users whose score is at most x
+        * `PartialOrder`: the Hasse diagram
+        * `Measure`, a user (as `Measure.user` makes it), or ``{name: user}``: attention, halting, residual by rank; a
+          measure's user is drawn on a list without a relevant document
+        * `Correlations`, `Agreement` of `amble.metaevaluation`: a measure by measure matrix
+    measure : str or Measure, optional
+        Of scores and leaderboards: which one; the first, if it is not said.
+    run, baseline : str, optional
+        Of scores.
+    title : str, optional
+        Of laws and partial orders.
+
+    Returns
+    -------
+    altair chart
+        `amble.reporting.charts.chart.save` writes it as SVG, PNG, PDF or HTML.
+
+    Examples
+    --------
+    >>> import amble
+    >>> laws = {"x": amble.parse("AP").law([1, 0, 1]), "y": amble.parse("AP").law([0, 1, 1])}
+    >>> type(amble.plot(laws)).__name__
+    'LayerChart'
+    >>> amble.plot("AP")
+    Traceback (most recent call last):
+    ...
+    amble.errors.AmbleError: no chart of a str; there are charts of scores, a comparison, ...
+    """
+    if (run is None) != (baseline is None):
+        raise AmbleError("differences by topic need both: run= and baseline=")
+    if isinstance(x, Scores):
+        if run is not None and baseline is not None:
+            return difference_chart(x, run, baseline, measure)
+        return heat_chart(x, measure)
+    if isinstance(x, Leaderboard):
+        return means_chart(x, measure)
+    if isinstance(x, Comparison):
+        return pairs_chart(x)
+    if isinstance(x, PartialOrder):
+        return hasse_chart(x, title=title)
+    if isinstance(x, Correlations):
+        return square_chart(x.measures, x.values, f"{x.statistic} of rankings of runs")
+    if isinstance(x, Agreement):
+        return square_chart(x.measures, x.significant, "agreement on significant differences")
+    return _laws_or_users(x, title)
+
+
+def _laws_or_users(x: Any, title: str) -> Any:
+    if isinstance(x, Law):
+        return law_chart({title or "law": x}, title=title)
+    if isinstance(x, Measure):
+        return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
+    if isinstance(x, Behaviour | Stroll):
+        return user_chart({title or "user": x}, _DEPTH)
+    if isinstance(x, Mapping) and x:
+        kinds = list(x.values())
+        if all(isinstance(one, Law) for one in kinds):
+            return law_chart(x, title=title)
+        if all(isinstance(one, Behaviour | Stroll) for one in kinds):
+            return user_chart(x, _DEPTH)
+    raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
+
+
+def charts_of(report: Page) -> dict[str, Any]:
+    """The charts of a report's page, by the name of a file: of its first measure where one has to be chosen."""
+    scores, board, data = report.scores, report.leaderboard, report.data
+    runs = scores.runs
+    base, best = runs[data["baseline"]], runs[data["system"]]
+    out = {"means": means_chart(board), "topics": heat_chart(scores)}
+    if base != best:
+        out["differences"] = difference_chart(scores, best, base)
+    user = next((m for m, law in zip(scores.parsed, data["laws"], strict=True) if "lines" in law), None)
+    if user is not None:
+        found = laws_under(scores, user, data["chosen"], board.asked.seed)
+        drawn = dict.fromkeys([best, *([base] if base in found else []), *found])
+        out["laws"] = law_chart({name: found[name] for name in list(drawn)[:_LINES]}, title=user.label)
+        if len(found) > 1:
+            out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
+    users = {m.label: scores.user(best, topic, m) for m, topic in _answered(report)}
+    if users:
+        out["users"] = user_chart(users, _DEPTH)
+    if "tau" in data["meta"]:
+        from amble.metaevaluation import correlations
+
+        tau = correlations(scores, resample=None)
+        out["tau"] = square_chart(tau.measures, tau.values, "tau of rankings of runs")
+    return out
+
+
+def _answered(report: Page) -> list[tuple[Measure, str]]:
+    """The measures that are one user, who stops, with a topic that the run looked at has an answer to."""
+    scores, best = report.scores, report.data["system"]
+    topics = scores.rankings.topic[scores.rankings.run == best]
+    if not topics.size or scores.rankings.ties == "expected":
+        return []
+    users = [m for m in scores.parsed if m.declaration.is_user and not m.is_population]
+    walkers = [m for m in users if m.declaration.question != "wander"]
+    return [(m, scores.topics[int(topics[0])]) for m in walkers]

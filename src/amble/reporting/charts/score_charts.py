@@ -1,0 +1,203 @@
+"""Charts of scores: means with intervals, runs by topics, differences by topic and by pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from amble.comparison.comparison import Comparison
+from amble.errors import AmbleError
+from amble.evaluation.scores import Scores
+from amble.measures import Measure
+from amble.reporting.charts.chart import altair, label_limit, many, shown
+from amble.reporting.leaderboard import Leaderboard
+
+__all__ = ["difference_chart", "heat_chart", "means_chart", "pairs_chart"]
+
+_PAIRS = 200  # in one chart
+
+
+def _place(scores: Scores, measure: str | Measure | None) -> int:
+    return 0 if measure is None else scores.place(measure)
+
+
+def _run(scores: Scores, run: str) -> int:
+    try:
+        return int(scores.rankings.index(run))
+    except KeyError:
+        raise AmbleError(f"run {run!r} is not among {', '.join(scores.runs[:5])}") from None
+
+
+def _row_axis(names: list[str]) -> dict[str, Any]:
+    # a domain, since Vega-Lite makes an expression of "sort", in which not every name can stand
+    axis = {"labelLimit": label_limit(names, 220)}
+    return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
+
+
+def _topic_axis(topics: list[str]) -> dict[str, Any]:
+    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False}
+    return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
+
+
+def _titled(field: str, title: str) -> dict[str, Any]:
+    """A field with the title of its axis; the field's own goes into expressions, in which not every name can stand."""
+    return {"type": "quantitative", "title": field, "axis": {"title": title}}
+
+
+def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any:
+    """The means of runs by one measure, the best on top, with their intervals and letters.
+
+    Parameters
+    ----------
+    board : Leaderboard
+    measure : str or Measure, optional
+        The first one, if it is not said.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    scores = board.scores
+    j = _place(scores, measure)
+    letters = board.letters(j)
+    rows: list[dict[str, Any]] = []
+    for i in board.order(j):
+        at, half = float(board.means[i, j]), float(np.nan_to_num(board.half[i, j]))
+        if at == at:
+            bar = {"low": at - half, "high": at + half}
+            rows.append({"run": shown(scores.runs[i]), "mean": at, **bar, "letters": letters[i]})
+    if not rows:
+        raise AmbleError(f"no run has a mean of {scores.measures[j]}")
+    title = f"{scores.measures[j]}, {100 * (1 - board.asked.alpha):g} % intervals"
+    x: dict[str, Any] = _titled("mean", title) | {"scale": {"zero": False}}
+    ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
+    text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
+    dot = {"type": "point", "filled": True, "size": 40, "color": "#0b6b61"}
+    layers = [
+        {"mark": {"type": "rule", "strokeWidth": 2, "color": "#7fb8af"}, "encoding": ends},
+        {"mark": dot, "encoding": {"x": {"field": "mean", **x}}},
+        {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}, "encoding": text},
+    ]
+    y = _row_axis([row["run"] for row in rows])
+    spec = {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
+    return altair().Chart.from_dict(spec)
+
+
+def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
+    """Runs by topics as coloured cells: the best run on top, the easiest topic on the left.
+
+    Parameters
+    ----------
+    scores : Scores
+    measure : str or Measure, optional
+        The first one, if it is not said.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    j = _place(scores, measure)
+    values = scores.values[:, :, j]
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    by_run = np.argsort(-np.nan_to_num(scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
+    by_topic = np.argsort(-filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
+    rows: list[dict[str, Any]] = [
+        {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}
+        for i in by_run
+        for t in by_topic
+        if known[i, t]
+    ]
+    if not rows:
+        raise AmbleError(f"no run has a score of {scores.measures[j]}")
+    topics = [shown(scores.topics[t]) for t in by_topic]
+    x = _topic_axis(topics)
+    color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
+    color["legend"] = {"title": scores.measures[j]}
+    y = _row_axis([shown(scores.runs[i]) for i in by_run])
+    step = 14 if len(by_run) <= 40 else 9
+    y["axis"] |= {"labelFontSize": 10 if step > 10 else 8}
+    spec = {
+        "data": many(rows),
+        "width": 620,
+        "height": {"step": step},
+        "mark": "rect",
+        "encoding": {"x": x, "y": y, "color": color},
+    }
+    return altair().Chart.from_dict(spec)
+
+
+def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Measure | None = None) -> Any:
+    """A bar a topic, sorted: what a run has more than the baseline.
+
+    Parameters
+    ----------
+    scores : Scores
+    run, baseline : str
+    measure : str or Measure, optional
+        The first one, if it is not said.
+
+    Returns
+    -------
+    altair.Chart
+    """
+    j = _place(scores, measure)
+    a, b = _run(scores, run), _run(scores, baseline)
+    d = scores.values[a, :, j] - scores.values[b, :, j]
+    order = [t for t in np.argsort(-d, kind="stable").tolist() if d[t] == d[t]]
+    if not order:
+        raise AmbleError(f"{run} and {baseline} have no topic in common")
+    rows: list[dict[str, Any]] = [{"topic": shown(scores.topics[t]), "difference": float(d[t])} for t in order]
+    title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
+    x = _topic_axis([str(row["topic"]) for row in rows])
+    colour = {"condition": {"test": "datum.difference < 0", "value": "#c4570a"}, "value": "#1f6fb2"}
+    y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
+    return altair().Chart.from_dict(
+        {"data": many(rows), "width": 620, "height": 220, "mark": "bar", "encoding": {"x": x, "y": y, "color": colour}}
+    )
+
+
+def pairs_chart(found: Comparison) -> Any:
+    """The difference of each pair of runs with its interval; pairs that differ significantly stand out.
+
+    Parameters
+    ----------
+    found : Comparison
+        As `amble.compare` makes it; of up to 200 pairs.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    if len(found) > _PAIRS:
+        raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
+    base = found.question.baseline
+    rows: list[dict[str, Any]] = []
+    for k in np.argsort(-found.difference, kind="stable").tolist():
+        a, b = found.pairs[k]
+        rows.append(
+            {
+                "run": shown(a if base is not None else f"{a} − {b}"),
+                "difference": float(found.difference[k]),
+                "low": float(found.low[k]),
+                "high": float(found.high[k]),
+                "differs": "yes" if found.significant[k] else "no",
+            }
+        )
+    less = f" − {shown(base)}" if base is not None else ""
+    x = _titled("difference", f"{found.measure}: difference{less}")
+    colour = {
+        "field": "differs",
+        "type": "nominal",
+        "scale": {"domain": ["yes", "no"], "range": ["#0b6b61", "#9aa7a4"]},
+        "legend": {"title": "significant", "orient": "bottom"},
+    }
+    layers: list[dict[str, Any]] = [
+        {"mark": {"type": "rule", "color": "#566461", "strokeDash": [3, 3]}, "encoding": {"x": {"datum": 0}}},
+        {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
+        {"mark": {"type": "point", "filled": True, "size": 40}, "encoding": {"x": {"field": "difference", **x}}},
+    ]
+    for layer in layers[1:]:
+        layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
+    return altair().Chart.from_dict({"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers})

@@ -1,0 +1,104 @@
+"""Laws for the page: the cdfs of chosen systems under each user, orders 1 and 2, and who dominates whom."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from amble.distributions.distribution import Law
+from amble.distributions.partial_order import PartialOrder, order_systems
+from amble.errors import AmbleError, SimulationWarning
+from amble.evaluation.run_distributions import laws, orders_of
+from amble.evaluation.scores import Scores
+from amble.measures import Measure
+from amble.reporting.charts.hasse import hasse_layout
+
+__all__ = ["SIMULATED", "chosen_systems", "corners", "dominance", "laws_under"]
+
+SIMULATED = 10_000  # users on every topic, where there is no exact law
+_CORNERS = 160  # of a line on the page
+
+
+def chosen_systems(order: Sequence[int], baseline: int, most: int) -> list[int]:
+    """The baseline and the best others, in the order of the leaderboard.
+
+    >>> chosen_systems([3, 1, 0, 2], baseline=2, most=3)
+    [3, 1, 2]
+    """
+    kept = {baseline, *[i for i in order if i != baseline][: most - 1]}
+    return [i for i in order if i in kept]
+
+
+def laws_under(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Law]:
+    """The laws of some systems over users and topics: exact, or of 10,000 simulated users a topic."""
+    runs = [scores.runs[i] for i in systems]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SimulationWarning)
+        try:
+            return laws(scores.rankings, measure, runs=runs)
+        except SimulationWarning:
+            return laws(scores.rankings, measure, runs=runs, users=SIMULATED, seed=seed)
+
+
+def corners(law: Law) -> tuple[list[float], list[float]]:
+    """Where a cdf steps, and the share from there on: all atoms if they are few, else steps of 1/160 of the users."""
+    share = law.cdf(law.values)
+    keep = np.arange(share.size)
+    if share.size > _CORNERS:
+        keep = np.unique(np.append(np.unique(np.floor(share * _CORNERS), return_index=True)[1], share.size - 1))
+    return [round(x, 6) for x in law.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
+
+
+def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
+    """What the page says of laws under one user, or why it says nothing."""
+    name = measure.label
+    try:
+        found = laws_under(scores, measure, systems, seed)
+    except AmbleError as why:  # no user, or ties without one rank
+        return {"measure": name, "why": str(why)}
+    users = max(law.users or 0 for law in found.values())
+    runs = list(found)
+    asked = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
+    one = [float(x) if users and x == x else law.mean for law, x in zip(found.values(), asked[:, 0], strict=True)]
+    order = order_systems(found)
+    return {
+        "measure": name,
+        "systems": list(systems),
+        "users": users,
+        "band": round(max(law.band for law in found.values()), 6),
+        "lines": [corners(law) for law in found.values()],
+        "order1": [_number(x) for x in one],
+        "order2": [_number(x) for x in asked[:, 1].tolist()],
+        "verdicts": ["".join(_SIGNS[int(code)] for code in row) for row in order.matrix],
+        "comparable": round(order.comparable, 6),
+        "hasse": _diagram(order, dict(zip(runs, systems, strict=True))),
+    }
+
+
+_SIGNS = {1: ">", -1: "<", 0: "=", 2: "?"}
+
+
+def _number(x: float) -> float | None:
+    return round(x, 6) if x == x else None
+
+
+def _diagram(order: PartialOrder, place: dict[str, int]) -> dict[str, Any]:
+    """Nodes with where they stand, and edges from node to node; those without systems are bends of edges."""
+    every = [spot for row in hasse_layout(order, beside=True) for spot in row]
+    number = {id(spot): k for k, spot in enumerate(every)}
+    return {
+        "nodes": [
+            {
+                "x": round(spot.x, 1),
+                "half": round(spot.half, 1),
+                "level": spot.level,
+                "runs": [place[n] for n in spot.names],
+                "label": "".join(spot.label),
+            }
+            for spot in every
+        ],
+        "edges": [[number[id(spot)], number[id(below)]] for spot in every for below in spot.down],
+    }

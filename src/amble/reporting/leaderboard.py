@@ -1,0 +1,199 @@
+"""The leaderboard: means with intervals, significance letters, differences to a baseline, residual widths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.comparison.comparison import Comparison, Question
+from amble.comparison.corrections import adjust
+from amble.comparison.p_values import reaches
+from amble.comparison.pairwise import checked, compare
+from amble.errors import AlignError, AmbleError
+from amble.evaluation.scores import Scores
+from amble.measures import Lists
+from amble.measures.residuals import bounds, residuals_of
+from amble.rankings.alignment import byte_order, plain_mean
+from amble.table import Table
+
+__all__ = ["FAMILIES", "Against", "Leaderboard", "question"]
+
+Array = NDArray[np.float64]
+
+_ARROWS = "↑ ↓ differ significantly from it"
+FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
+
+
+def question(
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+    rounds: int = 10_000,
+) -> Question:
+    """What is asked of every pair of runs, two-sided; refused at once if it cannot be asked."""
+    return checked(Question(baseline, test, "two", correction or "", alpha, seed, rounds, ""))
+
+
+class Against(NamedTuple):
+    """All runs against one of them: an entry a run, NaN and 0 for the run itself."""
+
+    difference: Array
+    adjusted: Array
+    verdict: NDArray[np.int64]  # 1: better, -1: worse, 0: no difference was found
+
+
+class Leaderboard:
+    """What can be said of runs by their scores; a column a measure.
+
+    Parameters
+    ----------
+    scores : Scores
+    asked : Question
+        As `question` makes it. With fewer than two runs, or topics, nothing is tested, and ``untested`` says why.
+    progress : function, optional
+        Called with the measures done and all there are.
+
+    Attributes
+    ----------
+    means, half : ndarray
+        Runs x measures: the mean, and half the width of its 1 - alpha interval (NaN for what is not a mean).
+    residual : ndarray
+        Runs x measures: by how much the mean could rise if all unjudged documents gained the most; NaN where that
+        cannot be asked.
+    bound : list of bool
+        Of each measure: whether the residual bounds the score.
+    compared : list of Comparison
+        All pairs of runs, a comparison a measure; empty if nothing was tested.
+    untested : str
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {t: {"a": 1} for t in "123"}
+    >>> good, bad = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
+    >>> scores = amble.evaluate(qrels, {"x": dict.fromkeys("123", good), "y": dict.fromkeys("123", bad)}, "AP")
+    >>> amble.report(scores, baseline="y").leaderboard.table()
+    paired t-test, two-sided, alpha 0.05, Holm's correction of 1 comparison with y; ↑ ↓ differ significantly from it
+    run       AP
+    x    1.0000↑
+    y    0.5000
+    """
+
+    def __init__(self, scores: Scores, asked: Question, *, progress: Callable[[int, int], None] | None = None) -> None:
+        self.scores, self.asked = scores, asked
+        self.means = scores.means()
+        self.half = scores.interval(1 - asked.alpha)
+        self.bound = [bounds(m) for m in scores.parsed]
+        self.residual = np.full(self.means.shape, np.nan)
+        self.compared: list[Comparison] = []
+        self.untested = "one run has no other to be compared with" if len(scores.runs) < 2 else ""
+        if progress is not None:
+            progress(0, len(scores.parsed))
+        self._residuals()
+        for j, m in enumerate(scores.measures):
+            if not self.untested:
+                self._test(m)
+            if progress is not None:
+                progress(j + 1, len(scores.parsed))
+
+    def _residuals(self) -> None:
+        rankings, lists = self.scores.rankings, Lists.of_rankings(self.scores.rankings)
+        asked = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
+        if not asked:
+            return
+        for j, of_lists in zip(asked, residuals_of([self.scores.parsed[j] for j in asked], lists), strict=True):
+            extra = np.full(self.scores.values.shape[:2], np.nan)
+            extra[rankings.run, rankings.topic] = of_lists
+            self.residual[:, j] = plain_mean(extra[:, byte_order(self.scores.topics)])
+
+    def _test(self, measure: str) -> None:
+        try:
+            self.compared.append(self._compare(measure, None))
+        except AlignError as why:  # too few topics in common
+            self.compared, self.untested = [], str(why)
+
+    def _compare(self, measure: str, baseline: str | None) -> Comparison:
+        q = self.asked
+        return compare(self.scores, measure, baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
+
+    def order(self, j: int) -> list[int]:
+        """The places of the runs by one measure, the best first; runs without a score last."""
+        key = np.where(np.isnan(self.means[:, j]), -math.inf, self.means[:, j])
+        places: list[int] = np.argsort(-key, kind="stable").tolist()
+        return places
+
+    def letters(self, j: int) -> list[str]:
+        """The letters of each run: those that share one do not differ."""
+        if not self.compared:
+            return [""] * len(self.scores.runs)
+        table = self.compared[j].letters()
+        of = dict(zip(table["run"], table["letters"], strict=True))
+        return [str(of[run]) for run in self.scores.runs]
+
+    def against(self, j: int, baseline: int) -> Against:
+        """All runs against one of them by one measure: what `compare` finds with that run as its baseline."""
+        n = len(self.scores.runs)
+        difference, adjusted, verdict = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int64)
+        if self.compared:
+            found = self.compared[j]
+            here = np.flatnonzero((found.a == baseline) | (found.b == baseline))
+            first = found.b[here] == baseline
+            other = np.where(first, found.a[here], found.b[here])
+            d = np.where(first, found.difference[here], -found.difference[here])
+            p = found.p[here]
+            adjusted[other] = p if self.asked.test in FAMILIES else adjust(p, self.asked.correction)
+            difference[other] = d
+            verdict[other] = np.where(reaches(adjusted[other], self.asked.alpha), np.sign(d), 0).astype(np.int64)
+        return Against(difference, adjusted, verdict)
+
+    def place(self, run: str) -> int:
+        """The place of a run, by its name or its file's name."""
+        try:
+            return int(self.scores.rankings.index(run))
+        except KeyError:
+            known = ", ".join(self.scores.runs[:5]) + ("…" if len(self.scores.runs) > 5 else "")
+            raise AmbleError(f"baseline {run}: expected one of {known}") from None
+
+    def table(self, *, by: str | None = None, digits: int = 4) -> Table:
+        """The means, the best run of a measure first, with marks of significance, for text, LaTeX and HTML.
+
+        Without a baseline the marks are letters: runs that share one do not differ. With one they are arrows: ↑ for
+        runs that are significantly better than it, ↓ for those that are worse.
+        """
+        scores, q = self.scores, self.asked
+        names = list(scores.measures)
+        order = self.order(0 if by is None else scores.place(by))
+        base = None if q.baseline is None else self.place(q.baseline)
+        marks: dict[tuple[int, int], str] = {}
+        best = set()
+        for j in range(len(names)):
+            top = np.nanmax(self.means[:, j]) if not np.isnan(self.means[:, j]).all() else math.nan
+            if base is None:
+                signs = self.letters(j)
+            else:
+                signs = [{1: "↑", -1: "↓", 0: ""}[v] for v in self.against(j, base).verdict.tolist()]
+            for r, i in enumerate(order):
+                if signs[i]:
+                    marks[r, j + 1] = signs[i]
+                if len(order) > 1 and self.means[i, j] == top:
+                    best.add((r, j + 1))
+        rows: list[list[Any]] = [[scores.runs[i], *self.means[i].tolist()] for i in order]
+        return Table(["run", *names], rows, digits=digits, best=best, marks=marks, caption=self.caption)
+
+    @property
+    def caption(self) -> str:
+        """What was tested and what the marks mean, in a line; or why nothing was tested."""
+        q = self.asked
+        if not self.compared:
+            return f"not tested: {self.untested}"
+        found = self.compared[0]
+        if q.baseline is not None:
+            found = self._compare(self.scores.measures[0], q.baseline)
+        shown = found.caption.splitlines()[0].split(": ", 1)[1]
+        return shown + ("; runs that share a letter do not differ" if q.baseline is None else f"; {_ARROWS}")

@@ -1,0 +1,123 @@
+"""A report's options in a file, so that it can be made again: TOML, with the names of the command's options."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from amble.errors import ReadError
+from amble.io.toml import read_toml
+
+__all__ = ["KEYS", "read_config", "write_config"]
+
+# key: what it holds
+KEYS: dict[str, str] = {
+    "title": "text",
+    "qrels": "text",
+    "runs": "texts",
+    "measures": "texts",
+    "baseline": "text",
+    "test": "text",
+    "correction": "text",
+    "alpha": "number",
+    "seed": "whole",
+    "rounds": "whole",
+    "systems": "whole",
+    "depth": "whole",
+    "missing": "text",
+    "ties": "text",
+    "unjudged": "text",
+    "duplicates": "text",
+    "float32": "switch",
+    "allow-unjudged": "switch",
+    "undefined": "text",
+    "threads": "whole",
+    "max-line": "whole",
+    "plugins": "texts",
+    "fail-if": "texts",
+    "output": "text",
+    "charts": "text",
+    "chart-format": "texts",
+    "latex": "text",
+}
+_EXPECTED = {
+    "text": "a text",
+    "texts": "a text or a list of texts",
+    "number": "a number",
+    "whole": "a whole number",
+    "switch": "true or false",
+}
+_PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read a file of options; paths in it are meant from its own folder, and runs may be patterns (``runs/*.run``)."""
+    found = read_toml(path)
+    folder = os.path.dirname(path)
+    return {key: _value(path, folder, key, value) for key, value in found.items()}
+
+
+def _value(path: str, folder: str, key: str, value: Any) -> Any:
+    if key not in KEYS:
+        near = difflib.get_close_matches(key, KEYS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"expected some of {', '.join(KEYS)}"
+        raise ReadError(f"{path}: no option is called {key!r}; {hint}")
+    kind = KEYS[key]
+    if kind == "texts" and isinstance(value, str):
+        value = [value]
+    right = {
+        "text": isinstance(value, str),
+        "texts": isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "whole": isinstance(value, int) and not isinstance(value, bool),
+        "switch": isinstance(value, bool),
+    }[kind]
+    if not right:
+        raise ReadError(f"{path}: {key} = {value!r:.60}, expected {_EXPECTED[kind]}")
+    if key not in _PATHS:
+        return value
+    if isinstance(value, str):
+        return os.path.join(folder, value)
+    return [found for one in value for found in _files(path, key, os.path.join(folder, one))]
+
+
+def _files(path: str, key: str, pattern: str) -> list[str]:
+    """The files of a pattern, in the order of their names; a file's own name need not be there yet."""
+    if os.path.exists(pattern) or not glob.has_magic(pattern):
+        return [pattern]
+    found = sorted(glob.glob(pattern))
+    if not found:
+        raise ReadError(f"{path}: {key}: no file matches {pattern}")
+    return found
+
+
+def write_config(options: Mapping[str, Any]) -> str:
+    """Write options as TOML, in the order of `KEYS`; what is None, empty or off is left out.
+
+    >>> print(write_config({"qrels": "q.txt", "runs": ["a.run", "b.run"], "alpha": 0.05, "seed": None}))
+    qrels = "q.txt"
+    runs = [
+      "a.run",
+      "b.run",
+    ]
+    alpha = 0.05
+    """
+    lines = []
+    for key in KEYS:
+        value = options.get(key)
+        if value is None or value is False or value == []:
+            continue
+        if isinstance(value, list):
+            lines += [f"{key} = ["] + [f"  {_quoted(x)}," for x in value] + ["]"]
+        else:
+            lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else repr(value).lower()}")
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML."""
+    out = text.encode("utf-8", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in out) + '"'

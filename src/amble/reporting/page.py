@@ -1,0 +1,226 @@
+"""The report: one HTML file with everything inside, that asks the network for nothing.
+
+The page is a template of Jinja2, filled with autoescape on, a style sheet, some JavaScript of our own that draws with
+SVG, and the data as JSON. A Content-Security-Policy names the script and the style sheet by their hashes and forbids
+everything else, so that no request can be made, whatever a run or a topic is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from amble.comparison.comparison import Question
+from amble.errors import AmbleError
+from amble.evaluation.scores import Scores
+from amble.io.files import write_whole
+from amble.io.html import embedded, policy
+from amble.progress import Progress
+from amble.references import bibliography
+from amble.reporting.charts.chart import shown
+from amble.reporting.leaderboard import FAMILIES, Leaderboard, question
+from amble.reporting.page_data import contents
+
+__all__ = ["Page", "jinja", "report"]
+
+SYSTEMS = 16  # whose laws and documents are shown
+_SCRIPTS = ("marks.js", "board.js", "topics.js", "laws.js", "users.js", "start.js")
+_FEW = 6  # runs named in a command
+
+# what the commands on the page need not say
+_ALIGNED = {"depth": None, "missing": "zero", "ties": "docno", "unjudged": "zero", "duplicates": "error"}
+_ASKED = {"test": "t", "correction": "holm", "alpha": 0.05, "seed": 0, "rounds": 10_000}
+
+
+def jinja() -> Any:
+    """The library that fills the page, an extra."""
+    try:
+        return importlib.import_module("jinja2")
+    except ImportError:
+        raise AmbleError("the report needs the extra: pip install 'amble[report]'") from None
+
+
+class Page:
+    """What is known of some runs, as a page; made by `amble.report`.
+
+    Attributes
+    ----------
+    scores : Scores
+    leaderboard : Leaderboard
+        Means, intervals, letters; its ``table()`` has marks of significance, also in LaTeX.
+    data : dict
+        What the page shows: plain lists and numbers, as they are embedded.
+
+    Examples
+    --------
+    >>> import amble
+    >>> scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
+    >>> page = amble.report(scores)
+    >>> page
+    Page(1 runs, 1 topics, AP)
+    >>> page.html()[:15]
+    '<!doctype html>'
+    """
+
+    def __init__(
+        self, scores: Scores, leaderboard: Leaderboard, data: dict[str, Any], about: Mapping[str, Any]
+    ) -> None:
+        self.scores, self.leaderboard, self.data = scores, leaderboard, data
+        self._about = about
+
+    def html(self) -> str:
+        """The page."""
+        environment = jinja().Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+        script, style = "\n".join(map(_asset, _SCRIPTS)), _asset("page.css")
+        text: str = environment.from_string(_asset("page.html")).render(
+            data=self.data,
+            json=embedded(self.data),
+            script=script,
+            style=style,
+            policy=policy(style, script),
+            order=self.leaderboard.order(0),
+            topics=len(self.scores.topics),
+            bibliography=bibliography(self.data["audit"]["cited"]),
+            commands=_commands(self.scores, self.leaderboard.asked, self._about),
+            **self._about,
+        )
+        return text
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, that appears whole or not at all; a report that is there stays until then."""
+        write_whole(path, self.html())
+
+    def charts(self) -> dict[str, Any]:
+        """The charts of the page as altair objects, by name; `amble.reporting.charts.chart.save` writes them."""
+        from amble.reporting.charts.plotting import charts_of
+
+        return charts_of(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Page({len(self.scores.runs)} runs, {len(self.scores.topics)} topics, {', '.join(self.scores.measures)})"
+        )
+
+
+def report(
+    scores: Scores,
+    *,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+    rounds: int = 10_000,
+    systems: int = SYSTEMS,
+    title: str = "",
+    command: str = "",
+    config: str = "",
+    files: Sequence[Mapping[str, Any]] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> Page:
+    """Make a report of runs: one page that shows it all.
+
+    Parameters
+    ----------
+    scores : Scores
+        The first measure is the one that the page starts with.
+    baseline : str, optional
+        The run that others are compared with at first; the reader may choose another one. Without it, the best run.
+    test, correction, alpha, seed, rounds
+        As for `compare`; tests are two-sided.
+    systems : int
+        How many runs are shown in detail (laws, dominance, documents): the baseline and the best by the first measure.
+    title : str, optional
+    command, config : str, optional
+        How the report can be made again, shown on the page: a command, and a file for ``amble report --config``.
+    files : list of dict, optional
+        What was read: path, bytes and sha256 of each file.
+    progress : function, optional
+        Called with the steps done and all there are.
+
+    Returns
+    -------
+    Page
+
+    Examples
+    --------
+    >>> import amble
+    >>> qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1}}
+    >>> runs = {
+    ...     "x": {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}},
+    ...     "y": {"1": {"b": 2.0, "a": 1.0}, "2": {"c": 1.0}},
+    ... }
+    >>> report = amble.report(amble.evaluate(qrels, runs, "AP P@1"), title="Two runs")
+    >>> report.data["leaderboard"]["means"]
+    [[1.0, 0.75], [1.0, 0.5]]
+    >>> "Two runs" in report.html()
+    True
+    """
+    if not isinstance(scores, Scores):
+        raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
+    if isinstance(systems, bool) or not isinstance(systems, int) or systems < 1:
+        raise AmbleError(f"systems={systems!r}: expected a whole number of at least 1")
+    asked = question(baseline, test, correction, alpha, seed, rounds)
+    steps = 5 + 2 * len(scores.measures)
+    line = Progress("report")
+    said = progress or line
+    done = 0
+
+    def step(what: str) -> None:
+        nonlocal done
+        done += 1
+        line.what = f"report, {what}"
+        said(min(done, steps), steps)
+
+    try:
+        board = Leaderboard(scores, asked, progress=lambda i, n: step("tests"))
+        first = board.order(0)[0] if baseline is None else board.place(baseline)
+        data = contents(scores, board, first, systems, progress=step)
+    finally:
+        line.close()
+    data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
+    about = {
+        "command_line": shown(command),
+        "config": shown(config),
+        "files": [{**f, "path": shown(str(f["path"]))} for f in files],
+    }
+    return Page(scores, board, data, about)
+
+
+def _asset(name: str) -> str:
+    return resources.files("amble.reporting").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _said(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
+    """Options as a command takes them: those that are not as usual."""
+    unusual = {key: options[key] for key in usual if options[key] != usual[key]}
+    return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in unusual.items())
+
+
+def _commands(scores: Scores, asked: Question, about: Mapping[str, Any]) -> dict[str, str]:
+    """The command that makes the numbers of each section, with what was chosen for the page."""
+    paths = [f["path"] for f in about["files"]]
+    named = 2 <= len(paths) <= 1 + _FEW
+    qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
+    read = _said({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
+    read += " --float32" * (scores.rankings.score_dtype == "float32")
+    tested = _said(asked._asdict(), _ASKED if asked.test not in FAMILIES else _ASKED | {"correction": "none"})
+    seed = _said(asked._asdict(), {"seed": 0})
+    files = f"{qrels} {runs}{read}"
+    measures = " ".join(shlex.quote(name) for name in scores.measures)
+    first = shlex.quote(scores.measures[0])
+    user = next((shlex.quote(m.label) for m in scores.parsed if m.declaration.is_user), first)
+    return {
+        "leaderboard": f"amble compare {files}{tested} -m {measures} --letters",
+        "topics": f"amble eval {files} -m {measures} -q --format tsv",
+        "documents": f"amble compare {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
+        "laws": f"amble law {files}{seed} -m {user} --levels",
+        "users": f"amble user {user} --depth 100",
+        "meta": f"amble meta tau {files}{seed} -m {measures}",
+        "audit": f"amble check {runs} --qrels {qrels}",
+        "references": f"amble eval {files} -m {measures} --bib",
+    }

@@ -1,0 +1,1 @@
+"""Retrieval: from a collection and topics to runs."""

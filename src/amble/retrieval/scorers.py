@@ -1,0 +1,293 @@
+"""Six ways to score a document for a query.
+
+All but Jaccard are sums over the terms that query and document share: the weight of the term in the query times its
+weight in the document. So the scores of all documents for all queries are one sparse product. What is not such a sum
+(the size of the union, the unseen terms of a language model) is done afterwards, for the documents that were found.
+
+N documents, df of them with the term, tf times in this one, qtf times in the query, cf times in all documents:
+
+* ``jaccard``: terms in both / terms in either
+* ``logtf``: sum of 1 + log10 tf
+* ``tfidf``: sum of (1 + log10 tf) log10(N / df)
+* ``cosine``: of two vectors weighted by SMART's letters, ``lnc.ltc``
+* ``bm25``: sum of qtf ln(1 + (N - df + 0.5) / (df + 0.5)) tf / (tf + k1 (1 - b + b length / mean length))
+* ``lm``: sum of qtf ln((tf + mu cf / tokens) / (length + mu)), over all terms of the query that are in the collection
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from amble.errors import AmbleError, MeasureError
+from amble.expressions.domains import Above, AtLeast, Between, Domain
+from amble.expressions.grammar import Value, parse_call, show_value
+from amble.retrieval.inverted_index import Index
+from amble.retrieval.smart import Letters, Tallies, parse_smart
+
+__all__ = ["SCORERS", "Postings", "Query", "Scorer", "parse_scorer"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Query(NamedTuple):
+    """A query: its terms that are in the index (in their order there), how often, and how many there are in all."""
+
+    terms: Ints
+    counts: Floats
+    size: int  # different terms, with those that are in no document
+
+
+class Postings(NamedTuple):
+    """Entries of the index: a term, a document, how often."""
+
+    terms: Ints
+    docs: Ints
+    counts: Floats
+
+
+class _Base(Domain):
+    """The base of a logarithm: a number above 1, or the letter e."""
+
+    text = "a number above 1, or 'e'"
+
+    def check(self, value: Any) -> Any:
+        return value if value == "e" else Above(1).check(value)
+
+
+class _Smart(Domain):
+    """Six letters."""
+
+    text = "SMART's letters, as 'lnc.ltc': tf of nlabL, df of ntps, norm of nc"
+
+    def check(self, value: Any) -> Any:
+        parse_smart(value)
+        return value
+
+
+class Scorer(ABC):
+    """A way to score. Made by `parse_scorer`; each one says what its weights are.
+
+    Attributes
+    ----------
+    name : str
+        Which of the six.
+    values : dict
+        Its parameters.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {}
+
+    def __init__(self, **given: Any) -> None:
+        self.values: dict[str, Any] = {}
+        for key, value in given.items():
+            if key not in self.parameters:
+                expected = f"one of {', '.join(self.parameters)}" if self.parameters else "none: it has no parameters"
+                raise AmbleError(f"{self.name}: unknown parameter {key!r}, expected {expected}")
+            domain = self.parameters[key][0]
+            try:
+                self.values[key] = domain.check(value)
+            except ValueError:
+                raise AmbleError(
+                    f"{self.name}: {key}={show_value(value)} is not allowed, expected {domain.text}"
+                ) from None
+        for key, (_, default) in self.parameters.items():
+            self.values.setdefault(key, default)
+
+    def __str__(self) -> str:
+        told = [
+            f"{key}={show_value(self.values[key])}"
+            for key, (_, usual) in self.parameters.items()
+            if self.values[key] != usual
+        ]
+        return f"{self.name}({','.join(told)})" if told else self.name
+
+    def __repr__(self) -> str:
+        return f"<scorer {self}>"
+
+    @abstractmethod
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        """Weights of terms in documents."""
+
+    def query(self, index: Index, query: Query) -> Floats:
+        """Weights of terms in the query."""
+        return np.ones(len(query.terms))
+
+    def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
+        """Make scores of sums."""
+        return sums
+
+    def rarity(self, index: Index, terms: Ints) -> Floats | None:
+        """The idf of terms, if it knows such a thing."""
+        return None
+
+
+class _Jaccard(Scorer):
+    name = "jaccard"
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        return np.ones(len(entries.terms))
+
+    def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
+        return sums / (query.size + index.sizes[docs] - sums)
+
+
+class _LogTf(Scorer):
+    name = "logtf"
+    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"base": (_Base(), 10.0)}
+
+    @property
+    def log(self) -> float:
+        base = self.values["base"]
+        return 1.0 if base == "e" else math.log(base)
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        return 1 + np.log(entries.counts) / self.log
+
+
+class _TfIdf(_LogTf):
+    name = "tfidf"
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        return super().documents(index, entries) * self.rarity(index, entries.terms)
+
+    def rarity(self, index: Index, terms: Ints) -> Floats:
+        return np.log(len(index.docs) / index.document_frequency[terms]) / self.log
+
+
+class _Cosine(_LogTf):
+    name = "cosine"
+    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"weights": (_Smart(), "lnc.ltc"), **_LogTf.parameters}
+
+    @property
+    def letters(self) -> tuple[Letters, Letters]:
+        return parse_smart(self.values["weights"])
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        letters = self.letters[0]
+        if not letters.normalised:
+            return self._raw(index, letters, entries)
+        lengths = self._lengths(index, letters)[entries.docs]
+        return _divided(self._raw(index, letters, entries), lengths)
+
+    def _raw(self, index: Index, letters: Letters, entries: Postings) -> Floats:
+        tallies = _tallies(index) if letters.tf in "aL" else _NO_TALLIES
+        weight = letters.frequency(entries.counts, entries.docs, tallies, self.log)
+        return weight * letters.rarity(index.document_frequency[entries.terms], len(index.docs), self.log)
+
+    def _lengths(self, index: Index, letters: Letters) -> Floats:
+        """The length of each document's vector, of all its terms."""
+        matrix = index.matrix
+        rows = np.repeat(np.arange(len(index.terms)), np.diff(matrix.indptr))
+        every = self._raw(index, letters, Postings(rows, matrix.indices, matrix.data))
+        return np.sqrt(np.bincount(matrix.indices, weights=every**2, minlength=len(index.docs)))
+
+    def query(self, index: Index, query: Query) -> Floats:
+        letters = self.letters[1]
+        if not len(query.terms):
+            return np.zeros(0)
+        tallies = Tallies(np.array([query.counts.max()]), np.array([query.counts.mean()]))
+        weight = letters.frequency(query.counts, np.zeros(len(query.terms), int), tallies, self.log)
+        weight = weight * letters.rarity(index.document_frequency[query.terms], len(index.docs), self.log)
+        return _divided(weight, np.sqrt(np.sum(weight**2))) if letters.normalised else weight
+
+    def rarity(self, index: Index, terms: Ints) -> Floats | None:
+        said = [letters for letters in self.letters if letters.df != "n"]
+        return said[-1].rarity(index.document_frequency[terms], len(index.docs), self.log) if said else None
+
+
+class _Bm25(Scorer):
+    name = "bm25"
+    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {
+        "k1": (AtLeast(0), 1.2),
+        "b": (Between(0, 1, closed=True), 0.75),
+    }
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        k1, b = self.values["k1"], self.values["b"]
+        lengths = index.lengths[entries.docs] / (index.tokens / len(index.docs))
+        tf = entries.counts
+        weights: Floats = self.rarity(index, entries.terms) * (tf / (tf + k1 * (1 - b + b * lengths)))
+        return weights
+
+    def query(self, index: Index, query: Query) -> Floats:
+        return query.counts
+
+    def rarity(self, index: Index, terms: Ints) -> Floats:
+        df = index.document_frequency[terms]
+        return np.log1p((len(index.docs) - df + 0.5) / (df + 0.5))
+
+
+class _LanguageModel(Scorer):
+    name = "lm"
+    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"mu": (Above(0), 2000.0)}
+
+    def _prior(self, index: Index, terms: Ints) -> Floats:
+        """What each document has of each term before it is seen: mu times the term's share of the collection."""
+        return np.asarray(self.values["mu"] * (index.collection_frequency[terms] / index.tokens))
+
+    def documents(self, index: Index, entries: Postings) -> Floats:
+        with np.errstate(over="ignore", divide="ignore"):  # of a tiny mu: what comes of it is looked at in the end
+            return np.log1p(entries.counts / self._prior(index, entries.terms))
+
+    def query(self, index: Index, query: Query) -> Floats:
+        return query.counts
+
+    def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
+        """Add what a document that has none of the terms would have."""
+        seen = query.counts.sum() * np.log(index.lengths[docs] + self.values["mu"])
+        return np.asarray(sums + (float(np.sum(query.counts * np.log(self._prior(index, query.terms)))) - seen))
+
+
+SCORERS: dict[str, type[Scorer]] = {
+    each.name: each for each in (_Jaccard, _LogTf, _TfIdf, _Cosine, _Bm25, _LanguageModel)
+}
+
+_NO_TALLIES = Tallies(np.zeros(0), np.zeros(0))
+
+
+def _tallies(index: Index) -> Tallies:
+    largest = np.zeros(len(index.docs))
+    np.maximum.at(largest, index.matrix.indices, index.matrix.data)
+    return Tallies(largest, index.lengths / np.maximum(index.sizes, 1))
+
+
+def _divided(weights: Floats, lengths: Any) -> Floats:
+    """Divide by lengths; a vector of no length stays as it is, all zeros."""
+    out = np.zeros_like(weights)
+    np.divide(weights, lengths, out=out, where=np.asarray(lengths) > 0)
+    return out
+
+
+def parse_scorer(text: str | Scorer) -> Scorer:
+    """Read a scorer: its name, and its parameters where they are not the usual ones.
+
+    Examples
+    --------
+    >>> from amble.retrieval.scorers import parse_scorer
+    >>> parse_scorer("bm25"), parse_scorer("bm25(k1=0.9, b=0.4)"), parse_scorer("cosine(weights='nnc.nnc')")
+    (<scorer bm25>, <scorer bm25(k1=0.9,b=0.4)>, <scorer cosine(weights='nnc.nnc')>)
+    """
+    if isinstance(text, Scorer):
+        return text
+    if not isinstance(text, str):
+        raise AmbleError(f"scorer {text!r}: expected a name, such as 'bm25'")
+    try:
+        name, arguments, at = parse_call(text)
+    except MeasureError as error:
+        raise AmbleError(f"scorer {str(error).replace('measure', 'scorer')}") from None
+    if name not in SCORERS:
+        close = difflib.get_close_matches(name.lower(), SCORERS, 1)
+        hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(SCORERS)}"
+        raise AmbleError(f"scorer {name!r} is unknown, {hint}")
+    if at is not None:
+        raise AmbleError(
+            f"scorer {text!r}: found '@', expected nothing after the parameters; -k says how many documents"
+        )
+    return SCORERS[name](**arguments)

@@ -1,0 +1,195 @@
+"""Any forward user, followed rank by rank: one list for her behaviour, blocks of lists for scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.lists import Gains
+from amble.users.forward import Behaviour, Forward, check_chances, inverse_square
+from amble.users.forward_static import FURTHEST, NOBODY, divided, followed
+from amble.users.tails import Geometric, InverseSquare, Tail
+
+__all__ = ["behaviour_on", "score_dense"]
+
+Array = NDArray[np.float64]
+_LISTS = 512  # followed side by side
+
+
+def behaviour_on(
+    function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, i: int
+) -> tuple[Behaviour, Array]:
+    """Follow the user down list i: what she does at each rank, and the gains she meets."""
+    n = max(int(gains.lists.length[i]), 1)
+    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+
+    def met(m: int) -> tuple[Forward, Array]:
+        gain = np.zeros(m)
+        gain[gains.position[hits] - 1] = gains.gain[hits]
+        rank = np.arange(1, m + 1, dtype=np.float64)
+        relevant = np.float64(gains.relevant[i])
+        seen, cost = np.cumsum(gain), np.float64(1.0)
+        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, "relevant": relevant}
+        return function(**{name: points[name] for name in names}), gain
+
+    user, gain = met(n)
+    if user.depth is not None and user.depth > n:
+        user, gain = met(user.depth)
+    if user.mass is not None:
+        mass = float(np.max(user.mass))
+        user = Forward(last=np.asarray(user.rule) / mass if mass > 0 else np.zeros(n), beyond=user.beyond)
+    if user.beyond == "endless" and user.kind == "continuation" and np.ndim(user.rule) > 0:
+        return followed(met, gain.size)
+    behaviour = user.over(gain.size)
+    padded = np.zeros(behaviour.visits.size)
+    padded[: gain.size] = gain
+    return behaviour, padded
+
+
+def score_dense(
+    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, norm: str | None
+) -> Array:
+    """Score any forward user, rank by rank, in blocks of lists."""
+    lists = gains.lists
+    out = np.zeros((2, lists.n)) if question == "both" else np.zeros(lists.n)
+    order = np.argsort(lists.length, kind="stable")
+    for at in range(0, lists.n, _LISTS):
+        block = order[at : at + _LISTS]
+        out[..., block] = _Block(gains, block).walk(function, names, question)
+    if norm == "ideal":
+        raise MeasureError("a user who looks at the grades has no ideal list to be compared with")
+    return divided(out, gains, norm, out)
+
+
+class _Block:
+    """Some lists, followed side by side, a stretch of ranks at a time, until nobody is left."""
+
+    def __init__(self, gains: Gains, block: NDArray[Any]) -> None:
+        self.gains, self.block = gains, block
+        self.length = np.asarray(gains.lists.length[block], np.int64)
+        place = np.full(gains.lists.n, -1)
+        place[block] = np.arange(block.size)
+        mine = np.flatnonzero(place[gains.list] >= 0)
+        by_rank = mine[np.argsort(gains.position[mine], kind="stable")]
+        self.where = place[gains.list[by_rank]]
+        self.position = gains.position[by_rank]
+        self.gain = gains.gain[by_rank]
+        self.relevant = gains.relevant[block][:, None]
+
+    def stretch(self, start: int, stop: int) -> Array:
+        """The gains at ranks start + 1 to stop."""
+        out = np.zeros((self.block.size, stop - start))
+        a, b = np.searchsorted(self.position, (start, stop), side="right")
+        out[self.where[a:b], self.position[a:b] - start - 1] = self.gain[a:b]
+        return out
+
+    def walk(self, function: Callable[..., Forward], names: tuple[str, ...], question: str) -> Array:
+        """Follow everybody and answer the question."""
+        size = self.block.size
+        costs = self.gains.lists.costs
+        seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
+        answer, depth = np.zeros(size), np.zeros(size)
+        longest = max(int(self.length.max(initial=0)), 1)
+        start, width, first, level = 0, 64, None, None
+        while True:
+            rank = np.arange(start + 1, start + width + 1, dtype=np.float64)
+            gain = self.stretch(start, start + width)
+            cost = np.ones((1, width)) if costs is None else costs.stretch(self.block, start, start + width)
+            total_seen = seen[:, None] + np.cumsum(gain, axis=1)
+            total_spent = spent[:, None] + np.cumsum(np.broadcast_to(cost, gain.shape), axis=1)
+            points = {
+                "rank": rank,
+                "gain": gain,
+                "seen": total_seen,
+                "spent": total_spent,
+                "cost": cost,
+                "relevant": self.relevant,
+            }
+            user = function(**{name: points[name] for name in names})
+            if user.kind in ("visits", "weights") and callable(user.rule):  # as chances of going on
+                chances = np.asarray(user.rule(rank + 1.0) / user.rule(rank))
+                user = Forward(continuation=chances, survival=user.survival, depth=user.depth, beyond=user.beyond)
+            value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
+            if user.kind in ("visits", "weights"):
+                first = value[:, :1] if first is None else first
+                visits = value / first
+                level = np.concatenate((visits[:, :1] if level is None else level[:, -1:], visits), axis=1)
+                if not np.isfinite(visits).all() or (visits < 0).any() or (np.diff(level, axis=1) > 1e-9).any():
+                    raise MeasureError(f"{user.kind} must be numbers that do not rise with the rank")
+                c = np.ones(gain.shape)  # only V is asked of her
+            else:
+                c, visits = self._chances(user, value, rank, reach)
+            inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
+            last_rank = np.full(size, user.depth) if user.depth is not None else self.length
+            if user.ends:
+                inside = rank <= self.length[:, None]
+            visits = np.where(inside, visits, 0.0)
+            if user.beyond == "stop":
+                c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
+            if question == "inside":
+                visits_inside = np.where(rank <= self.length[:, None], visits, 0.0)
+                depth += visits_inside.sum(axis=1)
+            else:
+                depth += visits.sum(axis=1)
+            if question in ("order2", "total", "both"):
+                answer += (visits * gain).sum(axis=1)
+            elif question == "cost":
+                answer += (visits * cost).sum(axis=1)
+            elif question not in ("depth", "inside"):
+                if user.kind in ("visits", "weights"):
+                    raise MeasureError("a user who looks at the grades is asked for her rate by C or L, not by V or W")
+                stops = visits * (1.0 - c)
+                answer += ((stops * total_seen if question == "order1" else stops) / rank).sum(axis=1)
+            seen, spent = total_seen[:, -1], total_spent[:, -1]
+            reach = visits[:, -1] * c[:, -1]
+            start += width
+            width = min(2 * width, 512)
+            end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
+            if question == "inside":
+                end = longest
+            if (end is not None and start >= end) or reach.max(initial=0) < NOBODY:
+                break
+            if start > FURTHEST:
+                raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
+            tail = self._tail(user, value) if start >= longest and user.depth is None else None
+            if tail is not None and question in ("order2", "total", "depth", "cost", "both"):
+                more = np.asarray(tail.visits(reach, start))
+                depth += more
+                if question == "cost":
+                    answer += more * (1.0 if costs is None else costs.beyond)
+                break
+        if question in ("depth", "inside"):
+            return depth
+        if question == "both":
+            return np.stack((answer, depth))
+        return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
+
+    @staticmethod
+    def _chances(user: Forward, value: Array, rank: Array, reach: Array) -> tuple[Array, Array]:
+        """C and V over a stretch that ``reach`` get to."""
+        if user.kind == "last":
+            last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
+            visits = reach[:, None] - np.cumsum(last, axis=1) + last
+            if not np.isfinite(last).all() or (last < -1e-9).any() or (visits - last < -1e-9).any():
+                raise MeasureError("the chances that a rank is the last one must be at least 0 and sum to at most 1")
+            visits = np.where(visits > 1e-15, visits, 0.0)
+            return np.divide(visits - last, visits, out=np.zeros(last.shape), where=visits > 0), visits
+        c = inverse_square(rank, value) if user.kind == "shift" else value
+        if user.survival is not None:
+            c = c * user.survival
+        check_chances(c, rank)
+        first = np.ones((c.shape[0], 1))
+        return c, reach[:, None] * np.cumprod(np.concatenate((first, c[:, :-1]), axis=1), axis=1)
+
+    @staticmethod
+    def _tail(user: Forward, value: Array) -> Tail | None:
+        """The closed form of reading on for ever, where there is one."""
+        if user.beyond != "endless":
+            return None
+        if user.kind == "shift":
+            return InverseSquare(value[:, -1])
+        return Geometric(float(user.rule)) if np.ndim(user.rule) == 0 else None

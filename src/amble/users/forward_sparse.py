@@ -1,0 +1,162 @@
+"""Users followed from one gainful document to the next: nothing need be computed between.
+
+Either she stops only where she gains something (AP, RR, ERR, BPM, NERR), or she changes her mind only there (INST), and
+what she does between has a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.lists import Gains, scan
+from amble.users.forward import Forward, check_chances
+from amble.users.tails import trigamma
+
+__all__ = ["score_piecewise", "score_sparse"]
+
+Array = NDArray[np.float64]
+
+
+def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
+    """What she sees at each gainful document."""
+    points = {
+        "rank": np.asarray(gains.position, np.float64),
+        "gain": gains.gain,
+        "seen": gains.seen,
+        "spent": np.asarray(gains.position, np.float64),
+        "relevant": gains.relevant[gains.list],
+    }
+    return {name: points[name] for name in names}
+
+
+def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
+    """Score a user who stops only where she gains something."""
+    user = function(**_at_hits(gains, names))
+    if question in ("order2", "total", "depth", "inside", "both"):
+        return _score_surviving(user, question, gains)
+    value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
+    if user.kind == "last":
+        last = value
+    elif user.kind == "continuation":
+        check_chances(value, gains.position)
+        last = _before(value, gains) * (1.0 - value)
+    else:
+        raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
+    answer = last * gains.seen / gains.position if question == "order1" else last / gains.position
+    total = gains.sum(answer)
+    if user.mass is not None:
+        mass = np.ones(total.size)
+        mass[gains.list] = user.mass
+        total = total / mass
+    return total
+
+
+def _before(chances: Array, gains: Gains) -> Array:
+    """The product of the chances at the hits before each one."""
+    product = scan(np.multiply.accumulate, chances, gains.offsets)
+    return np.where(gains.ordinal == 1, 1.0, np.concatenate(([1.0], product[:-1])))
+
+
+def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
+    """Score a user who walks as one who does not look at the grades, but may stop at each gain as well."""
+    lists = gains.lists
+    if user.survival is None:
+        raise MeasureError("a user who stops at gains says with what chance she survives them")
+    survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
+    check_chances(survival, gains.position)
+    behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
+        max(int(lists.length.max(initial=0)), 1)
+    )
+    area = np.concatenate(([0.0], np.cumsum(behaviour.visits)))
+    before = _before(survival, gains)
+    here = area[gains.position] - area[gains.position - 1]
+    total = gains.sum(before * here * gains.gain)
+    if question == "total":
+        return total
+    # ranks after a hit, up to and with the next one; the first of all from rank 1
+    if question == "inside" or user.ends:
+        end = area[lists.length]
+    else:
+        end = np.full(lists.n, behaviour.expected_depth)
+    following = end[gains.list]
+    inner = np.flatnonzero(gains.list[1:] == gains.list[:-1])
+    following[inner] = area[gains.position[inner + 1]]
+    depth = gains.sum(before * survival * (following - area[gains.position]))
+    first = gains.ordinal == 1
+    lead = end.copy()
+    lead[gains.list[first]] = area[gains.position[first]]
+    depth = depth + lead
+    if question == "both":
+        return np.stack((total, depth))
+    return depth if question in ("depth", "inside") else total / np.where(depth > 0, depth, 1.0)
+
+
+def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
+    """Score a user who changes her mind only where she gains something.
+
+    Between a gain at rank a and the next one at b she goes on with one chance c, so that V(b) = V(a) c^(b - a), or with
+    one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits between are
+    V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    """
+    lists = gains.lists
+    n = lists.n
+    # a piece starts at rank 1 of each list and at each of its gains
+    at = gains.offsets[:-1] + np.arange(n)
+    size = gains.gain.size + n
+    hit = np.ones(size, bool)
+    hit[at] = False
+    rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
+    rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
+    owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
+    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank, "relevant": gains.relevant[owner]}
+    user = function(**{name: points[name] for name in names})
+    value = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
+    last = np.append(at[1:], size) - 1  # the last piece of each list
+    until = np.append(rank[1:], 0.0)
+    until[last] = np.maximum(lists.length, 1) + 1.0
+    pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_chance}
+    if user.kind not in pieces:
+        raise MeasureError(f"a user in pieces is declared by her shift or her continuation, found {user.kind}")
+    endless = np.zeros(size, bool)
+    endless[last] = user.beyond == "endless" and question != "inside"
+    ratio, visits = pieces[user.kind](rank, until, value, endless)
+    reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
+    before = np.concatenate(([1.0], reach[:-1]))
+    before[at] = 1.0
+    total = np.asarray(np.bincount(owner, before * gain, n), np.float64)
+    if question == "total":
+        return total
+    depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
+    if question == "both":
+        return np.stack((total, depth))
+    return depth if question in ("depth", "inside") else total / depth
+
+
+def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+    x, y = np.maximum(rank + shift, 0.0), until + shift
+    empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
+    positive = (x > 0) & ~empty
+    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** 2, np.where(empty, 1.0, 0.0))
+    safe = np.where(positive, x, 1.0)
+    far = np.where(endless, 0.0, trigamma(np.where(positive, y, 1.0)))
+    visits = np.where(positive, safe**2 * (trigamma(safe) - far), np.where(empty, 0.0, 1.0))
+    return ratio, visits
+
+
+def _pieces_of_chance(rank: Array, until: Array, chance: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+    check_chances(chance, rank)
+    m = until - rank
+    ratio = chance**m
+    sure = chance >= 1.0
+    rest = np.where(sure, 1.0, 1.0 - chance)
+    inner = (chance > 0.5) & ~sure & ~endless  # 1 - c^m without cancellation
+    gone = np.where(inner, -np.expm1(m * np.log(np.where(inner, chance, 0.5))), 1.0 - np.where(endless, 0.0, ratio))
+    visits = np.where(sure, m, gone / rest)
+    if (sure & endless).any():
+        raise MeasureError("a user who never stops has no expected depth")
+    return ratio, visits

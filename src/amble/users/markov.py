@@ -1,0 +1,443 @@
+"""Users who wander over a list, back and forth, and are asked for precision where they are.
+
+Ferrante, Ferro and Maistro (2014) let a Markov chain choose the next rank. Only her visits to relevant documents are
+watched, and precision there is averaged over all of them. In the long run that is sum over the relevant ranks i of
+pi(i) Prec(i), pi being the invariant law of the chain that is watched: Markov Precision. There is no last rank and no
+depth to ask for: she never stops.
+
+If she spends 1 / mu(i) at rank i in the mean, what counts is time: pi(i) / mu(i), made to sum to 1. If she looks at n
+relevant documents only, pi is where she is in the mean over these visits, given where she starts; her score is the mean
+of n precisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.distributions.distribution import Law
+from amble.errors import MeasureError
+from amble.users.balance import drawn, pair_sums, row_sums, share
+from amble.users.finite_steps import exact_law, followed, variance
+from amble.users.forward import Behaviour
+from amble.users.invariant import (
+    chances,
+    check_irreducible,
+    check_matrix,
+    check_size,
+    checked,
+    log_invariant,
+    moved,
+    occupied,
+    watched,
+    watched_model,
+)
+from amble.users.markov_models import RESCALING, Model
+
+__all__ = ["Wander", "Wandering"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Logs = NDArray[Any]
+ByRank = ArrayLike | Callable[[Array], ArrayLike]
+
+STARTS = ("first", "uniform")
+
+
+class Wander:
+    """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a law.
+
+    Parameters
+    ----------
+    model : str
+        One of the published family: ``"GL_AD_ID"`` and so on, with ``loops`` and ``counts``; see `users.markov_models`.
+    loops : {"NL", "SL"}
+        With ``model`` or ``weights``: she never stays where she is, or she may.
+    counts : {"NA", "FRBN", "FNBR", "FIRBIN", "FINBIR"}
+        With ``model``: how what she has passed draws her forward or back.
+    weights : function of two ranks, or square array
+        Her chance of going from rank i to rank j is in proportion to ``weights(i, j)``; the function gets arrays.
+    matrix : function of the ranks, or square array
+        Her chances of going from rank to rank; each row sums to 1.
+    law : function of the ranks, or array
+        No chain, but the law itself, by rank; on the relevant ranks it is made to sum to 1.
+    states : {"AD", "OR"}
+        With ``weights`` or ``matrix``: she wanders over all documents, or over the relevant ones only.
+    rates : function of the ranks, or array, optional
+        mu by rank: she spends 1 / mu there in the mean. Of an array the last holds further down.
+    steps : int, optional
+        How many relevant documents she looks at, counting repeats; None: she never stops.
+    start : {"first", "uniform"}, function of the ranks, or array
+        With ``steps``: where she starts, among the ranks that she wanders over (``"OR"``: the relevant ones): at the
+        first, at any with the same probability, or by rank. She looks first at the first relevant document she meets.
+    rescale : {"NA", "R", "RR"}
+        What the score is multiplied by: nothing, the share found of the topic's relevant documents, or of as many as
+        the best run found.
+
+    Examples
+    --------
+    >>> from amble.users.markov import Wander
+    >>> user = Wander("GL_AD_ID").over([1, 0, 1])        # row sums 1/2 + 1/3, 1/2 + 1/2, 1/3 + 1/2
+    >>> user.weights, user.precision.round(4)
+    (array([0.5, 0. , 0.5]), array([1.    , 0.5   , 0.6667]))
+    >>> round(user.score, 4)
+    0.8333
+    >>> near = Wander(weights=lambda i, j: 1.0 / (i - j) ** 2).over([1, 0, 1, 1])  # 49/36, 9/4, 9/4, 49/36
+    >>> near.weights.round(4)
+    array([0.2737, 0.    , 0.4525, 0.2737])
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        loops: str = "NL",
+        counts: str = "NA",
+        weights: Callable[[Array, Array], ArrayLike] | ArrayLike | None = None,
+        matrix: Callable[[Array], ArrayLike] | ArrayLike | None = None,
+        law: ByRank | None = None,
+        states: str = "AD",
+        rates: ByRank | None = None,
+        steps: int | None = None,
+        start: Any = "first",
+        rescale: str = "NA",
+    ) -> None:
+        kinds = {"model": model, "weights": weights, "matrix": matrix, "law": law}
+        given = [(kind, rule) for kind, rule in kinds.items() if rule is not None]
+        if len(given) != 1:
+            raise MeasureError(f"a wanderer is declared by one of {', '.join(kinds)}; found {len(given)} of them")
+        self.kind: str = given[0][0]
+        self.rule: Any = _own(given[0][1])
+        self.model = None if model is None else Model.read(model, loops, counts)
+        if model is None and counts != "NA":
+            raise MeasureError(f"counts={counts!r} goes with a model")
+        for what, word, words in (("loops", loops, ("NL", "SL")), ("states", states, ("AD", "OR"))):
+            if not isinstance(word, str) or word not in words:
+                raise MeasureError(f"{what}={word!r:.60}: expected one of {', '.join(map(repr, words))}")
+        if not isinstance(rescale, str) or rescale not in RESCALING:
+            raise MeasureError(f"rescale={rescale!r:.60}: expected one of {', '.join(map(repr, RESCALING))}")
+        if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+            raise MeasureError(f"steps={steps!r:.60}: expected a whole number of at least 1, or None")
+        if steps is not None and law is not None:
+            raise MeasureError("steps: a wanderer declared by a law takes none")
+        if isinstance(start, str) and start not in STARTS:
+            raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
+        self.loops, self.states = loops, states if self.model is None else self.model.states
+        self.rates, self.start = _own(rates), start if isinstance(start, str) else _own(start)
+        self.steps, self.rescale = steps, rescale
+        self._laws: dict[int, Logs] = {}  # over all ranks, by the list's length, where that is all that matters
+
+    @property
+    def story(self) -> str:
+        """What she does, in words."""
+        if self.model is not None:
+            told = [self.model.story]
+        elif self.kind == "law":
+            told = ["She is at each relevant document of the list with a chance that was given."]
+        else:
+            over = "all documents" if self.states == "AD" else "the relevant documents"
+            told = [f"She wanders over {over} of the list, with a {self.kind.rstrip('s')} of her own for every move."]
+        if self.rates is not None:
+            told.append("What counts is the time that she spends at each rank.")
+        if self.steps is not None:
+            told.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
+        return " ".join([*told, RESCALING[self.rescale]]).rstrip()
+
+    def over(self, gain: ArrayLike, *, relevant: float | None = None, most: float | None = None) -> Wandering:
+        """What she does on a list.
+
+        Parameters
+        ----------
+        gain : array_like
+            By rank; documents with a gain are relevant.
+        relevant : int, optional
+            How many relevant documents the topic has; without it, as many as the list.
+        most : int, optional
+            How many of them the best run found; without it, as many as this list.
+        """
+        try:
+            gains = np.array(gain, np.float64, ndmin=1)
+        except (TypeError, ValueError):
+            raise MeasureError(f"gains {gain!r:.60}: expected one list of numbers, by rank") from None
+        if gains.ndim != 1 or np.isnan(gains).any():
+            raise MeasureError("expected one list of gains, by rank")
+        rank = np.flatnonzero(gains > 0) + 1
+        scale = 1.0
+        if self.rescale != "NA" and rank.size:
+            base = relevant if self.rescale == "R" else most
+            scale = rank.size / max(float(base or 0), rank.size)
+        return Wandering(self, rank, gains.size, scale)
+
+    # ---- the chain
+
+    def logs(self, rank: Ints, n: int) -> Logs:
+        """The logarithm of the invariant law of the chain: of all ranks (AD), or of the relevant ones given (OR)."""
+        every = np.arange(1, n + 1)
+        over = every if self.states == "AD" or self.kind == "law" else rank
+        if not over.size:
+            return np.zeros(0, np.longdouble)
+        if self.model is not None:
+            seen = np.searchsorted(rank, over, side="right")
+            if self.model.counts != "NA":
+                return np.asarray(drawn(self.model, over[None, :], seen[None, :])[0])
+            sums = row_sums(self.model, over, n) if self.states == "AD" else pair_sums(self.model, over[None, :])[0]
+            return np.asarray(np.log(sums.astype(np.longdouble)))
+        if over is rank:
+            return log_invariant(self._weights(over))
+        if n not in self._laws:
+            self._laws[n] = self._given(every) if self.kind == "law" else log_invariant(self._weights(every))
+        return self._laws[n]
+
+    def _given(self, rank: Ints) -> Logs:
+        law = by_rank(self.rule, rank, "law", last=False)
+        if not ((law >= 0) & np.isfinite(law)).all():
+            first = int(np.flatnonzero(~((law >= 0) & np.isfinite(law)))[0])
+            raise MeasureError(f"the law at rank {rank[first]} is {law[first]:g}, expected a finite number, 0 or more")
+        with np.errstate(divide="ignore"):
+            return np.log(law.astype(np.longdouble))
+
+    def _weights(self, rank: Ints) -> Array:
+        """Her own weights or chances between ranks, checked."""
+        check_size(rank.size)
+        if self.kind == "matrix":
+            ranks = rank.astype(np.float64)
+            w = check_matrix(self.rule(ranks) if callable(self.rule) else self.rule, rank)
+        else:
+            here = rank.astype(np.float64)
+            given = self.rule
+            if callable(given):
+                with np.errstate(divide="ignore", invalid="ignore"):  # at distance 0, where nothing may be asked
+                    given = given(here[:, None], here[None, :])
+            try:
+                w = np.array(given, np.float64)
+                if callable(self.rule):
+                    w = np.array(np.broadcast_to(w, (rank.size, rank.size)))
+            except (TypeError, ValueError):
+                raise MeasureError(
+                    f"weights of shape {np.shape(given)}, expected {(rank.size, rank.size)}: numbers, a row and a "
+                    f"column for each rank"
+                ) from None
+            if self.loops == "NL" and w.ndim == 2 and w.shape[0] == w.shape[1]:
+                np.fill_diagonal(w, 0.0)
+            w = checked(w, rank)
+            chances(w, rank)  # refuses ranks that she cannot leave
+        if rank.size > 1:
+            check_irreducible(w, rank)
+        return w
+
+    def moves(self, rank: Ints, n: int) -> tuple[Array, Array]:
+        """Her chances between the relevant ranks, the others being passed unseen, and of which one she looks at first.
+
+        With P her chain, R the relevant ranks, N the others and a start by the law l over both, these are
+        P_RR + P_RN (I - P_NN)^-1 P_NR and l_R + l_N (I - P_NN)^-1 P_NR.
+        """
+        if self.kind == "law":
+            raise MeasureError("she is declared by a law, not by a chain: she makes no moves")
+        every = np.arange(1, n + 1)
+        start = self.starting(every if self.states == "AD" else rank)
+        if self.model is not None:
+            return watched_model(self.model, rank, n, start)
+        if self.states == "OR":
+            return chances(self._weights(rank), rank), start
+        return watched(chances(self._weights(every), every), rank - 1, start)
+
+    def starting(self, over: Ints) -> Array:
+        """The law of where she starts, among the ranks that she wanders over."""
+        if isinstance(self.start, str):
+            first = np.arange(over.size) == 0
+            return np.full(over.size, 1.0 / over.size) if self.start == "uniform" else first.astype(np.float64)
+        law = by_rank(self.start, over, "start", last=False)
+        if not ((law >= 0) & np.isfinite(law)).all() or not law.sum() > 0:
+            raise MeasureError(
+                "start: expected a probability, 0 or more, for each rank, and more than 0 at some of hers"
+            )
+        return np.asarray(law / law.sum())
+
+    def times(self, rank: Ints) -> Array:
+        """The mean time that she spends at each of some ranks."""
+        if self.rates is None:
+            return np.ones(rank.size)
+        mu = by_rank(self.rates, rank, "rates", last=True)
+        wrong = np.flatnonzero(~((mu > 0) & np.isfinite(mu)))
+        if wrong.size:
+            raise MeasureError(
+                f"the rate at rank {rank[wrong[0]]} is {mu[wrong[0]]:g}, expected a finite number above 0"
+            )
+        return np.asarray(mu.min(initial=np.inf) / mu)  # only ratios matter
+
+
+def _own(rule: Any) -> Any:
+    """A copy of what is not a function, so that later changes elsewhere do not change her."""
+    return rule if rule is None or callable(rule) or isinstance(rule, str) else deepcopy(rule)
+
+
+def by_rank(rule: Any, rank: Ints, what: str, *, last: bool) -> Array:
+    """Numbers at some ranks, of a function of the ranks or of an array by rank, whose last may hold further down."""
+    try:
+        if callable(rule):
+            return np.array(np.broadcast_to(np.asarray(rule(rank.astype(np.float64)), np.float64), rank.shape))
+        values = np.array(rule, np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise MeasureError(f"{what}: expected a number for each rank, or a function of the ranks") from None
+    if values.ndim != 1 or not values.size:
+        raise MeasureError(f"{what}: expected a number for each rank, found an array of shape {values.shape}")
+    if not last and rank.size and values.size < rank[-1]:
+        raise MeasureError(f"{what}: found {values.size} numbers, expected one for each rank, down to {rank[-1]}")
+    return np.asarray(values[np.minimum(rank, values.size) - 1])
+
+
+class Wandering(Behaviour):
+    """What a wanderer does on a list: where she is, and precision there. Without steps she never stops.
+
+    Attributes
+    ----------
+    weights : ndarray
+        By rank: the share of her visits to relevant documents, or with rates the share of her time there.
+    precision : ndarray
+        By rank: the share of relevant documents among those down to it.
+    relevant : ndarray of int
+        The ranks of the relevant documents.
+    scale : float
+        What rescaling multiplies the score by.
+    """
+
+    def __init__(self, user: Wander, rank: Ints, n: int, scale: float) -> None:
+        self.wander, self.relevant, self.n, self.scale = user, rank, n, scale
+        self.precision: Array = np.searchsorted(rank, np.arange(1, n + 1), side="right") / np.arange(1.0, n + 1.0)
+        self._weights = np.zeros(n)
+        if rank.size:
+            self._weights[rank - 1] = self._watched()
+
+    def _watched(self) -> Array:
+        rank = self.relevant
+        if self.wander.steps is not None and rank.size > 1:
+            law = occupied(self.moves, self.first, self.wander.steps)
+        else:
+            logs = self._logs[rank - 1] if self._logs.size == self.n else self._logs
+            if not np.isfinite(logs).any():
+                raise MeasureError("the law is 0 at every relevant rank")
+            law = share(logs)
+        time = law * self.wander.times(rank)
+        return np.asarray(time / time.sum())
+
+    @cached_property
+    def _logs(self) -> Logs:
+        return self.wander.logs(self.relevant, self.n)
+
+    @property
+    def weights(self) -> Array:
+        """By rank: the share of her visits, or of her time."""
+        return self._weights
+
+    @cached_property
+    def everywhere(self) -> Array:
+        """By rank: the invariant law of her chain, with the visits to documents that are not relevant."""
+        out = np.zeros(self.n)
+        if self._logs.size:
+            out[slice(None) if self._logs.size == self.n else self.relevant - 1] = share(self._logs)
+        return out
+
+    @cached_property
+    def _moves(self) -> tuple[Array, Array]:
+        if not self.relevant.size:
+            return np.zeros((0, 0)), np.zeros(0)
+        return self.wander.moves(self.relevant, self.n)
+
+    @property
+    def moves(self) -> Array:
+        """The chances of going from one relevant document to another: a row and a column for each."""
+        return self._moves[0]
+
+    @property
+    def first(self) -> Array:
+        """The law of the relevant document that she looks at first."""
+        return self._moves[1]
+
+    def after(self, moves: int) -> Array:
+        """By rank: where she is after so many moves between relevant documents.
+
+        >>> from amble.users.markov import Wander
+        >>> Wander("LO_OR_ID").over([1, 1, 0, 1]).after(1)
+        array([0., 1., 0., 0.])
+        """
+        if isinstance(moves, bool) or not isinstance(moves, int) or moves < 0:
+            raise MeasureError(f"after({moves!r}): expected a whole number of at least 0")
+        out = np.zeros(self.n)
+        if self.relevant.size:
+            out[self.relevant - 1] = moved(self.moves, self.first, moves)
+        return out
+
+    # ---- her score
+
+    @property
+    def ends(self) -> str:
+        """When she stops, in words."""
+        steps = self.wander.steps
+        return "never stops" if steps is None else f"stops after {steps:,} look{'s' * (steps > 1)}, wherever she is"
+
+    @property
+    def _looks(self) -> tuple[Array, Array, Array, Array, int]:
+        """Of a user of some steps: her chain, precision and times at the relevant documents, and the steps."""
+        at = self.relevant
+        assert self.wander.steps is not None
+        return self.moves, self.first, self.precision[at - 1], self.wander.times(at), self.wander.steps
+
+    @cached_property
+    def law(self) -> Law:
+        """The law of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
+
+        Without steps, what rescaling takes away is at 0, as it is for AP. NoExactLawError if steps are too many.
+        """
+        if not self.relevant.size:
+            return Law([0.0], [1.0])
+        if self.wander.steps is not None:
+            values, probs = exact_law(*self._looks)
+            return Law(values * self.scale, probs)
+        values, probs = self.precision[self.relevant - 1], self._weights[self.relevant - 1] * self.scale
+        return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - self.scale)))
+
+    @property
+    def variance(self) -> float:
+        """The variance of her score over users: exact, for any number of steps if all visits count alike."""
+        if not self.relevant.size or self.wander.steps is None or self.wander.rates is not None:
+            return self.law.var
+        p, first, precision, _, steps = self._looks
+        return variance(p, first, precision, steps) * self.scale**2
+
+    def followed(self, users: int, seed: int) -> Iterator[tuple[Array, Array]]:
+        """Users of some steps, simulated, some at a time: what each gains, rescaled, and the time over which she does.
+
+        Her score is the one divided by the other; without rates, the time is the number of steps.
+        """
+        if self.wander.steps is None:
+            raise MeasureError("she never stops, so nobody comes home with a score; ask for her law")
+        if not self.relevant.size:
+            yield np.zeros(users), np.full(users, float(self.wander.steps))
+            return
+        for total, time in followed(*self._looks, users, seed):
+            yield total * self.scale, time
+
+    @property
+    def score(self) -> float:
+        """Precision where she is, in the mean, rescaled."""
+        return float(self._weights @ self.precision) * self.scale
+
+    def residual(self, k: int) -> float:
+        """The share of her attention that goes beyond rank k."""
+        if not isinstance(k, int | np.integer) or k < 0:
+            raise MeasureError(f"residual({k}): expected a rank of at least 0")
+        return float(self._weights[k:].sum())
+
+    def __getattr__(self, name: str) -> Any:
+        # what a user who walks down and stops has, and all that follows from it
+        if name in ("continuation", "visits", "tail", "beyond", "tail_visits"):
+            raise MeasureError(
+                f"she {self.ends}: there is no last rank, no depth and no probability of going on; "
+                "weights says where she is"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -1,0 +1,201 @@
+"""Scores of users who wander: of thousands of lists at once where the model is known, one by one otherwise.
+
+What costs time is the invariant law. It depends on the model, not on rescaling, so it is kept for measures that differ
+in nothing else. Lists are taken together that have as many ranks for her to wander over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.lists import Gains
+from amble.users.balance import drawn, pair_sums, row_sums
+from amble.users.markov import Wander, Wandering
+from amble.users.markov_models import Model
+
+__all__ = ["most_found", "score_wander", "wandering_of"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_CELLS = 1 << 17  # numbers that are worked on at once
+
+
+class Found(NamedTuple):
+    """The relevant documents of lists: their ranks, their lists, and where each list's start."""
+
+    position: Ints
+    list: Ints
+    offsets: Ints
+    ordinal: Ints
+    length: Ints
+
+    @property
+    def size(self) -> Ints:
+        """How many there are in each list."""
+        return np.diff(self.offsets)
+
+
+def _found(gains: Gains) -> Found:
+    length = np.asarray(gains.lists.length, np.int64)
+    return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
+
+
+def score_wander(measure: Any, gains: Gains) -> Array:
+    """The score of every list."""
+    found = _found(gains)
+    user = _wanderer(measure)
+    if user is not None and user.model is not None and user.steps is None:
+        rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
+        model = user.model.plain
+        key = ("wander", model, None if rates is None else rates.tobytes())
+        if key not in gains.made:
+            gains.made[key] = _mean_precision(model, found, rates)
+        return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
+    if user is not None and user.steps is None and (user.kind == "law" or user.states == "AD"):
+        times = user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
+        mean = _averaged(_own_weights(user, found) * times[found.position - 1], found)
+        return np.asarray(mean * _scale(user.rescale, gains, found))
+    out = np.zeros(gains.lists.n)
+    most = _most(gains, found)
+    for i in np.flatnonzero(found.size > 0).tolist():
+        out[i] = _wandering(measure, user, gains, i, most[i]).score
+    return out
+
+
+def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
+    """What the user of a measure does on list i."""
+    if measure.is_population:
+        raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
+    if "most" not in gains.made:
+        gains.made["most"] = _most(gains, _found(gains))
+    return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
+
+
+def _wanderer(measure: Any, **seen: Any) -> Wander | None:
+    """The user; None if she looks at what is on the list, which is not given."""
+    d = measure.declaration
+    if d.seen and not seen:
+        return None
+    user = d.function(**seen, **{key: measure.values[key] for key in measure._own()})
+    if not isinstance(user, Wander):
+        raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
+    return user
+
+
+def _wandering(measure: Any, user: Wander | None, gains: Gains, i: int, most: float) -> Wandering:
+    gain = np.zeros(int(gains.lists.length[i]))
+    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    gain[gains.position[hits] - 1] = gains.gain[hits]
+    relevant = float(gains.relevant[i])
+    if user is None:
+        rank = np.arange(1, gain.size + 1, dtype=np.float64)
+        points = {
+            "rank": rank,
+            "gain": gain,
+            "seen": np.cumsum(gain),
+            "cost": np.float64(1.0),
+            "spent": rank,
+            "relevant": np.float64(relevant),
+        }
+        user = _wanderer(measure, **{name: points[name] for name in measure.declaration.seen})
+    assert user is not None
+    return user.over(gain, relevant=relevant, most=most)
+
+
+# ---- many lists
+
+
+def _most(gains: Gains, found: Found) -> Array:
+    """For each list, how many relevant documents the best list of its topic holds."""
+    lists = gains.lists
+    best = np.zeros(lists.rows.size - 1)
+    np.maximum.at(best, lists.topic, found.size)
+    return np.asarray(np.maximum(best, lists.most or 0.0)[lists.topic])
+
+
+def most_found(gains: Gains, topic: int) -> float:
+    """How many relevant documents the best list of a topic holds."""
+    return float(_found(gains).size[gains.lists.topic == topic].max(initial=0))
+
+
+def _scale(rescale: str, gains: Gains, found: Found) -> Any:
+    if rescale == "NA":
+        return 1.0
+    base = gains.relevant if rescale == "R" else _most(gains, found)
+    return found.size / np.maximum(base, 1.0)
+
+
+def _mean_precision(model: Model, found: Found, times: Array | None) -> Array:
+    """Precision at the relevant ranks of each list, averaged by the invariant law there."""
+    weight = _weights(model, found)
+    if times is not None:
+        weight = weight * times[found.position - 1]
+    return _averaged(weight, found)
+
+
+def _averaged(weight: Array, found: Found) -> Array:
+    n = found.length.size
+    total = np.bincount(found.list, weight, n)
+    mean = np.bincount(found.list, weight * (found.ordinal / found.position), n)
+    return np.divide(mean, total, out=np.zeros(n), where=total > 0)
+
+
+def _weights(model: Model, found: Found) -> Array:
+    """The invariant law at the relevant ranks, up to a factor of each list."""
+    if model.counts == "NA" and model.states == "AD":
+        return row_sums(model, found.position, found.length[found.list])
+    out = np.ones(found.position.size)
+    if model.states == "OR":
+        for lists, m in _alike(found.size, np.flatnonzero(found.size > 1), model.connected == "GL"):
+            at = found.offsets[lists][:, None] + np.arange(m)
+            rank = found.position[at]
+            if model.counts == "NA":
+                out[at] = pair_sums(model, rank)
+            else:
+                logs = drawn(model, rank, np.broadcast_to(np.arange(1, m + 1), rank.shape))
+                out[at] = np.exp((logs - logs.max(axis=1, keepdims=True)).astype(np.float64))
+        return out
+    for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False):
+        first, size = found.offsets[lists], found.size[lists]
+        row = np.repeat(np.arange(lists.size), size)
+        start = np.cumsum(size) - size
+        at = np.arange(row.size) - np.repeat(start - first, size)
+        rank = found.position[at]
+        seen = np.zeros((lists.size, n), np.int64)
+        seen[row, rank - 1] = 1
+        logs = drawn(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
+        out[at] = np.exp((logs - np.maximum.reduceat(logs, start)[row]).astype(np.float64))
+    return out
+
+
+def _own_weights(user: Wander, found: Found) -> Array:
+    """The same of a chain of one's own that does not look at the list, only at its length."""
+    logs = np.zeros(found.position.size, np.longdouble)
+    some = found.size > 0
+    for n in np.unique(found.length[some]).tolist():
+        hits = found.length[found.list] == n
+        logs[hits] = user.logs(np.zeros(0, np.int64), n)[found.position[hits] - 1]
+    if not logs.size:
+        return np.zeros(0)
+    most = np.maximum.reduceat(logs, found.offsets[:-1][some])
+    if not np.isfinite(most).all():
+        raise MeasureError("the law is 0 at every relevant rank")
+    return np.asarray(np.exp((logs - np.repeat(most, found.size[some])).astype(np.float64)))
+
+
+def _alike(size: Ints, lists: Ints, square: bool) -> Iterator[tuple[Ints, int]]:
+    """Some lists in groups of one size, each small enough to be worked on at once."""
+    order = lists[np.argsort(size[lists], kind="stable")]
+    sizes, counts = np.unique(size[order], return_counts=True)
+    stop = 0
+    for m, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        start, stop = stop, stop + count
+        width = max(1, _CELLS // (m * m if square else m))
+        for first in range(start, stop, width):
+            yield order[first : min(first + width, stop)], m

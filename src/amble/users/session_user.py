@@ -1,0 +1,322 @@
+"""A user in a session: down a list, back, on to the next query, or home.
+
+At every document she goes forward with chance p, back with q, on to the next query with r, and stops with s; at the
+first document of a list there is no way back, at the last no way forward, and the other chances are scaled up (van
+Dijk, Ferrante, Ferro & Kanoulas 2019). Whatever is scaled, r and s keep their ratio, so that she leaves every list for
+the next query with the same chance r / (r + s), wherever she is on it and however long it is: that is the chance of
+reaching query j + 1 from query j. How long it takes is another matter, and two numbers tell it:
+
+    e(i)   the mean number of steps from document 1 to document i, if she leaves by neither exit:
+           m_1 = 1, m_k = (1 + q' m_(k-1)) / p' with p' = p / (p + q) and q' = q / (p + q), e(i) = m_1 + ... + m_(i-1)
+    e_Q    the mean number of steps until she asks the next query, if she does not stop. With f_k the chance to get from
+           k to k + 1, tau_k the mean number of steps until she does or leaves (both from the left, in one pass, without
+           a subtraction), it is the sum of f_1 ... f_(k-1) tau_k, and differs between lists of different lengths in
+           its last term only.
+
+All lengths together take one pass: O(N) for the times, O(N K) for the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from amble.errors import MeasureError
+from amble.users.birth_death import Chain, solved
+
+__all__ = ["SessionStroll", "SessionWalk"]
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SLACK = 1e-9  # by how much p + q + r + s may miss 1
+_BATCH = 1 << 15  # users who are followed together
+_MOST_STEPS = 1e10
+_MOST_MARKS = 1 << 26  # documents met, of all users who are followed together
+_LARGE = 690.0  # ln of a number of steps beside which 1 is nothing, and which a float still holds
+
+
+class SessionWalk:
+    """A user who walks through a session.
+
+    Parameters
+    ----------
+    p, q, r, s : float
+        The chances to go forward, back, on to the next query, and to stop; p, r and s above 0, and 1 together.
+    endless : bool
+        Lists and sessions go on for ever (session RBP's user), and nothing is scaled up at their ends; needs q = 0.
+    last : {"stay", "stop"}
+        At the last query there is no next one. She does not think of it, and the other chances are scaled up (MsM);
+        or she stops where she would have asked it (the expected measures of Kanoulas et al. 2011).
+
+    Examples
+    --------
+    >>> walk = SessionWalk(0.6, 0.1, 0.2, 0.1)
+    >>> walk.times(3)  # 0, 1, 1 + (1 + 1/7) / (6/7)
+    array([0.        , 1.        , 2.33333333])
+    >>> round(walk.onward, 6)
+    0.666667
+    """
+
+    def __init__(self, p: float, q: float, r: float, s: float, *, endless: bool = False, last: str = "stay") -> None:
+        for name, value in (("p", p), ("q", q), ("r", r), ("s", s)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise MeasureError(f"{name}={value!r:.60}: expected a chance between 0 and 1")
+        total = p + q + r + s
+        if abs(total - 1) > _SLACK:
+            raise MeasureError(f"p + q + r + s = {p:g} + {q:g} + {r:g} + {s:g} = {total:.6g}, expected 1")
+        for name, value, what in (
+            ("p", p, "she never gets past the first document"),
+            ("r", r, "she never asks another query"),
+            ("s", s, "she never stops"),
+        ):
+            if value == 0:
+                raise MeasureError(f"{name} = 0: {what}; expected a chance above 0")
+        if endless and q > 0:
+            raise MeasureError(f"q = {q:g} on endless lists: expected 0")
+        if last not in ("stay", "stop"):
+            raise MeasureError(f"last={last!r}: expected 'stay' or 'stop'")
+        self.p, self.q, self.r, self.s = float(p), float(q), float(r), float(s)
+        self.endless, self.last = endless, last
+
+    def __repr__(self) -> str:
+        return f"SessionWalk(p={self.p:g}, q={self.q:g}, r={self.r:g}, s={self.s:g})"
+
+    @property
+    def onward(self) -> float:
+        """The chance to go on from a query to the next."""
+        return self.r / (self.r + self.s)
+
+    def times(self, n: int) -> Array:
+        """e(1), ..., e(n): mean steps from document 1 to document i, if she leaves by neither exit.
+
+        Infinite where they are too many for a float, as they soon are with q > p.
+        """
+        if n <= 0:
+            return np.zeros(0)
+        p, q = self.p / (self.p + self.q), self.q / (self.p + self.q)
+        steps = [0.0]
+        here = 1.0
+        for _ in range(n - 1):
+            steps.append(here)
+            here = (1.0 + q * here) / p
+        with np.errstate(over="ignore"):
+            return np.asarray(np.cumsum(steps))
+
+    def magnitudes(self, n: int) -> Array:
+        """The logarithms of e(1), ..., e(n): -inf, then finite even where e is too large for a float."""
+        with np.errstate(divide="ignore"):
+            out = np.log(self.times(n))
+        known = int(np.searchsorted(out, _LARGE))
+        if known < n:  # the time to a document is q / p times that to the one before, and no digit more
+            out[known:] = out[known - 1] + np.arange(1, n - known + 1) * np.log(self.q / self.p)
+        return np.asarray(out)
+
+    def leaving(self, n: int) -> Array:
+        """Mean steps from document 1 to the next query, if she does not stop, for lists of 0, 1, ..., n documents.
+
+        A list of one document leaves nothing but to go on: one step. So does an empty one.
+        """
+        p, q, r = self.p, self.q, self.r
+        out = np.ones(n + 1)
+        reach = passed = 1.0  # the chance to come to k; the sum over the ranks before k
+        stays, steps = r / (p + r), 1.0  # 1 - f_k and tau_k at k = 1
+        passed = steps
+        reach = p / (p + r)
+        for k in range(2, n + 1):
+            out[k] = passed + reach * (q + r + q * steps) / (r + q * stays)
+            pivot = p + r + q * stays
+            stays, steps, go = (r + q * stays) / pivot, (p + q + r + q * steps) / pivot, p / pivot
+            passed += reach * steps
+            reach *= go
+        return out
+
+    def over(self, lengths: Sequence[int] | Ints) -> SessionStroll:
+        """Put her on a session whose queries show so many documents each."""
+        found = np.asarray(lengths)
+        if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
+            raise MeasureError(
+                f"lengths {lengths!r:.60}: expected how many documents each query shows, such as [10, 10]"
+            )
+        return SessionStroll(self, found.astype(np.int64))
+
+
+class SessionStroll:
+    """What a user does in a session; made by `SessionWalk.over`.
+
+    Attributes
+    ----------
+    lengths : ndarray
+        How many documents each query shows.
+    reach : ndarray
+        The chance that she ever asks each query.
+
+    Examples
+    --------
+    >>> stroll = SessionWalk(0.6, 0, 0.1, 0.3).over([3, 2])
+    >>> stroll.reach
+    array([1.  , 0.25])
+    >>> [seen.round(4).tolist() for seen in stroll.seen]  # .6 and .6 x .6; at the last query 2/3 of those who stay
+    [[1.0, 0.6, 0.36], [0.25, 0.1667]]
+    """
+
+    def __init__(self, walk: SessionWalk, lengths: Ints) -> None:
+        if not lengths.size:
+            raise MeasureError("a session with no query, expected at least one")
+        self.walk, self.lengths = walk, lengths
+
+    @property
+    def reach(self) -> Array:
+        """The chance that she ever asks each query."""
+        return np.asarray(self.walk.onward ** np.arange(self.lengths.size))
+
+    def _chances(self, j: int) -> tuple[Array, Array, Array, Array]:
+        """Forward, back, on, stop at each document of query j."""
+        w, n = self.walk, int(self.lengths[j])
+        p, q, r, s = (np.full(n, x) for x in (w.p, w.q, w.r, w.s))
+        if n == 0:
+            return p, q, r, s
+        if not w.endless:
+            q[0] = 0.0
+            p[-1] = 0.0
+            final = j == self.lengths.size - 1
+            if final and w.last == "stop":
+                s, r = s + r, np.zeros(n)
+            elif final:
+                r = np.zeros(n)
+            total = p + q + r + s
+            p, q, r, s = p / total, q / total, r / total, s / total
+        return p, q, r, s
+
+    @cached_property
+    def _within(self) -> list[tuple[Array, Array]]:
+        """For each query, once there: the chance to see each document, and how often she does."""
+        out: list[tuple[Array, Array]] = []
+        for j, n in enumerate(self.lengths.tolist()):
+            p, q, r, s = self._chances(j)
+            if n == 0:
+                out.append((np.zeros(0), np.zeros(0)))
+                continue
+            if self.walk.endless:
+                seen = np.asarray(np.cumprod(np.concatenate(([1.0], p[:-1]))), np.float64)
+                out.append((seen, seen))
+                continue
+            start = np.zeros((1, n))
+            start[0, 0] = 1.0
+            found = solved(Chain(p[None], q[None], (r + s)[None], start, None))
+            hit, away = found.hit[:, 0, 0], found.away[:, 0, 0]
+            out.append((hit, hit / away))
+        return out
+
+    @property
+    def seen(self) -> list[Array]:
+        """The chance that she ever looks at each document, query by query."""
+        return [r * of for r, (of, _) in zip(self.reach.tolist(), self._within, strict=True)]
+
+    @property
+    def visits(self) -> list[Array]:
+        """How often she looks at each document, in the mean, query by query."""
+        return [r * of for r, (_, of) in zip(self.reach.tolist(), self._within, strict=True)]
+
+    @property
+    def last(self) -> list[Array]:
+        """The chance that she stops at each document, query by query."""
+        return [visits * self._chances(j)[3] for j, visits in enumerate(self.visits)]
+
+    @property
+    def expected_queries(self) -> float:
+        """How many queries she asks, in the mean."""
+        return 1.0 / (1.0 - self.walk.onward) if self.walk.endless else float(self.reach.sum())
+
+    @property
+    def expected_depth(self) -> float:
+        """How often she looks at a document, in the mean: her effort."""
+        return 1.0 / self.walk.s if self.walk.endless else float(sum(of.sum() for of in self.visits))
+
+    def expected_gain(self, gains: Sequence[ArrayLike], *, visits: str = "first") -> float:
+        """What she gains, in the mean: by her first visit to each document, or by every visit."""
+        of = self.seen if check_visits(visits) == "first" else self.visits
+        return float(sum(y @ w for y, w in zip(self._gains(gains), of, strict=True)))
+
+    def _gains(self, gains: Sequence[ArrayLike]) -> list[Array]:
+        """Gains by query and rank, as many as there are documents."""
+        out = [np.asarray(y, np.float64) for y in gains]
+        if [y.shape for y in out] != [(n,) for n in self.lengths.tolist()]:
+            raise MeasureError(f"gains of shapes {[y.shape for y in out]}, expected lists of {self.lengths.tolist()}")
+        return out
+
+    def follow(
+        self, gains: Sequence[ArrayLike], users: int, seed: int, *, visits: str = "first"
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Simulate users: what each gains, how many documents she looks at, how many queries she asks."""
+        first = check_visits(visits) == "first"
+        if users * self.expected_depth > _MOST_STEPS:
+            raise MeasureError(f"{users:,} users would make {users * self.expected_depth:.1e} visits: too many")
+        rng = np.random.default_rng(seed)
+        if self.walk.endless:
+            raise MeasureError("endless lists: her gain is known by rank only as far as the lists go; ask for a score")
+        n = self.lengths.tolist()
+        starts = np.concatenate(([0], np.cumsum(n)))
+        y = np.concatenate(self._gains(gains))
+        tables = [self._chances(j) for j in range(len(n))]
+        chances = [np.concatenate(part) for part in zip(*tables, strict=True)]
+        limits = np.cumsum(np.stack(chances), axis=0)  # forward, back, on, stop
+        first = first and self.walk.q > 0  # else there is no second visit
+        batch = max(1, min(_BATCH, _MOST_MARKS // max(y.size, 1))) if first else _BATCH
+        for begin in range(0, users, batch):
+            yield self._batch(min(batch, users - begin), rng, y, limits, starts, first)
+
+    def _batch(
+        self, users: int, rng: np.random.Generator, y: Array, limits: Array, starts: Ints, first: bool
+    ) -> tuple[Array, Array, Array]:
+        total, steps, asked = np.zeros(users), np.zeros(users), np.ones(users)
+        met = np.zeros((users, y.size), bool) if first else None
+        query, who = np.zeros(users, np.int64), np.arange(users)
+        query, who, asked = self._skip(query, who, asked, rng)
+        at = starts[query]
+        while who.size:
+            gain = y[at]
+            if met is not None:
+                gain = np.where(met[who, at], 0.0, gain)
+                met[who, at] = True
+            total[who] += gain
+            steps[who] += 1
+            u = rng.random(who.size)
+            forward, back, on = limits[0, at], limits[1, at], limits[2, at]
+            step = np.where(u < forward, 1, np.where(u < back, -1, 0))
+            leaves = (u >= back) & (u < on)
+            stops = u >= on
+            at = at + step
+            asked[who[leaves]] += 1
+            query = query + leaves
+            keep = ~stops
+            query, who, at, leaves = query[keep], who[keep], at[keep], leaves[keep]
+            if leaves.any():
+                moved, rest = who[leaves], who[~leaves]
+                q_rest, at_rest = query[~leaves], at[~leaves]
+                q_moved, moved, asked = self._skip(query[leaves], moved, asked, rng)
+                query, who = np.concatenate((q_rest, q_moved)), np.concatenate((rest, moved))
+                at = np.concatenate((at_rest, starts[q_moved]))
+        return total, steps, asked
+
+    def _skip(self, query: Ints, who: Ints, asked: Array, rng: np.random.Generator) -> tuple[Ints, Ints, Array]:
+        """From queries that show nothing she goes on to the next, or stops."""
+        last = self.lengths.size - 1
+        empty = self.lengths[query] == 0
+        while empty.any():
+            goes = ~empty | ((rng.random(who.size) < self.walk.onward) & (query < last))
+            query = query + (empty & goes)
+            asked[who[empty & goes]] += 1
+            query, who = query[goes], who[goes]
+            empty = self.lengths[query] == 0
+        return query, who, asked
+
+
+def check_visits(visits: str) -> str:
+    """Refuse what is no choice."""
+    if visits not in ("first", "every"):
+        raise MeasureError(f"visits={visits!r}: expected 'first' or 'every'")
+    return visits

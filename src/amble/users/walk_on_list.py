@@ -1,0 +1,372 @@
+"""A walk over one list: where she is, when she stops, what she gains. All of it exact.
+
+H is the number of visits, T what they are worth together. `order1` is E[T / f(H)], `order2` is E[T] / E[f(H)]; `law` is
+the whole law of T / f(H).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.distributions.distribution import Law
+from amble.errors import MeasureError
+from amble.users.birth_death import Chain, Passages, further, passages, reachable, shortened, solved, watch
+from amble.users.effort import Effort
+from amble.users.gained import between, lattice, law_of_gain, product_of_two
+from amble.users.joint import BUDGET, NoExactLawError, joint_kept, joint_once
+from amble.users.utility import Utility
+
+__all__ = ["Stroll"]
+
+Array = NDArray[Any]
+
+_NOBODY = 1e-16  # a share of users that is nobody
+_FURTHEST = 1 << 22  # visits that are followed one by one
+
+
+class Stroll:
+    """What a walking user does on a list.
+
+    Attributes
+    ----------
+    forward, back, stop : ndarray
+        The chances at each rank.
+
+    Examples
+    --------
+    >>> from amble.users.walk import Walk
+    >>> stroll = Walk(0.5, 0.25, first="stop").over(2)
+    >>> stroll.visits, stroll.last  # 1 / (1 - .5 x .25) visits to rank 1, half as many to rank 2
+    (array([1.14285714, 0.57142857]), array([0.57142857, 0.42857143]))
+    >>> stroll.order2([1, 0])
+    0.6666666666666666
+    """
+
+    def __init__(self, chain: Chain, utility: Utility | None = None, effort: Effort | None = None) -> None:
+        self.chain = chain
+        self.utility = utility or Utility()
+        self.effort = effort or Effort()
+        self.forward, self.back, self.stop = (np.asarray(part[0]) for part in chain[:3])
+
+    @property
+    def n(self) -> int:
+        """How many ranks there are."""
+        return int(self.forward.size)
+
+    # ---- where she is
+
+    @cached_property
+    def _walk(self) -> Passages:
+        return solved(self.chain)
+
+    @property
+    def reach(self) -> Array:
+        """The chance that she ever comes to each rank."""
+        return np.asarray(self._walk.hit[:, 0, 0])
+
+    @property
+    def returns(self) -> Array:
+        """The chance that she comes back to a rank, once there."""
+        return 1.0 - self._walk.away[:, 0, 0]
+
+    @cached_property
+    def visits(self) -> Array:
+        """How often she visits each rank, in the mean."""
+        away = self._walk.away[:, 0, 0]
+        return np.divide(self.reach, away, out=np.zeros(self.n), where=away > 0)
+
+    @property
+    def last(self) -> Array:
+        """The chance that she stops at each rank."""
+        return np.asarray(self.visits * self.stop)
+
+    @property
+    def tail_visits(self) -> float:
+        """Visits beyond an endless list."""
+        tail = self._walk.tail
+        return 0.0 if tail is None else float(self.visits[-1] * tail[0, 0])
+
+    @property
+    def beyond(self) -> float:
+        """The chance that she stops beyond the list."""
+        if self.chain.beyond is None:
+            return 0.0
+        return float(self.tail_visits * self.chain.beyond[2][0])
+
+    @property
+    def expected_depth(self) -> float:
+        """E[H]: how many visits she makes."""
+        return float(self.visits.sum() + self.tail_visits)
+
+    @property
+    def weights(self) -> Array:
+        """The share of her visits that each rank gets."""
+        return np.asarray(self.visits / self.expected_depth)
+
+    @property
+    def halting(self) -> Array:
+        """The chance of stopping at a visit to each rank."""
+        return self.stop
+
+    @property
+    def continuation(self) -> Array:
+        """The chance of going on, forward or back, after a visit to each rank."""
+        return np.asarray(self.forward + self.back)
+
+    def residual(self, k: int) -> float:
+        """The share of her visits that goes beyond rank k."""
+        if not isinstance(k, int | np.integer) or k < 0:
+            raise MeasureError(f"residual({k}): expected a rank of at least 0")
+        if k > self.n and self.chain.beyond is not None:  # out there every rank has the same share of the one before
+            return float(self.tail_visits * further(self.chain.beyond) ** (k - self.n) / self.expected_depth)
+        return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
+
+    def _extended(self, more: int) -> Stroll:
+        """The same walk on an endless list, with more of its ranks spelled out."""
+        beyond = self.chain.beyond
+        if beyond is None or more <= 0:
+            return self
+        parts = [
+            np.concatenate((part, np.repeat(c[:, None], more, axis=1)), axis=1)
+            for part, c in zip(self.chain[:3], beyond, strict=True)
+        ]
+        start = np.pad(self.chain.start, ((0, 0), (0, more)))
+        return Stroll(Chain(parts[0], parts[1], parts[2], start, beyond), self.utility, self.effort)
+
+    def cut(self, least: float = _NOBODY) -> Stroll:
+        """The same walk without the ranks to which less than this share of users comes; never endless."""
+        whole = self
+        if self.chain.beyond is not None and self.forward[-1] > 0:
+            on = further(self.chain.beyond)
+            more = 1 if on <= 0 else 2 + math.ceil(math.log(least) / math.log(min(on, 1 - 1e-12)))
+            if more > _FURTHEST:
+                raise NoExactLawError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
+            whole = self._extended(more)
+        p, q, s, mu = (part[0] for part in whole.chain[:4])
+        n = reachable(p, q, s, mu, least)
+        if n == whole.n and self.chain.beyond is None:
+            return self
+        return Stroll(shortened(whole.chain, n), self.utility, self.effort)
+
+    # ---- how many visits
+
+    @property
+    def depth_var(self) -> float:
+        """Var[H]."""
+        walk = self.cut()
+        solve = walk._solver()
+        mean = solve(np.ones(walk.n))
+        second = solve(2.0 * mean - 1.0)  # E[H^2] = 1 + 2 P E[H] + P E[H^2], and P E[H] = E[H] - 1
+        mu = walk.chain.start[0]
+        return float(mu @ second - (mu @ mean) ** 2)
+
+    def _solver(self) -> Any:
+        """Solve (I - P) out = right, for right >= 0, without a subtraction."""
+        on = self._walk.on[:, 0, 0].tolist()
+        p, q = self.forward.tolist(), self.back.tolist()
+        never = 0.0
+        pivots = []
+        for a, b, s, f in zip(p, q, self.stop.tolist(), on, strict=True):
+            pivots.append(s + b * never + a)
+            never = 1.0 - f if f < 0.5 else (s + b * never) / pivots[-1]
+
+        def solve(right: Array) -> Array:
+            partial, inner = 0.0, []
+            for r, b, pivot in zip(right.tolist(), q, pivots, strict=True):
+                partial = (r + b * partial) / pivot
+                inner.append(partial)
+            out, value = np.empty(right.size), 0.0
+            for i in range(right.size - 1, -1, -1):
+                value = inner[i] + on[i] * value
+                out[i] = value
+            return out
+
+        return solve
+
+    def depth_law(self) -> Law:
+        """The law of H, up to a share of 1e-16 of the users, who are taken to stop there."""
+        probs = self.cut()._stopping()
+        return Law(np.arange(1.0, probs.size + 1.0), probs)
+
+    def _stopping(self) -> Array:
+        """P(H = h) for h = 1, 2, …"""
+        p, q, s = self.forward[:-1], self.back[1:], self.stop
+        here = self.chain.start[0].copy()
+        out: list[float] = []
+        while True:
+            out.append(float(here @ s))
+            moved = np.zeros(here.size)
+            moved[1:] = here[:-1] * p
+            moved[:-1] += here[1:] * q
+            here = moved
+            left = float(here.sum())
+            if left < _NOBODY:
+                out[-1] += left
+                return np.array(out)
+            if len(out) >= _FURTHEST:
+                raise NoExactLawError(f"some users still walk after {_FURTHEST:,} visits, too many to be followed")
+
+    def _longest(self) -> int:
+        """A number of visits that nobody exceeds: the spectral radius tells how fast they thin out."""
+        from scipy.linalg import eigvalsh_tridiagonal
+
+        n = self.n
+        off = np.sqrt(self.forward[:-1] * self.back[1:])
+        radius = 0.0
+        if off.any():
+            radius = float(eigvalsh_tridiagonal(np.zeros(n), off, select="i", select_range=(n - 1, n - 1))[0])
+        if radius <= 0:
+            return n + 1
+        visits = n + 40.0 / max(-math.log(min(radius, 1.0 - 1e-16)), 1e-16)
+        if visits > _FURTHEST:
+            raise MeasureError(
+                f"some users may make {visits:,.0f} visits, too many for this effort; use a power of h, or simulate"
+            )
+        return int(visits)
+
+    @cached_property
+    def mean_effort(self) -> float:
+        """E[f(H)]."""
+        f = self.effort
+        if f.is_power and f.power in (0.0, 1.0):
+            return float((self.expected_depth + f.shift) ** f.power)
+        if f.is_power and f.power == 2.0:
+            return self.depth_var + self.expected_depth**2
+        probs = self.cut()._stopping()
+        return float(probs @ f(np.arange(1.0, probs.size + 1.0)))
+
+    # ---- what she gains
+
+    def _gains(self, gains: Any) -> Array:
+        given = np.array(gains, np.float64, ndmin=1)
+        if given.ndim != 1 or given.size > self.n or not np.isfinite(given).all() or (given < 0).any():
+            raise MeasureError(f"gains: expected at most {self.n} numbers of at least 0, one for each rank")
+        return np.pad(given, (0, self.n - given.size))
+
+    def total(self, gains: Any) -> float:
+        """E[T]."""
+        y = self._gains(gains)
+        found = self._walk
+        met = found.hit[:, 0, 0] > 0
+        worth = self.utility.series(y[met], found.away[met, 0, 0])
+        return float(found.hit[met, 0, 0] @ worth)
+
+    def nodes(self) -> tuple[Array, Array]:
+        """Where the walk has to be solved for order 1, and what each node counts."""
+        return self.effort.nodes(self.expected_depth, self.cut()._longest)
+
+    def order1(self, gains: Any) -> float:
+        """E[T / f(H)], the expected rate."""
+        y = self._gains(gains)
+        return float(np.asarray(self._rate(y)).sum())
+
+    def order1_weights(self) -> Array:
+        """What a gain of 1 at each rank adds to `order1`."""
+        if not self.utility.separable:
+            raise MeasureError("a utility that is not a multiple of the gain has no weights")
+        return np.asarray(self._rate(np.ones(self.n)))
+
+    def _rate(self, y: Array) -> Array:
+        x, weight = self.nodes()
+        walk = self if self.chain.beyond is not None else self.cut()
+        out = np.zeros(self.n)
+        n = walk.n
+        block = max(1, (1 << 22) // max(n, 1))
+        for at in range(0, x.size, block):
+            found = passages(walk.chain, x[at : at + block])
+            hit, away, end = found.hit[:, 0], found.away[:, 0], found.end[:, 0]
+            met = hit != 0
+            worth = self.utility.series(y[:n, None], np.where(met, away, 1.0))
+            out[:n] += np.where(met, hit * end * worth, 0.0).dot(weight[at : at + block]).real
+        return out
+
+    def worth_beyond(self, k: int, order: int, gain: float = 1.0, upto: int | None = None) -> float:
+        """What a gain at every rank beyond k (up to another one) would add to order 1 or 2."""
+        if self.chain.beyond is None:
+            return 0.0
+        walk = self.cut()
+        gains = np.zeros(walk.n)
+        gains[k:upto] = gain
+        return walk.order1(gains) if order == 1 else walk.total(gains) / self.mean_effort
+
+    def order2(self, gains: Any) -> float:
+        """E[T] / E[f(H)], the rate of expectations."""
+        return self.total(gains) / self.mean_effort
+
+    def total_var(self, gains: Any) -> float:
+        """Var[T], where each visit keeps the same share of what the one before was worth."""
+        kept = self.utility.geometric
+        if kept is None:
+            raise MeasureError("the variance of the gain has a closed form for a loss, not for any utility; simulate")
+        y = self._gains(gains)
+        found = self._walk
+        hit, away = found.hit[:, 0, 0], found.away[:, 0, 0]
+        at = np.flatnonzero((y > 0) & (hit > 1e-200))
+        if not at.size:
+            return 0.0
+        y, hit, away = y[at], hit[at], away[at]
+        first = 1.0 / (away + (1.0 - kept) * (1.0 - away))  # E[S_j], from j on
+        back = 1.0 - away
+        square = (1.0 + 2.0 * kept * back * first) / (away + (1.0 - kept**2) * back)
+        total = float((y**2 * hit) @ square)
+        passage = between(found.on[:, 0, 0], found.off[:, 0, 0], at)
+        visits = hit / away
+        for i in range(at.size - 1):
+            j = slice(i + 1, None)
+            pairs = product_of_two(kept, passage[i, j], passage[j, i], away[i], away[j], visits[i], visits[j], first, i)
+            total += 2.0 * float((y[i] * y[j]) @ pairs)
+        return total - float((y * hit) @ first) ** 2
+
+    def total_law(self, gains: Any) -> Law:
+        """The law of T, where nothing is ever lost, or only the first visit counts."""
+        y = self._gains(gains)
+        if self.utility.kind == "fading":
+            raise NoExactLawError(
+                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+            )
+        if self.utility.kind == "once":
+            t, _, p = self.joint(gains)
+            return Law(t, p)
+        unit, units = lattice(y)
+        walk = self.cut()
+        units = units[: walk.n]
+        keep = units > 0
+        if not keep.any():
+            return Law([0.0], [1.0])
+        back, loop, forward, stop, start, unseen = watch(walk.chain, keep)
+        probs = law_of_gain(back, loop, forward, stop, start, units[keep])
+        probs[0] += unseen
+        return Law(unit * np.arange(probs.size), probs)
+
+    # ---- the whole law
+
+    def joint(self, gains: Any, budget: int = BUDGET) -> tuple[Array, Array, Array]:
+        """The joint law of T and H: arrays of t, h and their probabilities.
+
+        Followed visit by visit until less than 1e-15 of the users are left, who are taken to stop there.
+        Raises `NoExactLawError` where that takes more than ``budget`` cells, or where a loss makes T depend on the
+        whole history of her visits.
+        """
+        if self.utility.kind == "fading":
+            raise NoExactLawError(
+                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+            )
+        y = self._gains(gains)
+        walk = self.cut()
+        p, q, s, mu = (part[0] for part in walk.chain[:4])
+        y = np.pad(y, (0, max(0, walk.n - y.size)))[: walk.n]
+        if self.utility.kind == "once":
+            return joint_once(p, q, s, mu, y, budget)
+        unit, units = lattice(y)
+        t, h, prob = joint_kept(p, q, s, mu, units, budget)
+        return unit * t, h, prob
+
+    def law(self, gains: Any, budget: int = BUDGET) -> Law:
+        """The law of T / f(H), from the joint law of both."""
+        t, h, p = self.joint(gains, budget)
+        return Law(t / self.effort(h), p)

@@ -1,0 +1,224 @@
+"""Walking users, asked about many lists at once.
+
+A user who does not look at the grades has one vector of weights for all lists of a length, and beyond the rank where
+nobody comes any more the length makes no difference: a random walk costs what RBP costs. One who looks is followed on
+every list, many lists at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.lists import Gains, Lists
+from amble.users.birth_death import Chain, Passages, passages, reachable, shortened, solved
+from amble.users.walk import Walk
+from amble.users.walk_on_list import Stroll
+
+__all__ = ["QUESTIONS_OF_WALKS", "gains_on", "grades_on", "score_walk", "stroll_on"]
+
+Array = NDArray[Any]
+
+QUESTIONS_OF_WALKS = ("order1", "order2", "total", "depth", "both", "inside")
+_CELLS = 1 << 21  # ranks x lists x nodes solved at once
+
+
+def grades_on(lists: Lists, i: int) -> Array:
+    """The grades of list i by rank; 0 where nobody judged, and below a cut."""
+    out = np.zeros(max(int(lists.length[i]), 1))
+    hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
+    at = np.asarray(lists.position[hits], np.int64) - 1
+    seen = at < min(out.size, lists.cut or out.size)
+    out[at[seen]] = lists.grades[lists.row[hits][seen]]
+    return out
+
+
+def gains_on(gains: Gains, i: int) -> Array:
+    """The gains of list i by rank."""
+    out = np.zeros(max(int(gains.lists.length[i]), 1))
+    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    out[gains.position[hits] - 1] = gains.gain[hits]
+    return out
+
+
+def stroll_on(walk: Walk, lists: Lists, i: int) -> Stroll:
+    """Put the user on list i."""
+    return walk.over(int(lists.length[i]), grades_on(lists, i) if walk.looks else None)
+
+
+def score_walk(walk: Walk, question: str, gains: Gains) -> Array:
+    """Ask a walking user about all lists."""
+    if question not in QUESTIONS_OF_WALKS:
+        raise MeasureError(f"a user who walks back and forth cannot be asked for {question}")
+    lists = gains.lists
+    if walk.looks or (not walk.utility.separable and question not in ("depth", "inside")):
+        if lists.ties is not None:
+            raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
+        total, rate, depth, inside = _each(walk, question, gains)
+    else:
+        total, rate, depth, inside = _shared(walk, question, gains)
+    if question == "order1":
+        return rate
+    if question == "total":
+        return total
+    if question == "depth":
+        return depth
+    if question == "inside":
+        return inside
+    if question == "both":
+        return np.stack((total, depth))
+    return total / _effort(walk, gains, depth)
+
+
+def _effort(walk: Walk, gains: Gains, depth: Array) -> Array:
+    """E[f(H)] on every list, given E[H]."""
+    f = walk.effort
+    if walk.per == "endless":
+        return np.full(depth.size, walk.endless_effort())
+    if f.is_power and f.power in (0.0, 1.0):
+        return np.asarray((depth + f.shift) ** f.power)
+    lists = gains.lists
+    out = np.empty(depth.size)
+    if walk.looks:
+        for i in range(lists.n):
+            out[i] = stroll_on(walk, lists, i).mean_effort
+        return out
+    for n, of_that_length in _by_depth(walk, lists):
+        out[of_that_length] = walk.over(n).mean_effort
+    return out
+
+
+def _by_depth(walk: Walk, lists: Lists) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The lists of each length that makes a difference."""
+    length = _lengths(walk, lists)
+    for n in np.unique(length).tolist():
+        yield n, np.flatnonzero(length == n)
+
+
+def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
+    """How long each list is, as far as anybody comes."""
+    length = np.maximum(np.asarray(lists.length, np.int64), 1)
+    if walk.beyond == "endless":
+        return np.full(lists.n, int(length.max(initial=1)))
+    longest = walk.chain(np.array([length.max(initial=1)]))
+    p, q, s, mu = (part[0] for part in longest[:4])
+    return np.minimum(length, reachable(p, q, s, mu))
+
+
+def _shared(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
+    """One vector of weights for all lists of a length."""
+    lists = gains.lists
+    length = _lengths(walk, lists)
+    distinct, of = np.unique(length, return_inverse=True)
+    total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
+    nodes = (np.zeros(1), np.ones(1))
+    if question == "order1" and distinct.size:
+        nodes = walk.over(int(distinct[-1])).nodes()  # more visits on a longer list, so its nodes serve all
+    first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
+    block = max(1, _CELLS // max(int(distinct[-1]) * nodes[0].size, 1)) if distinct.size else 1
+    for at in range(0, distinct.size, block):
+        chain = walk.chain(distinct[at : at + block])
+        if not (chain.stop > 0).all():
+            solved(chain)  # refuses a walk without an end
+        weights, depths, insides = _weights(walk, chain, nodes)
+        mine = (of >= at) & (of < at + block)
+        depth[mine], inside[mine] = depths[of[mine] - at], insides[of[mine] - at]
+        hits = np.flatnonzero(mine[gains.list])
+        row = of[gains.list[hits]] - at
+        n = weights.shape[1]
+        if first is None or size is None:
+            rank = gains.position[hits]
+            worth = np.where(rank <= n, weights[row, np.minimum(rank, n) - 1], 0.0)
+        else:  # the mean weight of the ranks that tied documents share
+            if lists.depth is not None:
+                weights[:, lists.depth :] = 0.0
+            area = np.concatenate((np.zeros((weights.shape[0], 1)), np.cumsum(weights, axis=1)), axis=1)
+            a = np.minimum(first[hits] - 1, n)
+            b = np.minimum(first[hits] - 1 + size[hits], n)
+            worth = (area[row, b] - area[row, a]) / size[hits]
+        total += np.bincount(gains.list[hits], gains.gain[hits] * worth, lists.n)
+    return total, total if question == "order1" else rate, depth, inside
+
+
+def _weights(walk: Walk, chain: Chain, nodes: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+    """What a gain of 1 is worth at each rank (lists x ranks), and E[H] of every list, in all and on its own ranks."""
+    x, weight = nodes
+    block = max(1, _CELLS // max(chain.forward.size, 1))
+    out = np.zeros(chain.forward.shape)
+    depth = inside = np.zeros(chain.forward.shape[0])
+    for at in range(0, x.size, block):
+        found = passages(chain, x[at : at + block])
+        met = found.hit != 0
+        away = np.where(met, found.away, 1.0)
+        worth = found.hit * walk.utility.series(np.ones((1, 1, 1)), away)
+        if x.size > 1:
+            out += np.where(met, worth * found.end, 0.0).dot(weight[at : at + block]).real.T
+        else:
+            out = np.where(met, worth, 0.0)[:, :, 0].T.real
+            depth, inside = _visits(found)
+    return out, depth, inside
+
+
+def _visits(found: Passages) -> tuple[Array, Array]:
+    """E[H] of every list: in all, and on its own ranks."""
+    hit, away = found.hit[:, :, 0].real, found.away[:, :, 0].real
+    visits = np.divide(hit, away, out=np.zeros(hit.shape), where=away > 0)
+    inside = visits.sum(axis=0)
+    if found.tail is None:
+        return inside, inside
+    return inside + visits[-1] * found.tail[:, 0].real, inside
+
+
+def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
+    """Follow her on every list."""
+    lists = gains.lists
+    total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
+    power = walk.effort.is_power
+    order = np.argsort(lists.length, kind="stable")
+    for block in np.array_split(order, max(1, -(-order.size // 64))):
+        n = max(int(lists.length[block].max(initial=0)), 1)
+        seen, y = np.zeros((block.size, n)), np.zeros((block.size, n))
+        for row, i in enumerate(block.tolist()):
+            grades, gain = grades_on(lists, i), gains_on(gains, i)
+            seen[row, : grades.size], y[row, : gain.size] = grades, gain
+        chain = walk.chain(lists.length[block], seen if walk.looks else None)
+        if chain.forward.shape[1] > n:
+            y = np.pad(y, ((0, 0), (0, chain.forward.shape[1] - n)))
+        chain, y = _trimmed(chain, y)
+        found = solved(chain)
+        depth[block], inside[block] = _visits(found)
+        total[block] = _worth(walk, found, y)[:, 0]
+        if question == "order1" and power:
+            x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0)
+            step = max(1, _CELLS // max(chain.forward.size, 1))
+            for at in range(0, x.size, step):
+                weighted = passages(chain, x[at : at + step])
+                rate[block] += _worth(walk, weighted, y, ends=True) @ weight[at : at + step]
+        elif question == "order1":
+            for row, i in enumerate(block.tolist()):
+                rate[i] = stroll_on(walk, lists, i).order1(y[row][: max(int(lists.length[i]), 1)])
+    return total, rate, depth, inside
+
+
+def _trimmed(chain: Chain, y: Array) -> tuple[Chain, Array]:
+    """Without the ranks to which nobody comes on any of the lists."""
+    if chain.beyond is not None:
+        return chain, y
+    rows = zip(chain.forward, chain.back, chain.stop, chain.start, strict=True)
+    n = max(reachable(*row) for row in rows)
+    if n == y.shape[1]:
+        return chain, y
+    return shortened(chain, n), y[:, :n]
+
+
+def _worth(walk: Walk, found: Passages, y: Array, *, ends: bool = False) -> Array:
+    """The sum over ranks of what the visits there are worth, for every list and node."""
+    met = found.hit != 0
+    worth = found.hit * walk.utility.series(y.T[:, :, None], np.where(met, found.away, 1.0))
+    if ends:
+        worth = worth * found.end
+    return np.asarray(np.where(met, worth, 0.0).sum(axis=0))

@@ -1,0 +1,112 @@
+"""A qrels file: wrong lines, documents judged twice, odd grades, topics without a relevant document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import ReadError
+from amble.native.plain_reader import _QRELS_LINE
+from amble.validation.findings import Findings, Report
+from amble.validation.lines import Progress, blocks, quote, report_unreadable
+
+__all__ = ["Judged", "check_qrels"]
+
+_LARGE = 10  # a grade above this is more likely another column
+
+Judged = dict[bytes, dict[bytes, int]]  # the line on which each document of a topic was first judged
+
+
+def _look_at_grades(grades: NDArray[np.float64], lines: Sequence[int], found: Findings) -> None:
+    """Report grades that are negative, not whole, or suspiciously large."""
+    for i in np.flatnonzero((grades < 0) | (grades > _LARGE) | (grades != np.floor(grades))).tolist():
+        grade = float(grades[i])
+        if grade < 0:
+            text = "grade {:.15g} is negative: in the pool, without gain, expected 0 or more"
+            found.add("negative-grade", lines[i], text, grade)
+        if grade > _LARGE:
+            text = "grade {:.15g} is large, expected at most {} (is it another column?)"
+            found.add("large-grade", lines[i], text, grade, _LARGE)
+        if not grade.is_integer():
+            text = "grade {:.15g} is not a whole number: honoured here, cut to one by trec_eval"
+            found.add("real-grade", lines[i], text, grade)
+
+
+def check_qrels(
+    path: str | os.PathLike[str],
+    *,
+    keep: int | None = None,
+    progress: Progress | None = None,
+    max_line: int | None = None,
+) -> tuple[Report, Judged]:
+    r"""Check a qrels file.
+
+    Parameters
+    ----------
+    path : path
+        Plain or compressed; ``-`` for standard input.
+    keep : int, optional
+        How many findings of a kind to keep; all of them if not given. They are counted in any case.
+    progress : callable, optional
+        Called with the path and the lines read so far.
+    max_line : int, optional
+        The longest line, in bytes (see `amble.read_runs`).
+
+    Returns
+    -------
+    Report
+    Judged
+        What was judged, as far as it could be read: what runs are checked against.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "q.txt")
+    >>> _ = path.write_text("401 0 d1 1\n401 0 d1 2\n402 0 d1 0\n")
+    >>> report, judged = check_qrels(path)
+    >>> for finding in report.findings:
+    ...     print(finding.line, finding.severity, finding.text)
+    2 error document 'd1' is judged twice for topic '401' (first on line 1)
+    3 warning topic '402' has no relevant document, expected a grade of at least 1
+    """
+    path = os.fspath(path)
+    found = Findings(keep)
+    report = Report(path, "qrels", found)
+    judged: Judged = {}
+    best: dict[bytes, float] = {}
+    now, last = b"", 0
+    ended: dict[bytes, int] = {}  # the line on which each topic's lines ended
+    try:
+        for block in blocks(path, _QRELS_LINE, found, progress, max_line):
+            _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
+            for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
+                if topic != now:
+                    if topic in judged:
+                        text = "topic {} comes back (its lines ended on line {}), expected them to stand together"
+                        found.add("split-judgments", line, text, quote(topic), ended[topic])
+                    ended[now], now = last, topic
+                    docs = judged.setdefault(topic, {})
+                last = line
+                if docs.setdefault(doc, line) != line:
+                    text = "document {} is judged twice for topic {} (first on line {})"
+                    found.add("duplicate", line, text, quote(doc), quote(topic), docs[doc])
+                    continue
+                best[topic] = max(grade, best.get(topic, grade))
+    except ReadError as error:
+        report.unreadable = error
+        report_unreadable(error, path, found)
+    for topic, grade in best.items():
+        if grade < 1:
+            text = "topic {} has no relevant document, expected a grade of at least 1"
+            found.add("no-relevant", next(iter(judged[topic].values())), text, quote(topic))
+    if not judged and not report.errors:
+        found.add("empty", None, "empty, expected judgments: topic iter doc grade")
+    report.topics = len(judged)
+    report.documents = sum(map(len, judged.values()))
+    if judged:
+        sizes = np.fromiter(map(len, judged.values()), np.int64, len(judged))
+        report.depth = int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+    return report, judged

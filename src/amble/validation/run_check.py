@@ -1,0 +1,286 @@
+"""A run file: wrong lines, documents that come twice, ranks that contradict scores, ties, topics, depth, tag.
+
+One pass over the file keeps of each good line its document, score, rank and line number, some forty bytes; a topic may
+come back, so that only the end of the file tells what a topic holds. Then batches of whole topics are looked at, each
+as arrays in which a topic's documents stand together.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from amble.errors import ReadError
+from amble.native.plain_reader import _RUN_LINE, _number, _text
+from amble.validation.findings import Findings, Report
+from amble.validation.lines import Block, Progress, all_numbers, blocks, quote, report_unreadable
+from amble.validation.qrels_check import Judged
+from amble.validation.topic_check import Batch
+
+__all__ = ["check_run"]
+
+_BATCH = 1 << 16  # documents looked at together, give or take a topic
+_NO_LINE = 1 << 62
+_TAG = re.compile(rb"[A-Za-z0-9_.-]{1,20}")  # tracks differ: 12 to 25 characters, some without the signs
+
+
+class _Run:
+    """What is kept of a run: columns by line, and pieces (consecutive lines of one topic, documents joined)."""
+
+    def __init__(self, found: Findings) -> None:
+        self.found = found
+        self.lines, self.scores, self.ranks = array("q"), array("d"), array("d")
+        self.topics: dict[bytes, int] = {}
+        self.piece_topic, self.piece_start = array("q"), array("q")
+        self.piece_docs: list[bytes] = []
+        self.ended: dict[bytes, int] = {}
+        self.now: bytes | None = None
+        self.tag = b""
+        self.refused: set[bytes] = set()  # topics of which a line was refused
+
+    def add(self, block: Block) -> None:
+        """Take in good lines."""
+        self.refused.update(block.refused)
+        if not block.rows:
+            return
+        if len(block.rows[0]) == len(block.rows[-1]) == 6 and set(map(len, block.rows)) == {6}:
+            topics, second, docs, ranks, _, tags = zip(*block.rows, strict=True)
+        else:
+            topics, second, docs, ranks, _ = zip(*(row[:5] for row in block.rows), strict=True)
+            tags = tuple(row[5] if len(row) > 5 else b"" for row in block.rows)
+            for line, row in zip(block.lines, block.rows, strict=True):
+                if len(row) > 6:
+                    text = "found {:,} columns, expected 6: what follows the tag is not read"
+                    self.found.add("more-columns", line, text, len(row))
+        self._look_at_tags(tags, block.lines)
+        if second.count(b"Q0") != len(second):
+            for line, column in zip(block.lines, second, strict=True):
+                if column != b"Q0":
+                    self.found.add("q0", line, "the second column is {}, expected Q0", quote(column))
+        self._split(topics, docs, block.lines)
+        self.lines.extend(block.lines)
+        self.scores.extend(block.numbers)
+        self.ranks.extend(all_numbers(ranks) or self._ranks(ranks, block.lines))
+
+    def _split(self, topics: Sequence[bytes], docs: Sequence[bytes], lines: Sequence[int]) -> None:
+        cuts = [i for i, (a, b) in enumerate(pairwise(topics), 1) if a != b]
+        base = len(self.lines)
+        for start, end in zip([0, *cuts], [*cuts, len(topics)], strict=True):
+            topic = topics[start]
+            if topic != self.now:
+                if self.now is not None:
+                    self.ended[self.now] = lines[start - 1] if start else self.lines[-1]
+                if topic in self.topics:
+                    text = "topic {} comes back (its lines ended on line {}), expected them to stand together"
+                    self.found.add("split-topic", lines[start], text, quote(topic), self.ended[topic])
+                self.now = topic
+            self.piece_topic.append(self.topics.setdefault(topic, len(self.topics)))
+            self.piece_start.append(base + start)
+            self.piece_docs.append(b"\n".join(docs[start:end]))
+
+    def _ranks(self, column: Sequence[bytes], lines: Sequence[int]) -> array[float]:
+        """Read ranks one by one, NaN for what is none."""
+        out = array("d")
+        for line, text in zip(lines, column, strict=True):
+            try:
+                out.append(_number(text, "rank"))
+            except ValueError as error:
+                self.found.add("rank-number", line, "{}, expected a whole number", error)
+                out.append(float("nan"))
+        return out
+
+    def _look_at_tags(self, tags: Sequence[bytes], lines: Sequence[int]) -> None:
+        if not self.tag and any(tags):
+            i, self.tag = next((i, tag) for i, tag in enumerate(tags) if tag)
+            if not _TAG.fullmatch(self.tag):
+                text = "tag {} is unusual, expected up to 20 letters, digits and _ . - (what most tracks take)"
+                self.found.add("tag", lines[i], text, quote(self.tag))
+        if tags.count(self.tag) == len(tags) and self.tag:
+            return
+        for line, tag in zip(lines, tags, strict=True):
+            if not tag:
+                self.found.add("no-tag", line, "found 5 columns, expected a tag as the sixth")
+            elif tag != self.tag:
+                text = "tag {} differs from the run's first, {}, expected one tag a run"
+                self.found.add("tags", line, text, quote(tag), quote(self.tag))
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the run in batches of whole topics, in order of first appearance."""
+        if not self.lines:
+            return
+        topic, start = (np.frombuffer(column, np.int64) for column in (self.piece_topic, self.piece_start))
+        size = np.diff(start, append=len(self.lines))
+        if np.any(np.diff(topic) < 0):
+            order = np.argsort(topic, kind="stable")
+            topic, start, size = topic[order], start[order], size[order]
+        else:
+            order = np.arange(len(topic))
+        names = list(self.topics)
+        lines = np.frombuffer(self.lines, np.int64)
+        scores, ranks = np.frombuffer(self.scores), np.frombuffer(self.ranks)
+        ends = np.cumsum(size)
+        a = 0
+        while a < len(topic):
+            z = int(np.searchsorted(ends, (ends[a - 1] if a else 0) + _BATCH)) + 1
+            z = int(np.searchsorted(topic, topic[min(z, len(topic)) - 1], side="right"))
+            n = size[a:z]
+            at = np.arange(int(n.sum())) + np.repeat(start[a:z] - (np.cumsum(n) - n), n)
+            docs = b"\n".join(self.piece_docs[i] for i in order[a:z].tolist()).split(b"\n")
+            first, last = int(topic[a]), int(topic[z - 1])
+            sizes = np.bincount(topic[a:z] - first, weights=n).astype(np.int64)
+            here = names[first : last + 1]
+            yield Batch(here, self.refused, sizes, docs, lines[at], scores[at], ranks[at], self.found)
+            a = z
+
+
+class _Totals:
+    """What is counted over all topics of a run."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.first_lines: list[int] = []
+        self.tied = self.tied_topics = self.single = self.moved = 0
+        self.first_tied = self.first_single = _NO_LINE
+        self.unjudged = self.shown = 0
+        self.bases: Counter[float] = Counter()
+
+    def add(self, batch: Batch, judged: Judged | None) -> None:
+        """Look at a batch of topics."""
+        batch.duplicates()
+        batch.order(self.bases)
+        tied, single, by_score = batch.ties()
+        self.sizes += batch.sizes.tolist()
+        self.first_lines += batch.lines[batch.starts].tolist()
+        self.tied += int(tied.sum())
+        self.tied_topics += int(np.logical_or.reduceat(tied, batch.starts).sum())
+        self.single += int(single.sum())
+        moved = batch.moved(by_score)
+        self.moved += len(moved)
+        lines = batch.lines[by_score]
+        self.first_tied = min(self.first_tied, int(lines[tied].min(initial=_NO_LINE)))
+        self.first_single = min(self.first_single, int(lines[single].min(initial=_NO_LINE)), *moved)
+        if judged is not None:
+            unjudged, shown = batch.unjudged(by_score, judged)
+            self.unjudged += unjudged
+            self.shown += shown
+
+    def report(self, found: Findings) -> None:
+        """Report what is known only at the end."""
+        if self.tied:
+            text = "{:,} documents in {:,} of {:,} topics share their score with another; ties are broken by docno"
+            found.add("ties", self.first_tied, text, self.tied, self.tied_topics, len(self.sizes))
+        if self.single or self.moved:
+            text = "{:,} further documents share their score as float32, as trec_eval 9 compares them: another order "
+            text += "in {:,} of {:,} topics (--float32)"
+            found.add("single-precision", self.first_single, text, self.single, self.moved, len(self.sizes))
+        zero, one = self.bases[0.0], self.bases[1.0]
+        if zero and one:
+            text = "ranks start at 0 in {:,} topics and at 1 in {:,}, expected one of them throughout"
+            found.add("rank-base", None, text, zero, one)
+        if self.shown and self.unjudged:
+            text = "{:,} of {:,} documents ({:.1%}) in the top 10 of judged topics are unjudged"
+            found.add("unjudged", None, text, self.unjudged, self.shown, self.unjudged / self.shown)
+
+
+def _look_at_depth(names: list[bytes], refused: set[bytes], totals: _Totals, limit: int, found: Findings) -> None:
+    """Report topics with more documents than the limit, or with another number than most topics of the run."""
+    usual, topics = Counter(totals.sizes).most_common(1)[0]
+    common = len(names) > 1 and 2 * topics > len(names)
+    for name, size, line in zip(names, totals.sizes, totals.first_lines, strict=True):
+        if size > limit:
+            text = "topic {} has {:,} documents, expected at most {:,}"
+            found.add("too-deep", line, text, quote(name), size, limit)
+        elif common and size != usual and name not in refused:
+            text = "topic {} has {:,} document{}, most topics of this run have {:,}"
+            found.add("usual-depth", line, text, quote(name), size, "s" * (size != 1), usual)
+
+
+def _look_at_topics(run: _Run, totals: _Totals, judged: Judged, qrels: str, found: Findings) -> None:
+    """Hold the topics against the judged ones."""
+    if judged and run.topics.keys().isdisjoint(judged):
+        here, there = (", ".join(map(_text, list(topics)[:3])) for topics in (run.topics, judged))
+        found.add(
+            "no-common-topic", None, "no topic in common with {}: found {}, expected such as {}", qrels, here, there
+        )
+        return
+    for topic in judged:
+        if topic not in run.topics and topic not in run.refused:
+            found.add("missing-topic", None, "topic {} of {} is missing: it will score 0", quote(topic), qrels)
+    for topic, line in zip(run.topics, totals.first_lines, strict=True):
+        if topic not in judged:
+            found.add("extra-topic", line, "topic {} is not in {}: it will not be scored", quote(topic), qrels)
+
+
+def check_run(
+    path: str | os.PathLike[str],
+    judged: Judged | None = None,
+    *,
+    qrels: str = "qrels",
+    depth: int = 1000,
+    keep: int | None = None,
+    progress: Progress | None = None,
+    max_line: int | None = None,
+) -> Report:
+    r"""Check a run file.
+
+    Parameters
+    ----------
+    path : path
+        Plain or compressed; ``-`` for standard input.
+    judged : Judged, optional
+        What `check_qrels` read: topics are then held against it.
+    qrels : str, optional
+        What to call the judgments.
+    depth : int, optional
+        The most documents a topic should have.
+    keep : int, optional
+        How many findings of a kind to keep; all of them if not given. They are counted in any case.
+    progress : callable, optional
+        Called with the path and the lines read so far.
+    max_line : int, optional
+        The longest line, in bytes (see `amble.read_runs`).
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.run")
+    >>> _ = path.write_text("401 Q0 d1 1 9.5 mine\n401 Q0 d2 2 x mine\n401 Q0 d3 3 9.75 mine\n")
+    >>> for finding in check_run(path).findings:
+    ...     print(finding.line, finding.severity, finding.text)
+    2 error score 'x' is not a decimal number
+    3 warning rank 3 has score 9.75, higher than 9.5 of rank 1 on line 1; amble ranks by score
+    """
+    path = os.fspath(path)
+    found = Findings(keep)
+    report = Report(path, "run", found)
+    run, totals = _Run(found), _Totals()
+    try:
+        for block in blocks(path, _RUN_LINE, found, progress, max_line):
+            run.add(block)
+    except ReadError as error:
+        report.unreadable = error
+        report_unreadable(error, path, found)
+    for batch in run.batches():
+        totals.add(batch, judged)
+    totals.report(found)
+    names = list(run.topics)
+    if names:
+        _look_at_depth(names, run.refused, totals, depth, found)
+        sizes = np.array(totals.sizes)
+        report.depth = int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+        if judged is not None:
+            _look_at_topics(run, totals, judged, qrels, found)
+    elif not report.errors:
+        found.add("empty", None, "empty, expected lines of a run: topic Q0 doc rank score tag")
+    report.topics, report.documents, report.tag = len(names), len(run.lines), _text(run.tag)
+    return report
