@@ -47,8 +47,8 @@ $(VENV)/.bench: $(VENV)/.made $(SOURCES)
 	$(INSTALL) -e '.[bench]'
 	touch $(VENV)/.installed $@
 
-$(VENV)/.lab: $(VENV)/.made $(SOURCES)
-	$(INSTALL) -e '.[lab]'
+$(VENV)/.search: $(VENV)/.made $(SOURCES)
+	$(INSTALL) -e '.[search]'
 	touch $(VENV)/.installed $@
 
 demo: $(VENV)/.demo
@@ -106,7 +106,7 @@ bench: $(VENV)/.bench
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py
 
-cranfield cisi vaswani: $(VENV)/.lab
+cranfield cisi vaswani: $(VENV)/.search
 	$(BIN)/python reproductions/end_to_end.py $@
 
 FUZZ_FILES ?= 200000

@@ -3,8 +3,8 @@
 Two parts, both on rankings that are there already, those of M (129 runs x 50 topics x 1000 documents):
 
 * ``published``: the eight models of the paper, with and without recall, sixteen measures in one ``evaluate``. Beside it
-  the invariant law of every list as its authors' program finds it: the transition matrix, and a dense solve of
-  pi = 1 (I - P + 1)^-1. That gets a few lists, and its time is multiplied; one solve serves both rescalings. The
+  the stationary distribution of every list as its authors' program finds it: the transition matrix, and a dense solve
+  of pi = 1 (I - P + 1)^-1. That gets a few lists, and its time is multiplied; one solve serves both rescalings. The
   scores are compared.
 * ``family``: all 360, on a few runs; then the slowest of them on all lists.
 
@@ -42,7 +42,7 @@ RUNS = 8  # on which all of the family are timed
 SIXTEEN = [f"MP(model='{model}',rescale='{how}')" for model in PUBLISHED for how in ("NA", "R")]
 
 
-def chances(model: str, rank: np.ndarray) -> np.ndarray:
+def probabilities(model: str, rank: np.ndarray) -> np.ndarray:
     """The transition matrix between some ranks, as the paper defines it."""
     connected, _, distance = model.split("_")
     far = np.abs(rank[:, None] - rank) + 1.0
@@ -61,7 +61,7 @@ def by_solve(model: str, relevant: np.ndarray, n: int) -> float:
     rank = relevant if "OR" in model else np.arange(1, n + 1)
     if rank.size == 1:
         return float(precision[0])
-    p = chances(model, rank)
+    p = probabilities(model, rank)
     m = rank.size
     pi = np.linalg.solve((np.eye(m) - p + 1.0).T, np.ones(m))
     pi = pi if "OR" in model else pi[relevant - 1]

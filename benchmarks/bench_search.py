@@ -5,7 +5,8 @@
   computes its scores when it indexes, amble when it searches; so the sum of both steps is told, too. Their scores are
   compared: bm25s keeps them as 32-bit floats. bm25s runs its default, numpy; its numba backend is not raced.
 * ``scorers``: each of the six, on the same index.
-* ``larger``: documents drawn from a Zipf law, 200,000 of 100 tokens each, 50 topics of 4 terms (``--documents N``).
+* ``larger``: documents drawn from a Zipf distribution, 200,000 of 100 tokens each, 50 topics of 4 terms (``--documents
+  N``).
 
 Wall and processor time are the least of N rounds, in this process, after a first round that is not counted; the two
 take turns. What is asked of amble on Vaswani: indexed within 5 s of CPU, searched within 0.5 s.
@@ -171,7 +172,7 @@ def of_scorers(folder: Path, rounds: int) -> None:
 
 
 def drawn(count: int, seed: int = 7) -> Iterator[tuple[str, str]]:
-    """Documents whose words follow a Zipf law."""
+    """Documents whose words follow a Zipf distribution."""
     rng = np.random.default_rng(seed)
     for i in range(count):
         yield f"D{i:07d}", " ".join(f"w{number}" for number in np.minimum(rng.zipf(1.2, 100), 500_000))

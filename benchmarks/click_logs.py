@@ -2,10 +2,10 @@
 
 Two ways of being:
 
-* `wandering`: from rank to rank by a Markov chain, with a chance of stopping at each; every visit is a click, and takes
-  a time with an exponential law. A walk back and forth is such a chain.
-* `reading`: down the list, with a chance of going on after each rank, which may depend on what was gained so far. The
-  last document read is clicked, and some of those before it.
+* `wandering`: from rank to rank by a Markov chain, with a probability of stopping at each; every visit is a click, and
+  takes a time with an exponential distribution. A walk back and forth is such a chain.
+* `reading`: down the list, with a probability of going on after each rank, which may depend on what was gained so far.
+  The last document read is clicked, and some of those before it.
 
 Two layouts: `write_table` (session, query, rank, time, action and, if there are grades, grade) and `write_relpred`,
 that of Yandex's Relevance Prediction Challenge.
@@ -69,11 +69,11 @@ def wandering(rng: np.random.Generator, sessions: int, moves: Array, stop: Array
     Parameters
     ----------
     moves : array of shape (n, n)
-        Chances from rank to rank; with ``stop`` each row sums to 1.
+        Probabilities from rank to rank; with ``stop`` each row sums to 1.
     stop, start, rates : array of shape (n,)
-        Chances of stopping at a rank, and of starting there; 1 / the mean time that a visit takes.
+        Probabilities of stopping at a rank, and of starting there; 1 / the mean time that a visit takes.
     """
-    chances = np.cumsum(np.column_stack((stop, moves)), axis=1)
+    probabilities = np.cumsum(np.column_stack((stop, moves)), axis=1)
     at = np.searchsorted(np.cumsum(start)[:-1], rng.random(sessions), side="right")
     now, left = np.zeros(sessions), np.zeros(sessions)
     alive = np.arange(sessions)
@@ -81,7 +81,7 @@ def wandering(rng: np.random.Generator, sessions: int, moves: Array, stop: Array
     while alive.size:
         found.append((alive, at, now))
         now = now + rng.exponential(1.0 / rates[at])
-        to = (chances[at, :-1] <= rng.random(alive.size)[:, None]).sum(axis=1) - 1  # -1: she stops
+        to = (probabilities[at, :-1] <= rng.random(alive.size)[:, None]).sum(axis=1) - 1  # -1: she stops
         left[alive[to < 0]] = now[to < 0]
         alive, at, now = alive[to >= 0], to[to >= 0], now[to >= 0]
     session, rank, when = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -90,7 +90,7 @@ def wandering(rng: np.random.Generator, sessions: int, moves: Array, stop: Array
 
 
 def walk_chain(p: float | Array, q: float | Array, ranks: int = RANKS, first: str = "stop") -> tuple[Array, Array]:
-    """The moves and stops of a walk: forward with chance p, back with q; at the last rank those who go on stop."""
+    """The moves and stops of a walk: forward with probability p, back with q; at the last rank those who go on stop."""
     forward, back = np.array(np.broadcast_to(p, ranks), float), np.array(np.broadcast_to(q, ranks), float)
     if first == "forward":
         forward[0] += back[0]
@@ -107,9 +107,9 @@ def reading(
     Parameters
     ----------
     going_on : array of shape (ranks,) or (sessions, ranks)
-        The chance of going on after each rank; at the last one everybody stops.
+        The probability of going on after each rank; at the last one everybody stops.
     clicked : float
-        The chance that a document read before the last one is clicked; the last one always is.
+        The probability that a document read before the last one is clicked; the last one always is.
     """
     ranks = going_on.shape[-1]
     on = rng.random((sessions, ranks)) < going_on

@@ -9,8 +9,8 @@ the largest distance and the least share of any of them are told.
 Then the users are used: the fit is saved, a list is scored with it, and the interval of the score comes from the draws
 in the file. It should hold the score that the true user gives as often.
 
-A share is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its chance; for
-several numbers at once the bounds are those of a single one.
+A share is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its probability;
+for several numbers at once the bounds are those of a single one.
 
 Run ``python benchmarks/recovery.py [--logs N] [--sessions N] [--seed S] [--only NAME...]``; needs the extra ``logs``.
 """
@@ -95,7 +95,7 @@ def walker_by_rank() -> User:
 
 
 def rbp() -> User:
-    """Down, with one chance of going on."""
+    """Down, with one probability of going on."""
     return User(
         "RBP, p = 0.7",
         lambda rng, n: made.reading(rng, n, np.full(RANKS, 0.7)),
@@ -137,20 +137,24 @@ def wanderer() -> User:
     rng = np.random.default_rng(7)
     weights = rng.random((n, n)) + 0.5
     np.fill_diagonal(weights, 0.0)
-    chances = weights / weights.sum(axis=1, keepdims=True)
+    probabilities = weights / weights.sum(axis=1, keepdims=True)
     rates = np.array([0.02, 0.03, 0.05, 0.08, 0.1])
     return User(
         "wanderer, 5 ranks",
-        lambda rng, m: made.wandering(rng, m, 0.8 * chances, np.full(n, 0.2), np.full(n, 1 / n), rates),
+        lambda rng, m: made.wandering(rng, m, 0.8 * probabilities, np.full(n, 0.2), np.full(n, 1 / n), rates),
         {
             "markov": lambda data: fit_markov(data, 1.0),
             "times": lambda data: fit_times(data, censored=False),
             "times-censored": lambda data: fit_times(data, censored=True),
         },
-        {"markov P": chances[~np.eye(n, dtype=bool)].reshape(n, n - 1), "times mu": rates, "times-censored mu": rates},
         {
-            f"MP(user='{FIT}')": Wander(matrix=chances).over(GRADES[:n]).score,
-            f"MP(rates='{FIT}',user='{FIT}')": Wander(matrix=chances, rates=rates).over(GRADES[:n]).score,
+            "markov P": probabilities[~np.eye(n, dtype=bool)].reshape(n, n - 1),
+            "times mu": rates,
+            "times-censored mu": rates,
+        },
+        {
+            f"MP(user='{FIT}')": Wander(matrix=probabilities).over(GRADES[:n]).score,
+            f"MP(rates='{FIT}',user='{FIT}')": Wander(matrix=probabilities, rates=rates).over(GRADES[:n]).score,
         },
     )
 

@@ -1,17 +1,17 @@
 """How often each test finds a difference where there is none: its rate of errors of the first kind, by simulation.
 
-Two systems are exchangeable: on every topic their scores are drawn from one law, which differs from topic to topic. So
-every difference that a test finds is false, and at the level .05 it should find one in about 5 of 100 collections, or
-less. A few laws of scores: normal; bounded (a logistic normal); skewed, with many scores near 0, as AP has them;
-graded, with many ties and zeros, as P@10 has them; and with heavy tails. A sixth is not exchangeable: the mean
-difference is 0, but on most topics the first system is a little better, and on a few much worse. Tests of the mean
-should keep their level there, too, if there are enough topics; the sign test and Wilcoxon's ask another question, and
-find its answer.
+Two systems are exchangeable: on every topic their scores are drawn from one distribution, which differs from topic to
+topic. So every difference that a test finds is false, and at the level .05 it should find one in about 5 of 100
+collections, or less. A few distributions of scores: normal; bounded (a logistic normal); skewed, with many scores near
+0, as AP has them; graded, with many ties and zeros, as P@10 has them; and with heavy tails. A sixth is not
+exchangeable: the mean difference is 0, but on most topics the first system is a little better, and on a few much worse.
+Tests of the mean should keep their level there, too, if there are enough topics; the sign test and Wilcoxon's ask
+another question, and find its answer.
 
 Then ten exchangeable systems: how often any of the 45 pairs differs, by tests of all at once and by corrections.
 
-A rate is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its chance. Tests
-with few possible p-values cannot be at the level, only below it.
+A rate is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its probability.
+Tests with few possible p-values cannot be at the level, only below it.
 
 Run ``python benchmarks/type_one_error.py [--collections N] [--families N] [--rounds N] [--seed S]``.
 """
@@ -46,15 +46,15 @@ def bounded(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def skewed(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Scores of beta laws, most near 0."""
+    """Scores of beta distributions, most near 0."""
     mean = rng.beta(0.6, 2.4, (*shape[:-2], 1, shape[-1])) * 0.98 + 0.01
     return rng.beta(np.broadcast_to(4 * mean, shape), np.broadcast_to(4 * (1 - mean), shape))
 
 
 def graded(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Tenths, with many ties."""
-    chance = rng.beta(0.8, 1.5, (*shape[:-2], 1, shape[-1]))
-    return rng.binomial(10, np.broadcast_to(chance, shape)) / 10
+    probability = rng.beta(0.8, 1.5, (*shape[:-2], 1, shape[-1]))
+    return rng.binomial(10, np.broadcast_to(probability, shape)) / 10
 
 
 def heavy(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -69,7 +69,7 @@ def lopsided(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return out
 
 
-LAWS: dict[str, Drawer] = {f.__name__: f for f in (normal, bounded, skewed, graded, heavy, lopsided)}
+DISTRIBUTIONS: dict[str, Drawer] = {f.__name__: f for f in (normal, bounded, skewed, graded, heavy, lopsided)}
 
 
 def tests(d: Differences, rounds: int, seed: int) -> dict[str, np.ndarray]:
@@ -98,9 +98,9 @@ def pairs(collections: int, rounds: int, seed: int) -> None:
     """Two systems."""
     print(f"two systems, {collections:,} collections each, level {ALPHA}: rate of false differences")
     head = None
-    for name, draw in LAWS.items():
+    for name, draw in DISTRIBUTIONS.items():
         for topics in TOPICS:
-            rng = np.random.default_rng([seed, topics, list(LAWS).index(name)])
+            rng = np.random.default_rng([seed, topics, list(DISTRIBUTIONS).index(name)])
             scores = draw(rng, (collections, 2, topics))
             unit = 2.0**-43 * float(np.abs(scores).max())
             values = np.rint((scores[:, 0] - scores[:, 1]) / unit) * unit
@@ -128,10 +128,10 @@ def families(collections: int, seed: int) -> None:
     print(f"{'scores':10s} topics  " + "  ".join(f"{name:>13s}" for name in asked))
     for name in ("normal", "bounded", "skewed", "graded"):
         for topics in (25, 50):
-            rng = np.random.default_rng([seed, topics, 100 + list(LAWS).index(name)])
+            rng = np.random.default_rng([seed, topics, 100 + list(DISTRIBUTIONS).index(name)])
             wrong = dict.fromkeys(asked, 0)
             for k in range(collections):
-                rows = LAWS[name](rng, (10, topics))
+                rows = DISTRIBUTIONS[name](rng, (10, topics))
                 scores = {f"{i}": {f"{t:03d}": x for t, x in enumerate(row)} for i, row in enumerate(rows.tolist())}
                 for how, (test, correction) in asked.items():
                     done = amble.compare(scores, test=test, correction=correction, rounds=1000, seed=seed + k)

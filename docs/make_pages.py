@@ -61,8 +61,8 @@ all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amb
 documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
     "walks": """\
 Users who may go back, look at a document again, and stop anywhere. [Walks](../walks.md) has the theory: exact scores,
-the whole law of the score over users, and orders of systems by dominance. The classic measures are users of this kind,
-too, with `model=`.""",
+the whole distribution of the score over users, and orders of systems by dominance. The classic measures are users of
+this kind, too, with `model=`.""",
     "markov": """\
 Users who wander over a list, back and forth, and never stop, and the measure that Markov Precision grew out of.
 [Wanderers](../wander.md) explains them, and what rates, steps and rescaling do. `amble list MP --variants` tells the
@@ -82,7 +82,8 @@ what `amble session` reads. MsM, sRBP and the expected measures are users who wa
 }
 
 CHARTS = f"""\
-Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the chance 1 − C
+Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the
+probability 1 − C
 that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts have
 the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant, and
 documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""

@@ -60,7 +60,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "compare": ("qrels.txt a.run b.run c.run -m AP", "qrels.txt a.run b.run -m MsM --sessions sessions.tsv"),
     "session": ("qrels.txt sessions.tsv a.run b.run -m sDCG", "log.json -m MsM"),
     "user": ("RBP --gains 1,0,1", "MP --gains 1,0,1"),
-    "law": ("qrels.txt a.run b.run -m RBP --depth 5",),
+    "distribution": ("qrels.txt a.run b.run -m RBP --depth 5",),
     "meta": tuple(
         f"{question} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
         for question, more in (
@@ -168,7 +168,7 @@ def _escaped(text: str) -> str:
 
 def options(command: str) -> list[argparse.Action]:
     """The options of a command, from its own parser."""
-    from amble.cli.main import main as cli
+    from amble.cli import main as cli
 
     module = importlib.import_module(f"amble.cli.commands.{command}")
     return [action for action in cli._parser(command, module)._actions if action.dest != "help"]
@@ -576,7 +576,7 @@ def warm() -> None:
         "amble.reporting.page",
         "amble.reporting.charts.chart",
         "amble.sessions",
-        "amble.laws",
+        "amble.distributions",
         "amble.check",
         "amble.simulate",
         "amble.cwl",

@@ -222,7 +222,7 @@ class Worker:
         ours = all_ours[which]
         expected = outcome(plain.rank, theirs, io.BytesIO(data), ties, best, *how)
         what = f"ties={ties} best={best} longest={how[1]}"
-        chance = rng.random()
+        probability = rng.random()
         self.same(outcome(build.rank, ours, self.source(data, rng), ties, best, *how), expected, f"rank {what}")
         found = outcome(build.rank_stream, ours, self.source(data, rng), -1, False, ties, best, *how)
         if found == ("is", None):
@@ -231,22 +231,22 @@ class Worker:
                 raise DifferenceError(f"rank_stream {what}: None, but every topic's lines stand together")
         else:
             self.same(found, expected, f"rank_stream {what}")
-        if chance < 0.3:
+        if probability < 0.3:
             documents = outcome(plain.rank, None, io.BytesIO(data), ties, best, *how)
             found = outcome(build.rank, None, self.source(data, rng), ties, best, *how)
             self.same(found, documents, f"rank None {what}")
-        elif chance < 0.5:
+        elif probability < 0.5:
             self.piece(data, rng, build, ours, theirs)
-        elif chance < 0.55:
+        elif probability < 0.55:
             self.parts(data, rng, build, ours, theirs)
-        elif chance < 0.56:
+        elif probability < 0.56:
             state = rng.getrandbits(32)
             found = outcome(build.rank, ours, BrokenReads(data, Random(state)), ties, best, *how)
             whole = outcome(plain.rank, theirs, BrokenReads(data, Random(state)), ties, best, *how)
             self.broken(found, whole, "rank")
             found = outcome(build.rank_stream, ours, BrokenReads(data, rng), -1, False, ties, best, *how)
             self.broken(found, whole, "rank_stream")
-        elif chance < 0.58:
+        elif probability < 0.58:
             self.refuse(
                 build, lambda: outcome(build.rank, ours, io.BytesIO(data), ties, best, *how), expected, f"rank {what}"
             )
@@ -254,7 +254,7 @@ class Worker:
             self.refuse(
                 build, lambda: outcome(build.rank, None, io.BytesIO(data), ties, best, *how), documents, "rank None"
             )
-        elif chance < 0.585:
+        elif probability < 0.585:
             fd = self.descriptor(data)
             self.starve(
                 build,
@@ -262,9 +262,9 @@ class Worker:
                 expected,
                 f"rank {what}",
             )
-        elif chance < 0.59:
+        elif probability < 0.59:
             self.bad_descriptor(rng.choice((-1, 1 << 20, 1 << 40, 1 << 80)), build, ours)
-        elif chance < 0.6:
+        elif probability < 0.6:
             whole = outcome(build.rank_stream, ours, io.BytesIO(data), -1, False, ties, best, *how)
             self.refuse(
                 build,
@@ -379,7 +379,7 @@ class Worker:
 
 
 def make(seed: int, number: int) -> tuple[Random, str, Any]:
-    """Return the chance, the kind and the input that belong to a number."""
+    """Return the probability, the kind and the input that belong to a number."""
     rng = Random(f"{seed}:{number}")
     kind = rng.choices(KINDS, (58, 22, 6, 13.7, 0.3))[0]
     if kind == "run":

@@ -420,5 +420,5 @@ def changing_table(rng: Random) -> Any:
 
 
 if __name__ == "__main__":  # python fuzz/inputs.py 7: look at an input
-    chance = Random(int(sys.argv[1]))
-    sys.stdout.buffer.write(mutated(chance, run_file(chance)))
+    probability = Random(int(sys.argv[1]))
+    sys.stdout.buffer.write(mutated(probability, run_file(probability)))

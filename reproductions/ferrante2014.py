@@ -3,8 +3,8 @@
 * tables: table 4 (three lists, discrete and continuous time), and of tables 2 and 3 the correlations for TREC 8:
   Kendall's tau-b between the mean scores of 129 systems. Published, ours, difference.
 * ap: the uniform model over the relevant documents, with self-loops, times recall, is average precision. On all lists.
-* steps: remark 1 says that after n = 10 steps the law is already a reasonable approximation of the invariant one. How
-  far is it, on these lists? (Some minutes.)
+* steps: remark 1 says that after n = 10 steps the distribution is already a reasonable approximation of the invariant
+  one. How far is it, on these lists? (Some minutes.)
 * solve: where a dense solve, as the authors' program makes it, can and cannot be trusted.
 
   python reproductions/ferrante2014.py data/trec8
@@ -152,8 +152,8 @@ def steps(rankings: amble.Rankings, _: Figures) -> None:
     say(
         f"{len(some)} lists with two relevant documents or more. She starts at the first of the ranks that she\n"
         "wanders over, or at any, and visits the first relevant document that she meets. After n moves, from the\n"
-        "first rank: the distance (total variation) of where she is from the invariant law, mean and largest. The\n"
-        "mean of precision over n visits, from the first rank and from any: the difference from MP, its mean, its\n"
+        "first rank: the distance (total variation) of where she is from the stationary distribution, mean, largest.\n"
+        "The mean of precision over n visits, from the first rank and from any: the difference from MP, its mean, its\n"
         "95th percentile and its largest, and tau-b between the means of the systems.\n"
     )
     columns = ["model", "n", "apart", "most", *(c + s for s in ("", " (any)") for c in ("off", "p95", "max", "tau"))]
@@ -162,12 +162,12 @@ def steps(rankings: amble.Rankings, _: Figures) -> None:
     say(
         f"\nn = 10, from the first rank: scores are off by {min(off):.4f} to {max(off):.4f} in the mean, "
         f"by up to {max(most):.4f};\nsystems are ordered as by MP with tau {min(tau_first):.4f} to "
-        f"{max(tau_first):.4f}; the law is {min(apart):.2f} to {max(apart):.2f} away in the mean."
+        f"{max(tau_first):.4f}; the distribution is {min(apart):.2f} to {max(apart):.2f} away in the mean."
     )
 
 
 def solve(rankings: amble.Rankings, _: Figures) -> None:
-    """Dense solves of chains with counts: how much of the invariant law is left where it matters."""
+    """Dense solves of chains with counts: how much of the stationary distribution is left where it matters."""
     lists = Lists.of_rankings(rankings)
     some = relevant_ranks(lists)
     chosen = [some[i] for i in np.random.default_rng(0).choice(len(some), 6, replace=False)]
@@ -188,7 +188,7 @@ def solve(rankings: amble.Rankings, _: Figures) -> None:
                 least = min(least, float(abs(pi.sum())))
             rows.append([name, counts, f"{least:.0e}", f"{worst:.0e}"])
     say(
-        "pi = 1 (I - P + 1)^-1 by a dense solve, on six lists: the least share of the law that falls on relevant\n"
+        "pi = 1 (I - P + 1)^-1 by a dense solve, on six lists: the least share of it that falls on relevant\n"
         "documents, and how far the score is then from ours. Where next to nothing is left there, nothing is right.\n"
     )
     show(["model", "counts", "least share", "largest difference"], rows)

@@ -53,11 +53,11 @@ def value(measure: str, run: str) -> float:
     return amble.parse(measure).value(RUNS[run], relevant=4)
 
 
-def law(panel: str, run: str, args: argparse.Namespace) -> amble.Law:
-    """The law of a panel: exact, but for the last, which has to be simulated."""
+def distribution(panel: str, run: str, args: argparse.Namespace) -> amble.Distribution:
+    """The distribution of a panel: exact, but for the last, which has to be simulated."""
     if panel == "d":
         return amble.simulate(PANELS[panel][1], RUNS[run], users=args.users, seed=args.seed)
-    return amble.parse(PANELS[panel][1]).law(RUNS[run], relevant=4)
+    return amble.parse(PANELS[panel][1]).distribution(RUNS[run], relevant=4)
 
 
 # ---- the parts
@@ -66,16 +66,16 @@ def law(panel: str, run: str, args: argparse.Namespace) -> amble.Law:
 def figure1(found: Figures, args: argparse.Namespace) -> None:
     """Figure 1: scores, what the text reads off the panels, and pictures of them."""
     from amble.reporting.charts.chart import check_file, save
-    from amble.reporting.charts.distribution_charts import law_chart
+    from amble.reporting.charts.distribution_charts import distribution_chart
 
     args.out.mkdir(parents=True, exist_ok=True)
     check_file(args.out / "figure1a.svg")
     for (measure, name), printed in PRINTED.items():
         found.add(f"{measure} of {name}", printed, value(measure, name), 0.005)
-    laws = {panel: {name: law(panel, name, args) for name in RUNS} for panel in PANELS}
+    distributions = {panel: {name: distribution(panel, name, args) for name in RUNS} for panel in PANELS}
     one = {panel: {name: value(first, name) for name in RUNS} for panel, (_, first, _) in PANELS.items()}
     two = {panel: {name: value(second, name) for name in RUNS} for panel, (_, _, second) in PANELS.items()}
-    how = {panel: of["r"].dominance(of["s"]) for panel, of in laws.items()}
+    how = {panel: of["r"].dominance(of["s"]) for panel, of in distributions.items()}
     found.claim("a: orders 1 and 2 are the same", one["a"] == two["a"])
     found.claim("a: r and s are equal by order 3", how["a"].verdict == "equal")
     found.claim("b: r and s are incomparable by order 3", how["b"].verdict == "incomparable")
@@ -89,7 +89,7 @@ def figure1(found: Figures, args: argparse.Namespace) -> None:
     found.claim("c: order 2 in a less marked way", _gap(two["c"]) < _gap(one["c"]))
     found.claim("d: r and s are incomparable by order 3", how["d"].verdict == "incomparable")
     found.claim("d: the cdfs cross several times", how["d"].crossings.size > 1)
-    found.add("d: s is better for roughly 25 % to 30 % of users", 0.275, _medium(laws["d"]), ROUGHLY)
+    found.add("d: s is better for roughly 25 % to 30 % of users", 0.275, _medium(distributions["d"]), ROUGHLY)
     found.claim(
         "d: order 1 prefers r, order 2 prefers s", one["d"]["r"] > one["d"]["s"] and two["d"]["r"] < two["d"]["s"]
     )
@@ -100,7 +100,7 @@ def figure1(found: Figures, args: argparse.Namespace) -> None:
     say(f"   {better}, s for {worse}, both are the same for {same}; above, only those whom s gives 0.40 to 0.68.")
     for panel, (title, _, _) in PANELS.items():
         path = args.out / f"figure1{panel}.svg"
-        save(law_chart(laws[panel], one[panel], two[panel], title=f"Figure 1{panel}: {title}"), path)
+        save(distribution_chart(distributions[panel], one[panel], two[panel], title=f"Figure 1{panel}: {title}"), path)
         say(f"picture: {path}")
 
 
@@ -108,7 +108,7 @@ def _gap(of: dict[str, float]) -> float:
     return abs(of["r"] - of["s"])
 
 
-def _medium(of: dict[str, amble.Law]) -> float:
+def _medium(of: dict[str, amble.Distribution]) -> float:
     """The share of users who fare better with s where s gives them between 0.40 and 0.68."""
     u = (np.arange(100_000) + 0.5) / 100_000
     r, s = of["r"].quantile(u), of["s"].quantile(u)
@@ -140,7 +140,7 @@ def anchors(found: Figures, args: argparse.Namespace) -> None:
 
 
 def chain(n: int, p: float, q: float, first: str) -> Array:
-    """The moves between the ranks of a list of n; what is missing in a row is the chance of stopping."""
+    """The moves between the ranks of a list of n; what is missing in a row is the probability of stopping."""
     moves = np.diag(np.full(n - 1, p), 1) + np.diag(np.full(n - 1, q), -1)
     if first == "forward" and n > 1:
         moves[0, 1] += q
@@ -179,7 +179,7 @@ def simulation(found: Figures, args: argparse.Namespace) -> None:
             exact1, exact2 = value(first, name), value(second, name)
             off1 = abs(seen.mean - exact1) - 4 * seen.standard_error
             off2 = abs(seen.order2 - exact2) - 4 * seen.order2_error
-            far = math.nan if panel == "d" else seen.distance(amble.parse(first).law(grades, relevant=4))
+            far = math.nan if panel == "d" else seen.distance(amble.parse(first).distribution(grades, relevant=4))
             fits = off1 <= 1e-9 and off2 <= 1e-9 and not far > seen.band_at(1e-4)
             first_order = [exact1, seen.mean, seen.standard_error]
             second_order = [exact2, seen.order2, seen.order2_error]
@@ -187,7 +187,7 @@ def simulation(found: Figures, args: argparse.Namespace) -> None:
             found.count(fits)
     columns = ["panel", "order 1", "simulated", "s.e.", "order 2", "simulated", "s.e.", "cdf off by", "band", ""]
     show(columns, rows, digits=5)
-    say(f"\n{args.users:,} users, seed {args.seed}. The law of panel d depends on the history of visits: it has exact")
+    say(f"\n{args.users:,} users, seed {args.seed}. That of panel d depends on the history of visits: it has exact")
     say("orders 1 and 2, but no exact cdf. FF20's appendix A says that order 1 of a walk cannot be simplified; it can.")
 
 
@@ -249,7 +249,7 @@ def printed_k(p: float, q: float, n: int) -> float:
 
 
 def erratum1(found: Figures, args: argparse.Namespace) -> None:
-    """Appendix A: the chance of stopping at the last rank is printed as p^N; it is p^(N-1)."""
+    """Appendix A: the probability of stopping at the last rank is printed as p^N; it is p^(N-1)."""
     p, n = 0.5, 10
     before = [p ** (h - 1) * (1 - p) for h in range(1, n)]
     rows = []
@@ -258,9 +258,9 @@ def erratum1(found: Figures, args: argparse.Namespace) -> None:
     rows.append(
         ["ours", sum(amble.parse(PANELS["c"][1]).user(RUNS["r"]).last), *(value(PANELS["c"][1], x) for x in RUNS)]
     )
-    show(["last term", "sum of the law", "order 1 of r", "order 1 of s"], rows, digits=9)
+    show(["last term", "sum of the distribution", "order 1 of r", "order 1 of s"], rows, digits=9)
     say()
-    found.add("the law sums to 1 with p^(N-1)", 1.0, rows[1][1], 1e-12, 12)
+    found.add("the distribution sums to 1 with p^(N-1)", 1.0, rows[1][1], 1e-12, 12)
     found.claim("and not with p^N", abs(rows[0][1] - 1) > 1e-4)
     for i, name in enumerate(RUNS):
         found.add(f"order 1 of {name}, p=0.5, N=10", rows[1][2 + i], rows[2][2 + i], 1e-12, 12)
@@ -268,7 +268,7 @@ def erratum1(found: Figures, args: argparse.Namespace) -> None:
 
 
 def _rate(grades: list[int], stops: list[float]) -> float:
-    return sum(chance * sum(grades[:h]) / h for h, chance in enumerate(stops, 1))
+    return sum(probability * sum(grades[:h]) / h for h, probability in enumerate(stops, 1))
 
 
 def erratum2(found: Figures, args: argparse.Namespace) -> None:
@@ -280,22 +280,22 @@ def erratum2(found: Figures, args: argparse.Namespace) -> None:
     printed = inverse @ r @ (one - 2 * moves @ inverse) @ rho
     right = inverse @ r @ (one + 2 * moves @ inverse) @ rho - mean**2
     stroll: Any = amble.parse("PH(p=0.5,q=0.25,first='stop',loss=0)").user(SIX)
-    gain = stroll.total_law(SIX)
+    gain = stroll.total_distribution(SIX)
     show(
         ["Var[T] on (1,0,0,1,0,1), p=0.5, q=0.25", "from rank 1"],
         [
             ["(I-P)^-1 R [I - 2 P (I-P)^-1] rho, as printed", float(printed[0])],
             ["(I-P)^-1 R [I + 2 P (I-P)^-1] rho - E o E", float(right[0])],
             ["ours", stroll.total_var(SIX)],
-            ["of the exact law of T", gain.var],
+            ["of the exact distribution of T", gain.var],
         ],
         digits=6,
     )
     say()
     found.claim("the printed formula gives a negative variance, -0.064", abs(printed[0] + 0.064) < 5e-4)
     found.add("Var[T]", float(right[0]), stroll.total_var(SIX), 1e-12, 12)
-    found.add("Var[T], of the law", float(right[0]), gain.var, 1e-9, 12)
-    # what appendix B has right: the law of T for n >= 1, and the variance of a user who walks down
+    found.add("Var[T], of the distribution", float(right[0]), gain.var, 1e-9, 12)
+    # what appendix B has right: the distribution of T for n >= 1, and the variance of a user who walks down
     skip = np.linalg.inv(one - (one - r) @ moves)
     again = skip @ r @ moves
     for n in (1, 2, 3, 5):

@@ -1,10 +1,10 @@
 """How often the orders of Ferrante and Ferro (2020) agree, on all pairs of the TREC-8 ad hoc runs.
 
 Order 1 compares E[T / H], order 2 compares E[T] / E[H], order 3 is stochastic dominance: whatever score users want, no
-fewer of them get it. A run's law is that of a user who comes with one of the topics. Orders 1 and 2 decide every pair;
-order 3 may not. If it does, order 1 has to agree (a law that dominates has the greater mean); order 2 need not.
-AP's users who do not find what they want read to the end of the list: order 2 counts what they saw and read, order 1
-has them leave with nothing.
+fewer of them get it. A run's distribution is that of a user who comes with one of the topics. Orders 1 and 2 decide
+every pair; order 3 may not. If it does, order 1 has to agree (a distribution that dominates has the greater mean);
+order 2 need not. AP's users who do not find what they want read to the end of the list: order 2 counts what they saw
+and read, order 1 has them leave with nothing.
 
   python reproductions/orders_trec8.py data/trec8
   AMBLE_DATA=data python reproductions/orders_trec8.py --users 100000
@@ -90,13 +90,13 @@ def kinds(one: Array, two: Array, three: Array) -> dict[str, Array]:
     }
 
 
-def against_the_mean(laws: dict[str, amble.Law], one: Array) -> Array:
+def against_the_mean(distributions: dict[str, amble.Distribution], one: Array) -> Array:
     """For each pair, the share of users who fare better with the run that order 1 calls worse.
 
     Users are paired by how well they fare, at a grid of quantiles.
     """
     u = (np.arange(_GRID) + 0.5) / _GRID
-    quantiles = np.array([law.quantile(u) for law in laws.values()])
+    quantiles = np.array([distribution.quantile(u) for distribution in distributions.values()])
     above = quantiles * (1 + 1e-12)
     out = np.zeros(one.shape)
     for i, mine in enumerate(quantiles):
@@ -106,15 +106,20 @@ def against_the_mean(laws: dict[str, amble.Law], one: Array) -> Array:
 
 
 def counted(
-    user: str, how: str, laws: dict[str, amble.Law], orders: Array, tolerance: float | None, one_topic: Array
+    user: str,
+    how: str,
+    distributions: dict[str, amble.Distribution],
+    orders: Array,
+    tolerance: float | None,
+    one_topic: Array,
 ) -> Count:
     """Count the pairs of each kind."""
-    upper = np.triu_indices(len(laws), 1)
+    upper = np.triu_indices(len(distributions), 1)
     one, two = signs(orders[:, 0]), signs(orders[:, 1])
-    three = order_systems(laws, tolerance=tolerance).matrix.astype(int)
-    second = order_systems(laws, "second", tolerance=tolerance).matrix.astype(int)
+    three = order_systems(distributions, tolerance=tolerance).matrix.astype(int)
+    second = order_systems(distributions, "second", tolerance=tolerance).matrix.astype(int)
     second = np.where((three == 1) | (three == -1), three, second)  # whoever dominates, dominates by the second order
-    against = against_the_mean(laws, one)[upper]
+    against = against_the_mean(distributions, one)[upper]
     undecided = three[upper] == 2
     gap = np.abs(orders[:, 0][:, None] - orders[:, 0][None, :])[upper]
     return Count(
@@ -131,24 +136,24 @@ def counted(
     )
 
 
-def exact(rankings: amble.Rankings, measure: str) -> tuple[dict[str, amble.Law], Array]:
-    """The exact laws of all runs; the mean shares of pairs that order 3 decides on one topic, or finds equal there."""
+def exact(rankings: amble.Rankings, measure: str) -> tuple[dict[str, amble.Distribution], Array]:
+    """The exact distributions of all runs; mean shares of pairs that order 3 decides on one topic, or finds equal."""
     by_topic, shares = [], []
-    line = Progress(f"laws of {measure}, topics")
+    line = Progress(f"distributions of {measure}, topics")
     for i, topic in enumerate(rankings.topics, 1):
-        by_topic.append(amble.laws(rankings, measure, topics=[topic], progress=lambda done, total: None))
+        by_topic.append(amble.run_distributions(rankings, measure, topics=[topic], progress=lambda done, total: None))
         counts = order_systems(by_topic[-1]).counts
         shares.append(np.array([counts["less"] + counts["greater"], counts["equal"]]) / sum(counts.values()))
         line(i, len(rankings.topics))
     line.close()
-    laws = {name: amble.Law.mixture(of[name] for of in by_topic) for name in rankings.runs}
-    return laws, np.mean(shares, axis=0)
+    distributions = {name: amble.Distribution.mixture(of[name] for of in by_topic) for name in rankings.runs}
+    return distributions, np.mean(shares, axis=0)
 
 
 def count_all(rankings: amble.Rankings, args: argparse.Namespace) -> list[Count]:
     """Count for every user; for the one who cannot be asked exactly, by simulation."""
     unknown = np.full(2, np.nan)
-    fading = amble.laws(rankings, FADING, users=args.users, seed=args.seed)
+    fading = amble.run_distributions(rankings, FADING, users=args.users, seed=args.seed)
     blur = 2 * next(iter(fading.values())).band
     out = []
     for measure, story in USERS.items():
@@ -157,10 +162,10 @@ def count_all(rankings: amble.Rankings, args: argparse.Namespace) -> list[Count]
         if measure == FADING:
             out.append(counted(story, f"{args.users:,} users", fading, orders, None, unknown))
             continue
-        laws, one_topic = exact(rankings, measure)
-        out.append(counted(story, "exact", laws, orders, None, one_topic))
+        distributions, one_topic = exact(rankings, measure)
+        out.append(counted(story, "exact", distributions, orders, None, one_topic))
         if measure == WALK:
-            out.append(counted(story, "exact, blurred", laws, orders, blur, unknown))
+            out.append(counted(story, "exact, blurred", distributions, orders, blur, unknown))
         note(f"{measure}: {time.monotonic() - began:.1f} s")
     return out
 
@@ -213,14 +218,22 @@ def chart(found: list[Count]) -> Any:
 def tables(found: list[Count]) -> None:
     """Print what was found."""
     head("Pairs by what the orders say")
-    show(["user", "laws", *KINDS], [[one.user, one.how, *one.kinds.values()] for one in found])
+    show(["user", "distributions", *KINDS], [[one.user, one.how, *one.kinds.values()] for one in found])
     say()
     for kind, story in KINDS.items():
         say(f"  {kind:<12} {story}")
     head("Shares of pairs, in percent")
     percent = 100 / found[0].pairs
     show(
-        ["user", "laws", "1 and 2 agree", "3 decides", "second decides", "3 on one topic", "equal on one topic"],
+        [
+            "user",
+            "distributions",
+            "1 and 2 agree",
+            "3 decides",
+            "second decides",
+            "3 on one topic",
+            "equal on one topic",
+        ],
         [
             [
                 one.user,
@@ -237,12 +250,12 @@ def tables(found: list[Count]) -> None:
     )
     head("Users who fare better with the run that order 1 calls worse, in percent")
     show(
-        ["user", "laws", "of all pairs", "of incomparable pairs", "largest gap of order 1 among these"],
+        ["user", "distributions", "of all pairs", "of incomparable pairs", "largest gap of order 1 among these"],
         [[one.user, one.how, 100 * one.against, 100 * one.against_most, f"{one.widest:.4f}"] for one in found],
         digits=1,
     )
     say()
-    say("second: by second-order dominance. blurred: exact laws, compared with the tolerance that simulated ones need:")
+    say("second: by second-order dominance. blurred: exact ones, compared with the tolerance that simulated ones need:")
     say("crossings within the bands do not count, so that order 3 decides more pairs; what differs by less is equal.")
 
 
@@ -250,7 +263,7 @@ def write(found: list[Count], path: Path) -> None:
     """Write all counts as a table of tab-separated values."""
     columns = [
         "user",
-        "laws",
+        "distributions",
         "pairs",
         *KINDS,
         "agree12",

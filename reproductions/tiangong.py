@@ -5,8 +5,8 @@ rank that the person reached, and how satisfied she was with the session, from 0
 
 Satisfaction: the rank correlation of every measure with it, Kendall's tau-b and Spearman's rho, with 95 % intervals by
 the bootstrap over sessions (percentiles; all measures on the same resamples). Behaviour: the log-likelihood of the last
-rank of each query and of the number of queries, under each user. P(last rank >= i) is the chance that she ever sees
-document i, and the chance to go on is r / (r + s), so each user has a likelihood, those who go back, too.
+rank of each query and of the number of queries, under each user. P(last rank >= i) is the probability that she ever
+sees document i, and the probability to go on is r / (r + s), so each user has a likelihood, those who go back, too.
 
   python reproductions/tiangong.py data/sessions/tiangong-qref.json.gz
   AMBLE_DATA=data python reproductions/tiangong.py --rounds 2000

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 def transitions(
     grades: Sequence[int], connected: str, states: str, loops: str, counts: str, distance: str
 ) -> tuple[list[int], Array]:
-    """The ranks that are states, and the chances between them."""
+    """The ranks that are states, and the probabilities between them."""
     relevant = [i + 1 for i, grade in enumerate(grades) if grade > 0]
     ranks = relevant if states == "OR" else list(range(1, len(grades) + 1))
     m = len(ranks)
@@ -46,13 +46,13 @@ def transitions(
 
 
 def invariant(p: Array) -> Array:
-    """The invariant law, by a dense solve."""
+    """The stationary distribution, by a dense solve."""
     n = len(p)
     return np.asarray(np.linalg.solve((np.eye(n) - p + np.ones((n, n))).T, np.ones(n)))
 
 
 def eliminated(p: Array) -> Array:
-    """The invariant law by state reduction, which subtracts nothing (Grassmann, Taksar and Heyman), in logarithms."""
+    """The stationary distribution by state reduction, nothing subtracted (Grassmann, Taksar, Heyman), in logs."""
     a = p.copy()
     n = len(a)
     for k in range(n - 1, 0, -1):
@@ -70,7 +70,7 @@ def eliminated(p: Array) -> Array:
 
 
 def watched(p: Array, keep: Sequence[int]) -> Array:
-    """The chances between the states kept: first passages, by the linear systems of the paper (equation 8)."""
+    """The probabilities between the states kept: first passages, by the linear systems of the paper (equation 8)."""
     n = len(p)
     bar = p.copy()
     bar[:, list(keep)] = 0.0

@@ -25,7 +25,8 @@ Session = Sequence[Sequence[float]]
 def transitions(n: int, p: float, q: float, r: float, s: float) -> Array:
     """P, (n + 2) x (n + 2): documents 1 to n, then F (the end) and Q (the next query).
 
-    First and last row are scaled, whatever the chances sum to. With one document neither forward nor back is left.
+    First and last row are scaled, whatever the probabilities sum to. With one document neither forward nor back is
+    left.
     """
     P = np.zeros((n + 2, n + 2))
     for i in range(n):
@@ -92,14 +93,14 @@ def leaving(n: int, p: float, q: float, r: float, s: float) -> float:
 
 @functools.cache
 def ending(n: int, p: float, q: float, r: float, s: float) -> float:
-    """h_F: the chance to end the session from document 1 of a list, and not to ask the next query."""
+    """h_F: the probability to end the session from document 1 of a list, and not to ask the next query."""
     if n == 0:
         return s / (r + s)
     P = transitions(n, p, q, r, s)
     return float(np.linalg.solve(np.eye(n) - P[:n, :n], P[:n, n])[0])
 
 
-def msm(session: Session, chances: Sequence[float], *, log: bool = False, published: bool = False) -> float:
+def msm(session: Session, probabilities: Sequence[float], *, log: bool = False, published: bool = False) -> float:
     """The program's score, each query with its own e_Q and h_F; published: as the pseudo-code has it (equal lengths).
 
     h(K) of the pseudo-code does not matter: pi(j) sums h(1) to h(j - 1) only.
@@ -107,15 +108,15 @@ def msm(session: Session, chances: Sequence[float], *, log: bool = False, publis
     total, reach, gone = 0.0, 1.0, 0.0
     for query in session:
         n = len(query)
-        e = times(n, *chances)
-        away = leaving(n, *chances)
+        e = times(n, *probabilities)
+        away = leaving(n, *probabilities)
         t = e + (away if published else gone)
         if log:
             below = 1 + (np.log10(1 + t) if published else np.log(1 + t))
         else:
             below = 1 + t
         total += reach * float((np.asarray(query, float) / below).sum())
-        reach *= 1 - ending(n, *chances)
+        reach *= 1 - ending(n, *probabilities)
         gone += away
     return total
 
@@ -157,26 +158,26 @@ def u_measure(session: Session, L: float, query: float) -> float:
 
 
 def paths(session: Session, down: float, reform: float) -> Iterator[tuple[float, list[float], list[tuple[int, int]]]]:
-    """All ways through a session: chance, the gains seen in order, and where they stood (query, rank from 0)."""
+    """All ways through a session: probability, the gains seen in order, and where they stood (query, rank from 0)."""
 
-    def onward(j: int, chance: float, seen: list[float], at: list[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
+    def onward(j: int, probability: float, seen: list[float], at: list[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
         n = len(session[j])
         for looked in range(min(n, 1), n + 1):
             here = 1.0 if n == 0 else down ** (looked - 1) * (1.0 if looked == n else 1 - down)
             saw = seen + list(session[j][:looked])
             places = at + [(j, i) for i in range(looked)]
             if j + 1 < len(session):
-                yield chance * here * (1 - reform), saw, places
-                yield from onward(j + 1, chance * here * reform, saw, places)
+                yield probability * here * (1 - reform), saw, places
+                yield from onward(j + 1, probability * here * reform, saw, places)
             else:
-                yield chance * here, saw, places
+                yield probability * here, saw, places
 
     yield from onward(0, 1.0, [], [])
 
 
 def expected(session: Session, down: float, reform: float, of: Callable[[list[float]], float]) -> float:
     """The mean of a measure over all paths."""
-    return math.fsum(chance * of(seen) for chance, seen, _ in paths(session, down, reform))
+    return math.fsum(probability * of(seen) for probability, seen, _ in paths(session, down, reform))
 
 
 def precision(k: int | None) -> Callable[[list[float]], float]:
@@ -255,11 +256,11 @@ def expected_utility(
 class Chain:
     """States are documents (query, rank); an empty query is a state that shows nothing.
 
-    last="stay": at the last query the chance of a next one is shared out; "stop": it is a chance to stop.
+    last="stay": at the last query the probability of a next one is shared out; "stop": it is a probability to stop.
     """
 
-    def __init__(self, lengths: Sequence[int], chances: Sequence[float], last: str = "stay") -> None:
-        p, q, r, s = chances
+    def __init__(self, lengths: Sequence[int], probabilities: Sequence[float], last: str = "stay") -> None:
+        p, q, r, s = probabilities
         self.states = [(j, i) for j, n in enumerate(lengths) for i in range(max(n, 1))]
         at = {state: x for x, state in enumerate(self.states)}
         size = len(self.states)
@@ -275,12 +276,12 @@ class Chain:
             elif last == "stop":
                 ways.append((None, r))
             ways.append((None, s))
-            whole = sum(chance for _, chance in ways)
-            for to, chance in ways:
+            whole = sum(probability for _, probability in ways)
+            for to, probability in ways:
                 if to is None:
-                    self.stop[x] += chance / whole
+                    self.stop[x] += probability / whole
                 else:
-                    self.P[x, to] += chance / whole
+                    self.P[x, to] += probability / whole
         self.shows = np.array([lengths[j] > 0 for j, _ in self.states])
 
     def visits(self) -> Array:
@@ -290,12 +291,12 @@ class Chain:
         return np.asarray(np.linalg.solve((np.eye(len(self.states)) - self.P).T, start), np.float64)
 
     def seen(self) -> Array:
-        """The chance to come to each state ever: its column of the Green's function over its diagonal."""
+        """The probability to come to each state ever: its column of the Green's function over its diagonal."""
         G = np.linalg.inv(np.eye(len(self.states)) - self.P)
         return np.asarray(G[0] / np.diag(G), np.float64)
 
     def last(self) -> Array:
-        """The chance to stop at each state."""
+        """The probability to stop at each state."""
         return self.visits() * self.stop
 
     def walk(self, rng: random.Random) -> list[tuple[int, int]]:

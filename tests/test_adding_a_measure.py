@@ -71,14 +71,14 @@ def test_user(zipf: amble.Measure) -> None:
     assert user.expected_depth == pytest.approx(11 / 6)
 
 
-def test_law(zipf: amble.Measure) -> None:
+def test_distribution(zipf: amble.Measure) -> None:
     # t / h is 1 at rank 1, 1/2 at rank 2, 2/3 at rank 3
-    law = zipf.law(GRADES)
-    assert law.values == pytest.approx([1 / 2, 2 / 3, 1])
-    assert law.probs == pytest.approx([1 / 6, 1 / 3, 1 / 2])
-    assert law.mean == pytest.approx(29 / 36)  # 1/12 + 2/9 + 1/2
+    distribution = zipf.distribution(GRADES)
+    assert distribution.values == pytest.approx([1 / 2, 2 / 3, 1])
+    assert distribution.probs == pytest.approx([1 / 6, 1 / 3, 1 / 2])
+    assert distribution.mean == pytest.approx(29 / 36)  # 1/12 + 2/9 + 1/2
     simulated = amble.simulate(zipf, GRADES, users=20_000, seed=1)
-    assert simulated.distance(law) < simulated.band_at(1e-6)
+    assert simulated.distance(distribution) < simulated.band_at(1e-6)
 
 
 def test_scores_of_many_lists(zipf: amble.Measure) -> None:

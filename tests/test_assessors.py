@@ -109,7 +109,7 @@ def test_agreement_of_judgments() -> None:
     row = dict(zip(table.columns, table.rows[-1], strict=True))
     assert (row["topic"], row["judged"], row["common"]) == ("all", 7, 3)
     assert (row["same"], row["overlap"]) == (pytest.approx(2 / 3), 0.5)
-    # chance: 2/3 x 1/3 + 1/3 x 2/3 = 4/9; (2/3 - 4/9) / (5/9)
+    # probability: 2/3 x 1/3 + 1/3 x 2/3 = 4/9; (2/3 - 4/9) / (5/9)
     assert row["kappa"] == pytest.approx(0.4)
     assert [row[0] for row in table] == ["1", "2", "3", "all"]
     three = agreement([one, two, one])

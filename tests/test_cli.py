@@ -307,7 +307,7 @@ def test_closed_streams(files: tuple[str, str]) -> None:
     [
         ("    raise RuntimeError('mine')\n", "Mine: its function failed with RuntimeError: mine"),
         ("    return 3\n", "Mine: its function failed with"),
-        ("    return Forward(continuation=1 + gain)\n", "Mine: the chance of going on after rank 1 is 2"),
+        ("    return Forward(continuation=1 + gain)\n", "Mine: the probability of going on after rank 1 is 2"),
         ("    return Forward(weights=rank)\n", "Mine: weights must be numbers that do not rise"),
         ("    return Forward(last=gain * 0 + 0.9)\n", "must be at least 0 and sum to at most 1"),
     ],
@@ -409,13 +409,13 @@ def test_importing_amble_leaves_signals_alone() -> None:
 
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "1" + 30 * "0", "-9223372036854775809", "0"])
-@pytest.mark.parametrize("command", ["eval", "pool", "fuse", "judge uniques", "law", "compare"])
+@pytest.mark.parametrize("command", ["eval", "pool", "fuse", "judge uniques", "distribution", "compare"])
 def test_a_depth_that_no_list_has(
     files: tuple[str, str], command: str, number: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     words = command.split()
     paths = [*files, files[1]] if command == "compare" else [files[1]] * 2 if words[0] in ("pool", "fuse") else files
-    more = ["-m", "AP"] if words[0] in ("eval", "law") else []
+    more = ["-m", "AP"] if words[0] in ("eval", "distribution") else []
     assert main([*words, *paths, *more, "--depth", number]) == 2
     out, err = capfd.readouterr()
     assert out == ""
@@ -506,9 +506,9 @@ def here(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, by
         "compare qrels.txt a.run b.run --sessions sessions.tsv -o sessions.tsv",
         "meta tau qrels.txt a.run b.run -o hard",
         "meta pool qrels.txt a.run chart.html --plot chart.html",
-        "law qrels.txt a.run -o qrels.txt",
-        "law qrels.txt chart.html --plot chart.html",
-        "law qrels.txt a.run chart.html --hasse chart.html",
+        "distribution qrels.txt a.run -o qrels.txt",
+        "distribution qrels.txt chart.html --plot chart.html",
+        "distribution qrels.txt a.run chart.html --hasse chart.html",
         "session qrels.txt sessions.tsv a.run -o sessions.tsv",
         "user PH(user='fit.toml') --plot fit.toml",
         "report qrels.txt a.run b.run -o qrels.txt",
@@ -545,7 +545,7 @@ def test_charts_of_a_report_are_not_drawn_over_runs(here: dict[str, bytes], caps
 
 
 def test_two_outputs_are_two_files(here: dict[str, bytes], capsys: pytest.CaptureFixture[str]) -> None:
-    words = "law qrels.txt a.run b.run -m AP --plot x.html --hasse ./x.html"
+    words = "distribution qrels.txt a.run b.run -m AP --plot x.html --hasse ./x.html"
     assert main(words.split()) == 2
     assert capsys.readouterr().err == "amble: ./x.html: is written to twice, expected another file\n"
 
@@ -663,7 +663,13 @@ def test_a_topic_called_all(amble_cli: Cli, write) -> None:
 def test_a_run_of_another_collection_is_an_error(amble_cli: Cli, files: tuple[str, str], write) -> None:
     strange = write("strange.run", "401 Q0 x1 1 3 strange\n402 Q0 x2 1 3 strange\n")
     line = f"found x1, x2, expected such as a, b, c of {files[0]}; --allow-unjudged scores it all the same\n"
-    for words in (("eval",), ("compare", "-m", "AP"), ("meta", "tau"), ("law",), ("report", "-o", f"{strange}.html")):
+    for words in (
+        ("eval",),
+        ("compare", "-m", "AP"),
+        ("meta", "tau"),
+        ("distribution",),
+        ("report", "-o", f"{strange}.html"),
+    ):
         done = (
             amble_cli(words[0], *words[1:2], files[0], files[1], strange, *words[2:])
             if words[0] == "meta"

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.comparison.letters import letter_groups, letter_name, letters_of
-from amble.comparison.p_values import Chance
+from amble.comparison.p_values import Probability
 from amble.measures import REGISTRY
 
 TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
@@ -88,12 +88,12 @@ def test_the_table_names_what_was_asked(scores: amble.Scores) -> None:
     assert table.html().startswith("<table><caption>AP: Wilcoxon")
 
 
-def test_small_chances_are_not_shown_as_0(scores: amble.Scores) -> None:
+def test_small_probabilities_are_not_shown_as_0(scores: amble.Scores) -> None:
     found = amble.compare(scores, "AP", baseline="boolean")
     assert "<0.0001" in str(found)
     assert r"\textless{}0.0001" in found.table().latex()
-    assert f"{Chance(0.00004):.4f} {Chance(0.00006):.4f} {Chance(0.4):.0f}" == "<0.0001 0.0001 <1"
-    assert str(Chance(1e-9)) == "1e-09"
+    assert f"{Probability(0.00004):.4f} {Probability(0.00006):.4f} {Probability(0.4):.0f}" == "<0.0001 0.0001 <1"
+    assert str(Probability(1e-9)) == "1e-09"
     assert json.loads(found.table(full=True).json())["rows"][0]["p"] == found.p[0]
 
 
@@ -490,7 +490,7 @@ def test_order_of_topics_and_runs_makes_no_difference(test: str, rng: np.random.
 
 @given(rng=VALUES, test=st.sampled_from(TESTS), topics=st.integers(2, 60))
 @examples(60)
-def test_chances_are_chances(rng: np.random.Generator, test: str, topics: int) -> None:
+def test_probabilities_are_probabilities(rng: np.random.Generator, test: str, topics: int) -> None:
     values = rng.choice([0.0, 0.1, 0.2, 1.0], (3, topics))
     found = amble.compare(of(*values), test=test, rounds=40)
     assert ((found.p >= 0) & (found.p <= 1)).all()

@@ -297,7 +297,7 @@ def test_draws_are_with_replacement() -> None:
     assert draws.var() == pytest.approx(6 / 7, abs=0.05)
 
 
-def plain_bca(d: list[float], draws: Any, chances: tuple[float, float]) -> list[float]:
+def plain_bca(d: list[float], draws: Any, probabilities: tuple[float, float]) -> list[float]:
     """Efron (1987), in so many words: bias by the draws below the mean, acceleration by the jackknife."""
     normal = statistics.NormalDist()
     n, mean = len(d), statistics.fmean(d)
@@ -308,8 +308,8 @@ def plain_bca(d: list[float], draws: Any, chances: tuple[float, float]) -> list[
     middle = statistics.fmean(left)
     a = sum((middle - x) ** 3 for x in left) / (6 * sum((middle - x) ** 2 for x in left) ** 1.5)
     out = []
-    for chance in chances:
-        z = z0 + normal.inv_cdf(chance)
+    for probability in probabilities:
+        z = z0 + normal.inv_cdf(probability)
         out.append(float(np.quantile(means, normal.cdf(z0 + z / (1 - a * z)))))
     return out
 

@@ -98,8 +98,8 @@ def test_a_cut_measure_is_the_measure_of_a_cut_list(text: str, grades: list[int]
         return
     if not plain.is_population:
         same(cut.user(grades, **context), plain.user(short, **beside))
-    if "loss" in text or not text.startswith("PH"):  # others' laws are simulated
-        assert cut.law(grades, **context).distance(plain.law(short, **beside)) < 1e-9
+    if "loss" in text or not text.startswith("PH"):  # others' distributions are simulated
+        assert cut.distribution(grades, **context).distance(plain.distribution(short, **beside)) < 1e-9
 
 
 @pytest.mark.parametrize("text", [t for t in ENDING + ENDLESS if "Beta" not in t and "Uniform" not in t])

@@ -62,7 +62,7 @@ def test_residual_of_insq() -> None:
 # ---- brute force: follow the user for a long time
 
 
-def _chance(name: str, p: dict[str, float]) -> Callable[[int, float, float], float]:
+def _probability(name: str, p: dict[str, float]) -> Callable[[int, float, float], float]:
     """C(i) from the rank, the gain there and the gain so far (with it), as the papers write it."""
     from math import exp
 
@@ -89,7 +89,7 @@ def _chance(name: str, p: dict[str, float]) -> Callable[[int, float, float], flo
 
 def brute(name: str, p: dict[str, float], gains: list[float], far: int = 20_000) -> tuple[float, float]:
     """Sum of V y and sum of V, followed down to a rank far away (an inverse square's rest by its integral)."""
-    go = _chance(name, p)
+    go = _probability(name, p)
     v, total, depth, seen = 1.0, 0.0, 0.0, 0.0
     for i in range(1, far + 1):
         g = gains[i - 1] if i <= len(gains) else 0.0
@@ -136,7 +136,7 @@ def test_against_brute_force(gains: list[float], case: tuple[str, str, dict[str,
     assert m.value(gains) == pytest.approx(total / depth, abs=2e-8 if name.startswith("INS") or p.get("T") else 1e-10)
     user = m.user(gains)
     assert user.expected_depth == pytest.approx(depth, rel=1e-8)
-    # EU is order 2, the mean of the law order 1: each from L alone
+    # EU is order 2, the mean of the distribution order 1: each from L alone
     y = np.zeros(user.visits.size)
     y[: len(gains)] = gains
     assert float(user.weights @ y) == pytest.approx(m.value(gains), abs=1e-12)
@@ -290,11 +290,11 @@ def test_population_by_quadrature(
     assert amble.parse(text).value(grades) == pytest.approx(expected, abs=1e-7)
 
 
-def test_the_law_of_a_population_is_a_mixture() -> None:
-    law = amble.parse("RBP(p=Uniform(0.2,0.8))").law([1, 0, 1])
-    assert law.probs.sum() == pytest.approx(1, abs=1e-9)
-    one = amble.parse("RBP(p=0.5)").law([1, 0, 1])
-    assert law.values.min() < one.quantile(0.01) + 1e-9
+def test_the_distribution_of_a_population_is_a_mixture() -> None:
+    distribution = amble.parse("RBP(p=Uniform(0.2,0.8))").distribution([1, 0, 1])
+    assert distribution.probs.sum() == pytest.approx(1, abs=1e-9)
+    one = amble.parse("RBP(p=0.5)").distribution([1, 0, 1])
+    assert distribution.values.min() < one.quantile(0.01) + 1e-9
     with pytest.raises(amble.MeasureError, match="is a population, not one user"):
         amble.parse("RBP(p=Beta(8,2))").user([1])
     scores = amble.evaluate({"1": {"a": 1}}, {"r": {"1": {"a": 1.0}}}, "RBP(p=Beta(8,2))")

@@ -182,7 +182,7 @@ def test_condensed_lists_leave_negative_grades_out() -> None:
 
 
 @pytest.mark.parametrize("name", ["ERR", "GRBP", "INST", "SDCG@3", "NERR8@3", "AP", "nDCG", "RR", "P@2"])
-def test_laws_and_users_are_those_of_the_scores(name: str) -> None:
+def test_distributions_and_users_are_those_of_the_scores(name: str) -> None:
     """Also where the largest grade is below 1: one rule for what a gain of 1 is."""
     from amble.measures import Lists
     from amble.measures.residuals import residuals
@@ -197,7 +197,7 @@ def test_laws_and_users_are_those_of_the_scores(name: str) -> None:
             user = scores.user("x", "1", name)
             assert float(user.weights[:3] @ y[: user.weights.size]) == pytest.approx(score, abs=1e-12)
         else:
-            assert scores.law("x", "1", name).mean == pytest.approx(score, abs=1e-12)
+            assert scores.distribution("x", "1", name).mean == pytest.approx(score, abs=1e-12)
         if name not in ("AP", "nDCG"):
             assert residuals(m, Lists.of_rankings(scores.rankings))[0] >= -1e-12
 
@@ -231,7 +231,9 @@ def test_misuse_is_told_clearly() -> None:
         with pytest.raises(amble.MeasureError, match="expected"):
             amble.parse("ERR").value([1, 0], **context)
     with pytest.raises(amble.MeasureError, match="tied documents have no one rank"):
-        amble.evaluate(QRELS, {"x": {"401": {"a": 1.0, "b": 1.0}}}, "AP", ties="expected").law("x", "401", "AP")
+        amble.evaluate(QRELS, {"x": {"401": {"a": 1.0, "b": 1.0}}}, "AP", ties="expected").distribution(
+            "x", "401", "AP"
+        )
     with pytest.raises(amble.MeasureError, match="is more than 10,000,000"):
         amble.parse("P@100000000")
     with pytest.raises(amble.MeasureError, match="still reading after rank"):

@@ -100,7 +100,7 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
     done = amble_cli("fit", write("log.tsv", log()), "--plot", str(tmp_path / "fit.svg"), "--quiet")
     assert done.returncode == 0, done.stderr
     chart = (tmp_path / "fit.svg").read_text()
-    for word in ("observed", "walk-rank", "share of visits W", "last rank L", "chance of going on C"):
+    for word in ("observed", "walk-rank", "share of visits W", "last rank L", "probability of going on C"):
         assert word in chart
 
 

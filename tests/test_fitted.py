@@ -102,7 +102,7 @@ def walk(**parts: Estimate) -> FittedModel:
         ),
     ],
 )
-def test_chances_go_together(model: FittedModel, message: str) -> None:
+def test_probabilities_go_together(model: FittedModel, message: str) -> None:
     with pytest.raises(AmbleError, match=message):
         Fitted(ORIGIN, [model])
     good = walk(s=one(0.3), start=Estimate([NAN, 0.9], [NAN, 0.8], [NAN, 1.0], [-1, 50]))
@@ -137,7 +137,7 @@ def test_suppressed_cells() -> None:
     Fitted(ORIGIN, [FittedModel("C", "continuation", {"C": e}, "cascade")], smallest=3)
 
 
-def test_rows_are_drawn_from_dirichlet_laws() -> None:
+def test_rows_are_drawn_from_dirichlet_distributions() -> None:
     row = np.array([0.2, 0.3, 0.5])
     e = Estimate([row, row, row], None, None, [47, 47, -1], concentration=[50.0, 50.0, 2.0])
     drawn = np.array([e.draw(b) for b in range(4000)])

@@ -46,9 +46,9 @@ def test_a_log_becomes_scores(data: Path, tmp_path: Path, amble_cli: Callable[..
     # MP by hand: the left eigenvector of the matrix at the relevant ranks among the first ten
     moves = found.pick(["markov"]).estimates["P"].value
     values, vectors = np.linalg.eig(moves.T)
-    law = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
+    distribution = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
     mu = found.pick(["times"]).estimates["mu"].known
-    for j, weight in ((1, law), (2, law / mu)):
+    for j, weight in ((1, distribution), (2, distribution / mu)):
         scores = []
         for topic in rankings.topics:
             relevant = np.nan_to_num(rankings.grades(rankings.runs[0], topic)[:10]) > 0
@@ -72,7 +72,7 @@ def test_known_users_come_back(name: str) -> None:
     for row in rows:
         several = re.search(r" \(\d+\) ", row) is not None
         covered = float(row.split()[-2 if several else -1].strip("+-"))
-        assert covered >= 0.5  # 2 or more of 4; less has a chance below 0.0005
+        assert covered >= 0.5  # 2 or more of 4; less has a probability below 0.0005
 
 
 def test_script_without_data_says_so(tmp_path: Path) -> None:

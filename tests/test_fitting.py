@@ -91,15 +91,15 @@ def test_the_same_as_with_the_numbers_of_the_file(fit: str, fitted: str, plain: 
         )
 
 
-def test_chances_by_rank() -> None:
+def test_probabilities_by_rank() -> None:
     # V = 1, 1/2, 1/8, 1/32, ...: the sum is 1 + (1/2) / (1 - 1/4) = 5/3; gains at ranks 1 and 3: (1 + 1/8) / (5/3)
     m = amble.parse("CWL(C='0.5,0.25')")
     assert m.value([1, 0, 1]) == pytest.approx(0.675, rel=1e-14)
     assert m.user([1, 0, 1]).expected_depth == pytest.approx(5 / 3, rel=1e-14)
     assert amble.parse("CWL(C='0.9')").value([1, 0, 1]) == pytest.approx(amble.parse("GRBP(p=0.9)").value([1, 0, 1]))
-    law = amble.simulate(m, [1, 0, 1], users=20_000, seed=3)
-    assert law.distance(m.law([1, 0, 1])) < law.band_at(1e-6)
-    with pytest.raises(MeasureError, match="the last chance of C is 1"):
+    distribution = amble.simulate(m, [1, 0, 1], users=20_000, seed=3)
+    assert distribution.distance(m.distribution([1, 0, 1])) < distribution.band_at(1e-6)
+    with pytest.raises(MeasureError, match="the last probability of C is 1"):
         amble.parse("CWL(C='0.5,1')")
     with pytest.raises(MeasureError, match="CWL: C='0.5,1.1' is not allowed"):
         amble.parse("CWL(C='0.5,1.1')")
@@ -123,7 +123,7 @@ def test_fitted_moves_by_hand(fit: str) -> None:
     assert timed.value([1, 0, 1]) == pytest.approx(1 / 5 + (4 / 5) * (2 / 3), rel=1e-14)
     # two visits to relevant documents, from rank 1: 1 and 3, in the mean
     assert amble.parse("MP(user='fit.toml',steps=1)").value([1, 0, 1]) == 1
-    assert m.law([1, 0, 1]).mean == pytest.approx(5 / 6, rel=1e-14)
+    assert m.distribution([1, 0, 1]).mean == pytest.approx(5 / 6, rel=1e-14)
     assert amble.parse("MP(user='fit.toml',rescale='R')").value([1, 0, 1], relevant=4) == pytest.approx(5 / 12)
     assert amble.parse("MP(user='fit.toml')@2").value([0, 1, 1]) == pytest.approx(1 / 2, rel=1e-14)
 
@@ -195,16 +195,16 @@ def test_where_nobody_was_seen_to_stop(fit: str) -> None:
     m = amble.parse("CWL(user='fit.toml')")
     assert m.value([1, 0, 1]) == amble.parse("CWL(C='0.5,1,0.5')").value([1, 0, 1])
     assert drawn(m, 1)[0].value([1, 0, 1]) == amble.parse("CWL(C='0.25,1,0.25')").value([1, 0, 1])
-    with pytest.raises(MeasureError, match="the last chance of C is 1"):
+    with pytest.raises(MeasureError, match="the last probability of C is 1"):
         drawn(m, 2)
 
 
-def test_law_and_simulation(fit: str) -> None:
+def test_distribution_and_simulation(fit: str) -> None:
     m = amble.parse("PH(user='fit.toml#walk-rank',loss=0)")
-    law = m.law(GRADES)
-    assert law.mean == pytest.approx(m.value(GRADES), abs=1e-9)
+    distribution = m.distribution(GRADES)
+    assert distribution.mean == pytest.approx(m.value(GRADES), abs=1e-9)
     simulated = amble.simulate(m, GRADES, users=20_000, seed=5)
-    assert simulated.distance(law) < simulated.band_at(1e-6)
+    assert simulated.distance(distribution) < simulated.band_at(1e-6)
 
 
 def test_another_least_grade(fit: str) -> None:
@@ -267,7 +267,7 @@ def test_intervals_of_means(fit: str) -> None:
     plain = [amble.evaluate(rankings, f"RBP(p={p})").means()[:, 0] for p in (0.5, 0.6, 0.7, 0.8, 0.9)]
     np.testing.assert_allclose(found.draws[0], plain, rtol=1e-14)
     np.testing.assert_allclose(found.means[:, 0], plain[2], rtol=1e-14)
-    # a sixth number lies between the second and the fourth of five with a chance of 2/6
+    # a sixth number lies between the second and the fourth of five with a probability of 2/6
     np.testing.assert_allclose(found.low[:, 0], np.sort(plain, axis=0)[1], rtol=1e-14)
     np.testing.assert_allclose(found.high[:, 0], np.sort(plain, axis=0)[3], rtol=1e-14)
     table = found.table()
@@ -349,7 +349,7 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
         ("PH(first='forward',user='fit.toml')", "user and first: expected one of them"),
         ("MP(model='GL_AD_ID',user='fit.toml')", "user and model: expected one of them"),
         ("MP(start='first')", "start has a part with steps only"),
-        ("NCP(g=1,law='3,2,1')", "g and law: expected one of them"),
+        ("NCP(g=1,distribution='3,2,1')", "g and distribution: expected one of them"),
         ("MsM(user='fwd_pat_down',p=0.6)", "has probabilities of its own: without p"),
         ("MsM(program=False)", "program has a part in user='yandex_log' only"),
         ("PerQuery(of='AP',gains='linear')", "expected in the measure of lists"),
@@ -362,7 +362,7 @@ def test_what_has_no_part_is_refused_whatever_its_value(fit: str, text: str, mes
 
 
 def test_what_says_nothing_is_not_refused(fit: str) -> None:
-    for text in ("RBP(p=0.7,user=None)", "PH(model='AP',gains=None)", "MP(start=None)", "NCP(g=0.5,law=None)"):
+    for text in ("RBP(p=0.7,user=None)", "PH(model='AP',gains=None)", "MP(start=None)", "NCP(g=0.5,distribution=None)"):
         assert amble.parse(str(amble.parse(text))) == amble.parse(text)
     m = amble.parse("PH(p=0.5)").with_value("q", 0.25)
     assert str(m) == "PH"

@@ -28,8 +28,8 @@ def test_by_hand() -> None:
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=1, max_size=10))
-def test_each_gives_the_others(chances: list[float]) -> None:
-    c = np.array(chances)
+def test_each_gives_the_others(probabilities: list[float]) -> None:
+    c = np.array(probabilities)
     c[-1] = 0.0
     one = Forward(continuation=c).over(c.size)
     for kind in ("visits", "last", "weights"):
@@ -84,7 +84,7 @@ def test_depth() -> None:
         ({"continuation": 0.5, "last": 0.5}, "found 2 of them"),
         ({"continuation": 1.5}, "after rank 1 is 1.5, expected 0 to 1"),
         ({"weights": np.array([0.2, 0.8])}, "after rank 1 is 4, expected 0 to 1"),
-        ({"last": np.array([0.8, 0.8, 0.1])}, "does not give a chance"),
+        ({"last": np.array([0.8, 0.8, 0.1])}, "does not give a probability"),
     ],
 )
 def test_no_user(arguments: dict[str, object], message: str) -> None:
@@ -98,8 +98,8 @@ def test_no_user(arguments: dict[str, object], message: str) -> None:
         ({"continuation": 0.5, "beyond": "x"}, "beyond='x'"),
         ({"continuation": 0.5, "depth": 0}, "depth=0"),
         ({"continuation": 1.0, "beyond": "endless"}, "never stops"),
-        ({"continuation": np.array([0.5, np.nan, 0.5])}, "does not give a chance|is nan"),
-        ({"weights": np.zeros(3)}, "does not give a chance"),
+        ({"continuation": np.array([0.5, np.nan, 0.5])}, "does not give a probability|is nan"),
+        ({"weights": np.zeros(3)}, "does not give a probability"),
         ({"visits": np.array([1.0, 0.5]), "beyond": "endless"}, "no closed form"),
     ],
 )

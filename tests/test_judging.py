@@ -109,7 +109,7 @@ def test_every_step_is_by_the_rules(lists: list[list[str]], order: str, seed: in
         witness.judging.judge(1)
 
 
-def test_thompson_draws_from_the_law_of_each_run() -> None:
+def test_thompson_draws_from_the_distribution_of_each_run() -> None:
     # x failed once: Beta(1, 2); y succeeded once: Beta(2, 1). P(draw of x > draw of y) = 1/6
     pool = amble.pool({"x": {"1": dict.fromkeys("ab", 1.0)}, "y": {"1": dict.fromkeys("cd", 1.0)}}, 2)
     chosen = []

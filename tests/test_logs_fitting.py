@@ -17,7 +17,7 @@ import amble
 from amble.errors import AmbleError
 from amble.logs import Counts, Facts, Fit, fit, holding_rates, read_log
 from amble.logs.bootstrap import Resampled
-from amble.logs.chain_fitting import smoothed, steps_of, walk_chances
+from amble.logs.chain_fitting import smoothed, steps_of, walk_probabilities
 from amble.logs.counts import GROUPS
 from amble.logs.forward_fitting import fit_continuation, fit_rbp, going_on, reached
 from amble.logs.privacy import kept, observed, pooled, pooled_moves
@@ -133,7 +133,7 @@ def test_walk_has_the_largest_likelihood(first: str) -> None:
 
     best = optimize.minimize(minus, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}).x
     e = np.exp(np.append(best, 0.0))
-    assert walk_chances(steps, first) == pytest.approx(e / e.sum(), abs=1e-6)
+    assert walk_probabilities(steps, first) == pytest.approx(e / e.sum(), abs=1e-6)
 
 
 def test_walk_by_rank_by_hand() -> None:

@@ -74,7 +74,8 @@ def test_against_dense_algebra(m: amble.Measure) -> None:
 
 
 def test_a_plain_solve_loses_itself() -> None:
-    # the reason for logarithms: at 60 ranks the chances at relevant documents are below what a solve can tell from 0
+    # the reason for logarithms: at 60 ranks the probabilities at relevant documents are below what a solve can tell
+    # from 0
     grades = [1, 0, 1] + [0] * 57
     exact = reference.score(grades, "LO_AD_NA", "NL", "FNBR", eliminate=True)
     assert amble.parse("MP(model='LO_AD_NA',counts='FNBR')").value(grades) == pytest.approx(exact, abs=1e-14)
@@ -116,7 +117,7 @@ def test_the_best_run_of_a_topic() -> None:
     assert scores["y", "MP(rescale='RR')"].tolist() == scores["y", "MP"].tolist()
     assert scores["x", "MP(rescale='RR')@3"][0] == pytest.approx(plain[0])  # down to rank 3 both have found two
     for run, name in (("x", "MP(rescale='RR')"), ("y", "MP(rescale='RR')"), ("x", "MP(rescale='RR')@3")):
-        assert scores.law(run, "1", name).mean == pytest.approx(scores[run, name][0])
+        assert scores.distribution(run, "1", name).mean == pytest.approx(scores[run, name][0])
         user = scores.user(run, "1", name)
         assert isinstance(user, Wandering)
         assert user.score == pytest.approx(scores[run, name][0])
@@ -131,7 +132,7 @@ def test_the_uniform_model_is_ap(grades: list[int], more: int) -> None:
     uniform = amble.parse("MP(model='GL_OR_NA',loops='SL',rescale='R')")
     context = {"relevant": sum(grades) + more}
     assert uniform.value(grades, **context) == pytest.approx(amble.parse("AP").value(grades, **context), abs=1e-15)
-    ours, theirs = uniform.law(grades, **context), amble.parse("AP").law(grades, **context)
+    ours, theirs = uniform.distribution(grades, **context), amble.parse("AP").distribution(grades, **context)
     assert ours.distance(theirs) < 1e-12
 
 
@@ -171,20 +172,20 @@ def test_ncp() -> None:
     ncp = amble.parse("NCP(g=0.5)")
     assert ncp.value([1, 0, 1], relevant=3) == pytest.approx(4 / 7 + 2 / 7 * 2 / 3)
     assert ncp.user([1, 0, 1], relevant=3).last == pytest.approx([4 / 7, 0, 2 / 7])
-    assert ncp.law([1, 0, 1], relevant=3).probs == pytest.approx([1 / 7, 2 / 7, 4 / 7])
+    assert ncp.distribution([1, 0, 1], relevant=3).probs == pytest.approx([1 / 7, 2 / 7, 4 / 7])
     assert amble.parse("NCP(g=0)").value([0, 0, 1, 1], relevant=2) == pytest.approx(1 / 3)  # only the first will do
     # five times of ten by the first, three by the second, two by the third; in proportion where there are fewer
-    given_law = amble.parse("NCP(law='5,3,2')")
-    assert given_law.value([1, 0, 1, 1], relevant=9) == pytest.approx(0.5 + 0.3 * 2 / 3 + 0.2 * 3 / 4)
-    assert given_law.value([1, 0, 1], relevant=2) == pytest.approx(5 / 8 + 3 / 8 * 2 / 3)
-    assert given_law.value([1, 1, 1, 1, 1]) == pytest.approx(1)
-    assert given_law.user([1, 0, 1], relevant=9).beyond == pytest.approx(0.2)  # she wants the third
-    assert given_law.value([0, 0]) == amble.parse("NCP(law='0')").value([1, 0]) == 0
-    for text in ("NCP(g=1.1)", "NCP(law='')", "NCP(law='-2')", "NCP(law='a')"):
+    given_distribution = amble.parse("NCP(distribution='5,3,2')")
+    assert given_distribution.value([1, 0, 1, 1], relevant=9) == pytest.approx(0.5 + 0.3 * 2 / 3 + 0.2 * 3 / 4)
+    assert given_distribution.value([1, 0, 1], relevant=2) == pytest.approx(5 / 8 + 3 / 8 * 2 / 3)
+    assert given_distribution.value([1, 1, 1, 1, 1]) == pytest.approx(1)
+    assert given_distribution.user([1, 0, 1], relevant=9).beyond == pytest.approx(0.2)  # she wants the third
+    assert given_distribution.value([0, 0]) == amble.parse("NCP(distribution='0')").value([1, 0]) == 0
+    for text in ("NCP(g=1.1)", "NCP(distribution='')", "NCP(distribution='-2')", "NCP(distribution='a')"):
         with pytest.raises(amble.MeasureError, match="is not allowed"):
             amble.parse(text)
     simulated = amble.simulate(ncp, [1, 0, 1], users=20_000, seed=2, relevant=3)
-    assert simulated.distance(ncp.law([1, 0, 1], relevant=3)) < simulated.band_at(1e-6)
+    assert simulated.distance(ncp.distribution([1, 0, 1], relevant=3)) < simulated.band_at(1e-6)
     assert 0 < amble.parse("NCP(g=Beta(2,2))").value([1, 0, 1], relevant=3) < 1  # a population
 
 
@@ -195,43 +196,43 @@ def test_ncp_with_all_alike_is_ap(grades: list[int], more: int) -> None:
     assert amble.parse("NCP").value(grades, **context) == amble.parse("AP").value(grades, **context)
 
 
-# ---- the law, the user
+# ---- the distribution, the user
 
 
-def test_law() -> None:
+def test_distribution() -> None:
     # row sums as above, precision 1 and 2/3
-    law = amble.parse("MP").law([1, 0, 1, 0])
-    assert law.values == pytest.approx([2 / 3, 1])
-    assert law.probs == pytest.approx([16 / 29, 13 / 29])
-    law = amble.parse("MP(rescale='R')").law([1, 0, 1, 0], relevant=4)
-    assert law.values == pytest.approx([0, 2 / 3, 1])
-    assert law.probs == pytest.approx([1 / 2, 8 / 29, 13 / 58])
-    assert amble.parse("MP").law([0, 0]).values.tolist() == [0]
+    distribution = amble.parse("MP").distribution([1, 0, 1, 0])
+    assert distribution.values == pytest.approx([2 / 3, 1])
+    assert distribution.probs == pytest.approx([16 / 29, 13 / 29])
+    distribution = amble.parse("MP(rescale='R')").distribution([1, 0, 1, 0], relevant=4)
+    assert distribution.values == pytest.approx([0, 2 / 3, 1])
+    assert distribution.probs == pytest.approx([1 / 2, 8 / 29, 13 / 58])
+    assert amble.parse("MP").distribution([0, 0]).values.tolist() == [0]
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=25), st.sampled_from(FAMILY), st.integers(0, 5))
 @examples(150)
-def test_mean_of_the_law_is_the_score(grades: list[int], m: amble.Measure, more: int) -> None:
+def test_mean_of_the_distribution_is_the_score(grades: list[int], m: amble.Measure, more: int) -> None:
     context = {"relevant": sum(grades) + more, "most": sum(grades) + more // 2}
     value = m.value(grades, **context)
     assert 0 <= value <= 1 + 1e-15
-    assert m.law(grades, **context).mean == pytest.approx(value, abs=1e-12)
+    assert m.distribution(grades, **context).mean == pytest.approx(value, abs=1e-12)
     user = m.user(grades, **context)
     assert isinstance(user, Wandering)
     assert user.score == pytest.approx(value, abs=1e-12)
     assert float(user.weights @ user.precision) * user.scale == pytest.approx(value, abs=1e-12)
 
 
-def test_law_of_a_user_of_some_steps() -> None:
+def test_distribution_of_a_user_of_some_steps() -> None:
     # as its user has it; the score is the mean
     m = amble.parse("MP(steps=10)")
-    law = m.law([1, 0, 1, 1, 0, 0, 1])
-    assert law.users is None
-    assert (law.mean, law.sd) == pytest.approx((0.765209496490, 0.040361908627), abs=1e-12)
-    assert m.value([1, 0, 1, 1, 0, 0, 1]) == pytest.approx(law.mean, abs=1e-14)
-    assert m.law([0, 0]).values.tolist() == [0]
-    rescaled = amble.parse("MP(steps=10,rescale='R')").law([1, 0, 1, 1, 0, 0, 1], relevant=8)
-    assert rescaled.values == pytest.approx(law.values / 2)
+    distribution = m.distribution([1, 0, 1, 1, 0, 0, 1])
+    assert distribution.users is None
+    assert (distribution.mean, distribution.sd) == pytest.approx((0.765209496490, 0.040361908627), abs=1e-12)
+    assert m.value([1, 0, 1, 1, 0, 0, 1]) == pytest.approx(distribution.mean, abs=1e-14)
+    assert m.distribution([0, 0]).values.tolist() == [0]
+    rescaled = amble.parse("MP(steps=10,rescale='R')").distribution([1, 0, 1, 1, 0, 0, 1], relevant=8)
+    assert rescaled.values == pytest.approx(distribution.values / 2)
 
 
 def test_user() -> None:
@@ -341,8 +342,8 @@ def test_a_wanderer_of_ones_own() -> None:
 
         @measure("Steady", question="wander")
         def steady() -> Wander:
-            """Is at each relevant document with a chance that falls with the rank."""
-            return Wander(law=lambda rank: 1.0 / rank, rescale="RR")
+            """Is at each relevant document with a probability that falls with the rank."""
+            return Wander(distribution=lambda rank: 1.0 / rank, rescale="RR")
 
         @measure("Mistaken", question="wander")
         def mistaken() -> Forward:
@@ -353,7 +354,7 @@ def test_a_wanderer_of_ones_own() -> None:
         m = amble.parse("Loyal")
         assert m.user([1, 0, 1]).weights == pytest.approx([1 / 2, 0, 1 / 2])
         assert m.value([1, 0, 1]) == pytest.approx(5 / 6)
-        assert m.law([1, 0, 1]).mean == pytest.approx(5 / 6)
+        assert m.distribution([1, 0, 1]).mean == pytest.approx(5 / 6)
         scores = amble.evaluate(
             {"1": {"a": 1, "b": 1}, "2": {"a": 1}},
             {"x": {"1": {"a": 3.0, "z": 2.0, "b": 1.0}, "2": {"z": 1.0}}, "y": {"1": {"a": 1.0}, "2": {"a": 1.0}}},
@@ -368,7 +369,7 @@ def test_a_wanderer_of_ones_own() -> None:
         ):
             amble.parse("Mistaken").value([1])
         with pytest.raises(amble.MeasureError, match="Mistaken"):
-            amble.parse("Mistaken").law([1])
+            amble.parse("Mistaken").distribution([1])
     finally:
         REGISTRY.clear()
         REGISTRY.update(before)

@@ -297,7 +297,7 @@ def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
         if draw(st.booleans()) and p.name != d.at:
             given[p.name] = draw(_strategy(p.domain))
     # what would have no part, and be refused
-    idle = {"g": given.get("law"), "form": not given.get("adaptive"), "start": given.get("steps") is None}
+    idle = {"g": given.get("distribution"), "form": not given.get("adaptive"), "start": given.get("steps") is None}
     arguments = [f"{name}={x!r}" for name, x in given.items() if not idle.get(name)]
     at = ""
     if draw(st.booleans()):
@@ -330,32 +330,36 @@ def test_what_holds_for_every_user(m: amble.Measure, grades: list[float], missin
     assert user.residual(0) == pytest.approx(1, abs=1e-12)
     for k in range(1, len(grades)):
         assert user.residual(k) <= user.residual(k - 1) + 1e-12
-    law = m.law(grades, **context)
-    assert law.probs.sum() == pytest.approx(1, abs=1e-9)
+    distribution = m.distribution(grades, **context)
+    assert distribution.probs.sum() == pytest.approx(1, abs=1e-9)
     score = m.value(grades, **context)
     if m.declaration.question in ("order1", "satisfied", "total"):
-        # the score is the mean of the law; for totals each stop's gain, so E[T] = sum V y
-        assert law.mean == pytest.approx(score, abs=1e-10)
+        # the score is the mean of the distribution; for totals each stop's gain, so E[T] = sum V y
+        assert distribution.mean == pytest.approx(score, abs=1e-10)
 
 
 @examples(40)
 @given(measures(USERS), GRADE_LISTS, st.integers(0, 2**31))
-def test_exact_law_is_the_simulated_one_within_its_band(m: amble.Measure, grades: list[float], seed: int) -> None:
+def test_exact_distribution_is_the_simulated_one_within_its_band(
+    m: amble.Measure, grades: list[float], seed: int
+) -> None:
     simulated = amble.simulate(m, grades, users=20_000, seed=seed, max_grade=2)
     # the band holds the whole cdf with probability 1 - 1e-6; equal scores may differ in their last bits
-    exact = m.law(grades, max_grade=2)
-    rounded = amble.Law(np.round(exact.values, 9), exact.probs)
-    assert rounded.distance(amble.Law(np.round(simulated.values, 9), simulated.probs)) < simulated.band_at(1e-6)
+    exact = m.distribution(grades, max_grade=2)
+    rounded = amble.Distribution(np.round(exact.values, 9), exact.probs)
+    assert rounded.distance(amble.Distribution(np.round(simulated.values, 9), simulated.probs)) < simulated.band_at(
+        1e-6
+    )
 
 
 def test_rbp_order_1_keeps_its_tail() -> None:
     # those who read on beyond the ten documents: without them .4886
-    assert amble.parse("RBP(p=0.8)").law(R10).mean == pytest.approx(0.5192, abs=5e-5)
+    assert amble.parse("RBP(p=0.8)").distribution(R10).mean == pytest.approx(0.5192, abs=5e-5)
 
 
 def test_measures_that_are_no_users_say_so() -> None:
     for name in (name for name in LISTS if not REGISTRY[name].is_user):
-        for ask in ("user", "law"):
+        for ask in ("user", "distribution"):
             with pytest.raises(amble.MeasureError, match=f"{name} is not a user"):
                 getattr(amble.parse(name), ask)([1, 0])
 
@@ -492,10 +496,10 @@ def test_a_population_of_gain_maps() -> None:
     m = parse("ERR(max_grade=Uniform(3,5))")
     exact = (2**-3 - 2**-5) / math.log(2) - (4**-3 - 4**-5) / (2 * math.log(4))
     assert m.value([1, 0, 2]) == pytest.approx(exact, abs=1e-12)
-    assert m.law([1, 0, 2]).mean == pytest.approx(exact, abs=1e-12)  # every user has gains of her own
+    assert m.distribution([1, 0, 2]).mean == pytest.approx(exact, abs=1e-12)  # every user has gains of her own
     assert m.interval([1, 0, 2]) == pytest.approx((exact, exact), abs=1e-12)
     found = amble.evaluate({"1": {"a": 1, "b": 0, "c": 2}}, {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}}, [m])
-    assert found.law("x", "1", str(m)).mean == pytest.approx(exact, abs=1e-12)
+    assert found.distribution("x", "1", str(m)).mean == pytest.approx(exact, abs=1e-12)
     with pytest.raises(MeasureError, match="is a population, not one user"):
         m.user([1, 0, 2])
 
@@ -523,9 +527,9 @@ def test_extreme_numbers_are_right_or_refused(name: str) -> None:
         if declaration.is_user:
             with contextlib.suppress(AmbleError), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SimulationWarning)
-                law = m.law([1, 0, 2], users=100)
-                assert math.isfinite(law.mean), text
-                assert math.isfinite(law.sd), text
+                distribution = m.distribution([1, 0, 2], users=100)
+                assert math.isfinite(distribution.mean), text
+                assert math.isfinite(distribution.sd), text
 
 
 @pytest.mark.parametrize(
@@ -546,8 +550,8 @@ def test_what_is_too_extreme_is_said_in_one_line(text: str, grades: list[float])
     assert "\n" not in str(told.value)
 
 
-def test_the_law_of_a_user_of_endless_patience_is_refused() -> None:
+def test_the_distribution_of_a_user_of_endless_patience_is_refused() -> None:
     # ln 1e-18 / ln p: some 4e17 ranks
-    with pytest.raises(MeasureError, match="too many for a law"):
-        parse("RBP(p=0.9999999999999999)").law([1, 0, 2])
+    with pytest.raises(MeasureError, match="too many for a distribution"):
+        parse("RBP(p=0.9999999999999999)").distribution([1, 0, 2])
     assert parse("RBP(p=0.9999999999999999)").value([1, 0, 2]) == pytest.approx(2.2e-16, abs=1e-17)

@@ -79,9 +79,9 @@ def test_pairs() -> None:
 @pytest.mark.parametrize(
     ("thing", "kind"),
     [
-        (amble.parse("AP").law([1, 0, 1]), "LayerChart"),
-        ({"x": amble.parse("AP").law([1, 0, 1])}, "LayerChart"),
-        (amble.order_systems(amble.laws(SCORES.rankings, "AP")), "LayerChart"),
+        (amble.parse("AP").distribution([1, 0, 1]), "LayerChart"),
+        ({"x": amble.parse("AP").distribution([1, 0, 1])}, "LayerChart"),
+        (amble.order_systems(amble.run_distributions(SCORES.rankings, "AP")), "LayerChart"),
         (amble.parse("INST"), "HConcatChart"),
         (amble.parse("RBP").user([1, 0, 1]), "HConcatChart"),
         ({"a": amble.parse("RBP").user([1]), "b": amble.parse("P@3").user([1])}, "HConcatChart"),
@@ -167,7 +167,7 @@ def test_names_that_expressions_cannot_hold(tmp_path: Path) -> None:
     runs = {run: {t: found[(i + j) % 3] for j, t in enumerate(topics)} for i, run in enumerate([*ODD, "poor"])}
     scores = amble.evaluate(topics, runs, "AP")
     page = amble.report(scores, baseline="poor")
-    charts = {name: page.charts()[name] for name in ("means", "topics", "differences", "laws", "dominance")}
+    charts = {name: page.charts()[name] for name in ("means", "topics", "differences", "distributions", "dominance")}
     for one, chart in (charts | {"pairs": amble.plot(amble.compare(scores, "AP"))}).items():
         save(chart, tmp_path / f"{one}.svg")
         texts = " ".join("".join(ElementTree.parse(tmp_path / f"{one}.svg").getroot().itertext()).split())

@@ -137,18 +137,18 @@ def test_residuals(scores: amble.Scores, shown: dict[str, Any]) -> None:
         assert close(shown["leaderboard"]["residual"][j], by_run)
 
 
-def test_laws_and_dominance(scores: amble.Scores, shown: dict[str, Any]) -> None:
+def test_distributions_and_dominance(scores: amble.Scores, shown: dict[str, Any]) -> None:
     for j, measure in enumerate(MEASURES):
-        law = shown["laws"][j]
+        distribution = shown["distributions"][j]
         if measure == "bpref":
-            assert "bpref" in law["why"]
+            assert "bpref" in distribution["why"]
             continue
-        found = amble.laws(scores.rankings, measure)
+        found = amble.run_distributions(scores.rankings, measure)
         order = amble.order_systems(found)
-        runs = [shown["runs"][i] for i in law["systems"]]
+        runs = [shown["runs"][i] for i in distribution["systems"]]
         assert sorted(runs) == sorted(scores.runs)
         for k, run in enumerate(runs):
-            x, share = law["lines"][k]
+            x, share = distribution["lines"][k]
             value, p = found[run].values, found[run].probs
             low, high = (np.array([p[value <= v + e].sum() for v in x]) for e in (-1e-6, 1e-6))
             assert (low - 1e-6 <= share).all()
@@ -157,12 +157,12 @@ def test_laws_and_dominance(scores: amble.Scores, shown: dict[str, Any]) -> None
             before = np.array([p[value < v - 1e-6].sum() for v in x])
             assert (before[1:] - np.array(share[:-1])).max(initial=0.0) <= 1 / 160 + 1e-6
             assert share[-1] == 1
-            assert law["order1"][k] == pytest.approx(found[run].mean, abs=1e-6)
+            assert distribution["order1"][k] == pytest.approx(found[run].mean, abs=1e-6)
             for n, other in enumerate(runs):
                 sign = {"greater": ">", "less": "<", "equal": "=", "incomparable": "?"}[order.verdict(run, other)]
-                assert law["verdicts"][k][n] == sign
-        nodes = law["hasse"]["nodes"]
-        assert sorted(i for node in nodes for i in node["runs"]) == sorted(law["systems"])
+                assert distribution["verdicts"][k][n] == sign
+        nodes = distribution["hasse"]["nodes"]
+        assert sorted(i for node in nodes for i in node["runs"]) == sorted(distribution["systems"])
         assert {
             (shown["runs"][i], node["level"]) for node in nodes for i in node["runs"]
         } == {(run, level) for level, names in enumerate(order.levels) for run in names}  # fmt: skip
@@ -170,10 +170,10 @@ def test_laws_and_dominance(scores: amble.Scores, shown: dict[str, Any]) -> None
 
 def test_order_2_is_the_score_of_an_order_2_measure(scores: amble.Scores, shown: dict[str, Any]) -> None:
     # RBP is E[t] / E[h]; bm25 and others answer all topics, so the mean over lists is the mean over topics
-    law = shown["laws"][MEASURES.index("RBP(p=0.8)")]
-    for k, i in enumerate(law["systems"]):
+    distribution = shown["distributions"][MEASURES.index("RBP(p=0.8)")]
+    for k, i in enumerate(distribution["systems"]):
         if shown["runs"][i] != "boolean":  # which skips a topic
-            assert law["order2"][k] == pytest.approx(scores[shown["runs"][i], "RBP(p=0.8)"].mean(), abs=1e-6)
+            assert distribution["order2"][k] == pytest.approx(scores[shown["runs"][i], "RBP(p=0.8)"].mean(), abs=1e-6)
 
 
 def test_documents(scores: amble.Scores, shown: dict[str, Any]) -> None:
@@ -357,7 +357,7 @@ def test_expected_ties_say_what_they_cannot() -> None:
     qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1}}
     runs = {"x": {"1": {"a": 1.0, "b": 1.0}, "2": {"c": 1.0}}, "y": {"1": {"b": 2.0, "a": 1.0}, "2": {"c": 1.0}}}
     made = amble.report(amble.evaluate(qrels, runs, "AP P@1", ties="expected"))
-    assert "ties='expected'" in made.data["laws"][0]["why"]
+    assert "ties='expected'" in made.data["distributions"][0]["why"]
     assert "ties='expected'" in made.data["documents"]["why"]
     assert made.data["leaderboard"]["residual"] == [[None, None]] * 2
     assert "mcsherry2008" in made.data["audit"]["cited"]
@@ -392,17 +392,17 @@ def test_systems_in_detail(scores: amble.Scores) -> None:
     names = [data["runs"][i] for i in data["chosen"]]
     by_ap = sorted(scores.runs, key=lambda run: -scores[run, "AP"].mean())
     assert names == [*by_ap[:2], "boolean"]
-    assert data["laws"][0]["systems"] == data["chosen"]
+    assert data["distributions"][0]["systems"] == data["chosen"]
 
 
-def test_laws_that_cannot_be_exact_are_simulated(scores: amble.Scores) -> None:
+def test_distributions_that_cannot_be_exact_are_simulated(scores: amble.Scores) -> None:
     few = amble.evaluate(scores.rankings, ["PH(p=.5,q=.25,loss=.25)"])
-    law = amble.report(few, systems=2, seed=5).data["laws"][0]
-    assert law["users"] == 10_000
-    assert 0 < law["band"] < 0.02
-    assert law == amble.report(few, systems=2, seed=5).data["laws"][0]
-    exact = few.values[law["systems"][0], :, 0].mean()
-    assert law["order1"][0] == pytest.approx(exact, abs=1e-6)
+    distribution = amble.report(few, systems=2, seed=5).data["distributions"][0]
+    assert distribution["users"] == 10_000
+    assert 0 < distribution["band"] < 0.02
+    assert distribution == amble.report(few, systems=2, seed=5).data["distributions"][0]
+    exact = few.values[distribution["systems"][0], :, 0].mean()
+    assert distribution["order1"][0] == pytest.approx(exact, abs=1e-6)
 
 
 def test_commands_on_the_page_run(
@@ -440,12 +440,14 @@ def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
     few = amble.evaluate(
         amble.align(made.qrels, list(made.runs), depth=2, ties="rank", missing="skip"), "AP RBP(p=0.8)"
     )
-    board, topics, _, law, user, meta, *_ = shown(amble.report(few, test="permutation", alpha=0.1, seed=3, rounds=99))
+    board, topics, _, distribution, user, meta, *_ = shown(
+        amble.report(few, test="permutation", alpha=0.1, seed=3, rounds=99)
+    )
     read = "--depth 2 --missing skip --ties rank"
     asked = "--test permutation --alpha 0.1 --seed 3 --rounds 99"
     assert board == f"amble compare QRELS RUN… {read} {asked} -m AP 'RBP(p=0.8)' --letters"
     assert topics == f"amble eval QRELS RUN… {read} -m AP 'RBP(p=0.8)' -q --format tsv"
-    assert law == f"amble law QRELS RUN… {read} --seed 3 -m AP --levels"
+    assert distribution == f"amble distribution QRELS RUN… {read} --seed 3 -m AP --levels"
     assert user == "amble user AP --depth 100"
     assert meta == f"amble meta tau QRELS RUN… {read} --seed 3 -m AP 'RBP(p=0.8)'"
     tukey = shown(amble.report(few, test="tukey"))[0]

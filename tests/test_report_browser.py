@@ -199,17 +199,17 @@ def test_user(opened: Opened) -> None:
     seen = set()
     for measure in ("AP", "RBP(p=0.8)", "INST(T=2)"):
         opened.page.select_option("#measure", label=measure)
-        assert opened.text("#law-measure") == f"the user of {measure}"
+        assert opened.text("#distribution-measure") == f"the user of {measure}"
         assert opened.text("#board thead th:nth-child(3)").startswith(measure)
         assert opened.text("#user-story").startswith(f"{measure}: ")
         name = measure if measure.isalnum() else f"'{measure}'"
-        assert opened.text("#law-command").endswith(f"-m {name} --levels")
+        assert opened.text("#distribution-command").endswith(f"-m {name} --levels")
         assert opened.text("#user-command") == f"amble user {name} --depth 100"
-        seen.add(opened.page.get_attribute("#law path.cdf", "d"))
+        seen.add(opened.page.get_attribute("#distribution path.cdf", "d"))
     assert len(seen) == 3
     opened.page.select_option("#measure", label="bpref")
-    assert "bpref" in opened.text("#law")
-    assert opened.count("#law path.cdf") == 0
+    assert "bpref" in opened.text("#distribution")
+    assert opened.count("#distribution path.cdf") == 0
 
 
 def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
@@ -221,9 +221,9 @@ def test_charts_have_marks(opened: Opened, report: tuple[Path, amble.Scores, Any
     assert opened.count("#differences rect") == 10
     assert opened.count("#hardest tbody tr") == 10
     assert opened.count("#documents tbody tr") > 0
-    assert opened.count("#law path.cdf") == 4
-    assert opened.count("#law .order.one") == opened.count("#law .order.two") == 4
-    order = amble.order_systems(amble.laws(report[1].rankings, "AP"))
+    assert opened.count("#distribution path.cdf") == 4
+    assert opened.count("#distribution .order.one") == opened.count("#distribution .order.two") == 4
+    order = amble.order_systems(amble.run_distributions(report[1].rankings, "AP"))
     assert opened.count("#hasse .node") == len(order.classes)
     assert opened.count("#users-chart path.user") == 3 * 4  # bpref is no user
     assert opened.count("#matrix .cell") == 25
@@ -270,18 +270,18 @@ def test_documents_are_those_of_the_two(opened: Opened, report: tuple[Path, Any,
 
 
 def test_lines_are_chosen(opened: Opened) -> None:
-    boxes = opened.page.locator("#law-systems input")
+    boxes = opened.page.locator("#distribution-systems input")
     first = boxes.first
     assert first.is_checked()
     first.uncheck()
-    assert opened.count("#law path.cdf") == 3
+    assert opened.count("#distribution path.cdf") == 3
     for k in range(8):
         boxes.nth(k).check()
-    assert opened.count("#law path.cdf") == 8
+    assert opened.count("#distribution path.cdf") == 8
 
 
 def test_dominance_by_keyboard(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
-    order = amble.order_systems(amble.laws(report[1].rankings, "AP"))
+    order = amble.order_systems(amble.run_distributions(report[1].rankings, "AP"))
     node = opened.page.locator("#hasse .node", has_text="hybrid").first
     node.focus()
     opened.page.keyboard.press("Enter")
@@ -328,7 +328,7 @@ def test_focus_stays_where_it_was(opened: Opened) -> None:
     before = focused(opened)
     opened.page.keyboard.press("Enter")
     assert focused(opened) == before
-    box = opened.page.locator("#law-systems input").nth(4)
+    box = opened.page.locator("#distribution-systems input").nth(4)
     box.focus()
     opened.page.keyboard.press("Space")
     assert opened.page.evaluate("document.activeElement.checked") is box.is_checked()
@@ -479,7 +479,9 @@ def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, mo
         (tmp_path / f"{i}.run").write_text("".join(lines))
     files = [str(tmp_path / each) for each in ("qrels.txt", "0.run", "1.run")]
     plot, hasse = str(tmp_path / "plot.html"), str(tmp_path / "hasse.html")
-    assert main(["law", *files, "-m", "AP", "--plot", plot, "--hasse", hasse, "--quiet", "-o", "/dev/null"]) == 0
+    assert (
+        main(["distribution", *files, "-m", "AP", "--plot", plot, "--hasse", hasse, "--quiet", "-o", "/dev/null"]) == 0
+    )
     for path in (plot, hasse):
         one = Opened(browser, Path(path))
         assert one.page.locator("svg text", has_text=next(iter(runs))).count() >= 1

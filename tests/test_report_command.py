@@ -244,7 +244,7 @@ def test_charts(cli: Cli, here: Path) -> None:
     ask = ("report", "demo/qrels.txt", "demo/hybrid.run", "demo/bm25.run", "-m", "AP", "RR", "--charts", "figures")
     done = cli(*ask, "--chart-format", "svg", "--chart-format", "pdf", "--quiet")
     assert done.returncode == 0, done.stderr
-    names = {"means", "topics", "differences", "laws", "dominance", "users", "tau"}
+    names = {"means", "topics", "differences", "distributions", "dominance", "users", "tau"}
     assert {path.name for path in (here / "figures").iterdir()} == {
         f"{name}.{ending}" for name in names for ending in ("svg", "pdf")
     }
@@ -262,7 +262,7 @@ def test_charts_of_long_and_odd_names(cli: Cli, here: Path, name: str) -> None:
         "report", "demo/qrels.txt", f"{name[:50]}.run", "demo/dense.run", "-m", "AP", "--charts", "figures", "--quiet"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert {path.stem for path in (here / "figures").iterdir()} >= {"means", "topics", "differences", "laws"}
+    assert {path.stem for path in (here / "figures").iterdir()} >= {"means", "topics", "differences", "distributions"}
 
 
 def test_a_chart_that_cannot_be_drawn(here: Path) -> None:

@@ -103,7 +103,7 @@ def test_orders_on_trec8(runs: Path, tmp_path: Path) -> None:
     for row in rows:
         found = dict(zip(head, row, strict=True))
         assert sum(int(found[kind]) for kind in head[3:9]) == int(found["pairs"]) == 10
-        if found["laws"] == "exact":
+        if found["distributions"] == "exact":
             assert found["1 against 3"] == "0"  # what dominates has the greater mean
 
 

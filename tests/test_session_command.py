@@ -139,7 +139,7 @@ def test_a_warning_is_a_line(files: list[str], amble_cli: CLI) -> None:
     for arguments in (("session",), ("compare",)):
         done = amble_cli(*arguments, *files, "-m", "MsM(user='yandex_log')")
         assert done.returncode == 0
-        assert done.stderr.splitlines()[1].startswith("amble: MsM(user='yandex_log'): its chances sum to 1.10")
+        assert done.stderr.splitlines()[1].startswith("amble: MsM(user='yandex_log'): its probabilities sum to 1.10")
         assert "NormalisedWarning" not in done.stderr
 
 
@@ -237,7 +237,7 @@ def test_comparisons_that_are_refused(files: list[str], log: str, here: CLI) -> 
 def test_commands_of_lists_refuse_sessions(files: list[str], here: CLI) -> None:
     for arguments in (
         ("eval", files[0], files[2], "-m", "MsM"),
-        ("law", files[0], files[2], "-m", "MsM"),
+        ("distribution", files[0], files[2], "-m", "MsM"),
         ("user", "MsM"),
     ):
         done = here(*arguments)

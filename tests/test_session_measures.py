@@ -38,19 +38,19 @@ def value(measure: str, queries: Any, **more: Any) -> float:
     return amble.parse(measure).value(held(queries, **more))
 
 
-def written(chances: Any) -> str:
-    return ",".join(f"{name}={chance!r}" for name, chance in zip("pqrs", chances, strict=True))
+def written(probabilities: Any) -> str:
+    return ",".join(f"{name}={probability!r}" for name, probability in zip("pqrs", probabilities, strict=True))
 
 
-def chances_of(weights: tuple[float, float, float, float]) -> tuple[float, ...]:
+def probabilities_of(weights: tuple[float, float, float, float]) -> tuple[float, ...]:
     total = sum(weights)
     return tuple(x / total for x in weights)
 
 
 weights = st.tuples(*(st.floats(0.05, 1.0) for _ in range(4)))
-chances = weights.map(chances_of)
-forwards = weights.map(lambda w: chances_of((w[0], 0.0, w[2], w[3])))  # q = 0
-either = chances | forwards
+probabilities = weights.map(probabilities_of)
+forwards = weights.map(lambda w: probabilities_of((w[0], 0.0, w[2], w[3])))  # q = 0
+either = probabilities | forwards
 
 # ---- MsM
 
@@ -109,7 +109,7 @@ def test_msm_against_dense_algebra_on_long_lists(n: int) -> None:
         (0.0, 0.3, 0.9) if n < 200 else (0.0, 0.9)
     ):  # q as a share of p: with q > p dense algebra loses its digits, see below
         w = rng.dirichlet([1.0, 1.0, 1.0]).tolist()
-        p = chances_of((w[0], back * w[0], w[1], w[2]))
+        p = probabilities_of((w[0], back * w[0], w[1], w[2]))
         grades = rng.integers(0, 5, (n, 3))
         for discount in ("linear", "log"):
             got = amble.parse(f"MsM({written(p)},discount='{discount}')").value(grades)
@@ -157,11 +157,11 @@ def test_sessions_do_not_lose_digits_to_those_before() -> None:
     assert set(measure.of_sessions(many).tolist()) == {measure.value(one.T)}
 
 
-def test_a_user_whose_chances_do_not_add_up_is_scaled_with_a_warning() -> None:
+def test_a_user_whose_probabilities_do_not_add_up_is_scaled_with_a_warning() -> None:
     matrix = [[1, 0], [0, 2], [3, 1]]
     with pytest.warns(NormalisedWarning, match=r"yandex_log.*1\.10"):
         got = amble.parse("MsM(user='yandex_log')").value(matrix)
-    scaled = chances_of((0.61, 0.11, 0.27, 0.11))
+    scaled = probabilities_of((0.61, 0.11, 0.27, 0.11))
     assert got == pytest.approx(ref.msm([[1, 0, 3], [0, 2, 1]], scaled), abs=1e-12)
     as_is = amble.parse("MsM(user='yandex_log',program=True)").value(matrix)  # pytest would hear a warning
     assert as_is == pytest.approx(ref.msm([[1, 0, 3], [0, 2, 1]], (0.61, 0.11, 0.27, 0.11)), abs=1e-12)
@@ -317,7 +317,7 @@ def test_weights_against_their_formulas(queries: list[list[int]], x: float, y: f
 
 
 def test_expected_measures_by_hand() -> None:
-    # down .5, reform .4, lists (1, 0) and (1): she sees 1 | 1 0 | 1 1 | 1 0 1 with chances
+    # down .5, reform .4, lists (1, 0) and (1): she sees 1 | 1 0 | 1 1 | 1 0 1 with probabilities
     # .5 x .6, .5 x .6, .5 x .4, .5 x .4 = .3, .3, .2, .2
     queries = [[1, 0], [1]]
     of = "(down=0.5,reform=0.4)"
@@ -366,7 +366,7 @@ def test_expected_measures_are_the_mean_over_simulated_users(exact: str, of: str
 
 
 def test_lists_that_nobody_finishes() -> None:
-    # what is cut off has a chance below 1e-18
+    # what is cut off has a probability below 1e-18
     rng = np.random.default_rng(2)
     grades = rng.integers(0, 2, (400, 2))
     assert amble.parse("esAP(down=0.3)").value(grades) > 0
@@ -423,9 +423,9 @@ def test_writing_and_reading(name: str) -> None:
     assert hash(amble.parse(str(measure))) == hash(measure)
 
 
-@given(chances, st.sampled_from(["linear", "log"]), st.booleans())
+@given(probabilities, st.sampled_from(["linear", "log"]), st.booleans())
 @examples(20)
-def test_writing_and_reading_chances(p: Any, discount: str, published: bool) -> None:
+def test_writing_and_reading_probabilities(p: Any, discount: str, published: bool) -> None:
     measure = amble.parse(f"MsM({written(p)},discount='{discount}',published={published})@7")
     assert amble.parse(str(measure)) == measure
 
@@ -570,9 +570,9 @@ def test_the_user_of_the_expected_measures_takes_every_path() -> None:
     queries, down, reform = [[1, 0, 2], [], [3, 1]], 0.6, 0.3
     stroll = amble.parse(f"esDCG(down={down},reform={reform})").user(held(queries))
     seen = {(j, i): 0.0 for j, query in enumerate(queries) for i in range(len(query))}
-    for chance, _, places in ref.paths(queries, down, reform):
+    for probability, _, places in ref.paths(queries, down, reform):
         for place in places:
-            seen[place] += chance
+            seen[place] += probability
     assert np.concatenate(stroll.seen) == pytest.approx(list(seen.values()))
 
 
@@ -590,17 +590,19 @@ def test_session_rbp_is_the_rate_of_its_user() -> None:
 @pytest.mark.parametrize(
     ("name", "last"), [("MsM(p=0.4,q=0.3,r=0.2,s=0.1)", "stay"), ("esDCG(down=0.7,reform=0.6)", "stop")]
 )
-def test_the_law_of_gain(name: str, last: str, visits: str) -> None:
+def test_the_distribution_of_gain(name: str, last: str, visits: str) -> None:
     queries = [[1, 0, 2], [], [3, 0, 1]]
     measure, users = amble.parse(name), 60_000
     stroll = measure.user(held(queries))
-    law = measure.law(held(queries), users=users, seed=5, visits=visits)
-    assert np.array_equal(law.values, measure.law(held(queries), users=users, seed=5, visits=visits).values)
+    distribution = measure.distribution(held(queries), users=users, seed=5, visits=visits)
+    assert np.array_equal(
+        distribution.values, measure.distribution(held(queries), users=users, seed=5, visits=visits).values
+    )
     wanted = stroll.expected_gain(queries, visits=visits)
-    spread = math.sqrt(law.var)
-    assert abs(law.mean - wanted) < 4.5 * spread / math.sqrt(users)
-    assert law.visits == pytest.approx(stroll.expected_depth, rel=0.05)
-    # the law itself, by users who go step by step in plain Python
+    spread = math.sqrt(distribution.var)
+    assert abs(distribution.mean - wanted) < 4.5 * spread / math.sqrt(users)
+    assert distribution.visits == pytest.approx(stroll.expected_depth, rel=0.05)
+    # the distribution itself, by users who go step by step in plain Python
     walk = stroll.walk
     chain, rng, totals = ref.Chain([3, 0, 3], (walk.p, walk.q, walk.r, walk.s), last), random.Random(9), []
     for _ in range(4000):
@@ -608,15 +610,15 @@ def test_the_law_of_gain(name: str, last: str, visits: str) -> None:
         kept = set(places) if visits == "first" else places
         totals.append(sum(queries[j][i] for j, i in kept if queries[j]))
     for x in (0.5, 1.5, 3.5, 5.5):
-        mine = float(law.probs[law.values <= x].sum())
+        mine = float(distribution.probs[distribution.values <= x].sum())
         assert abs(mine - np.mean(np.array(totals) <= x)) < 4.5 * 0.5 / math.sqrt(4000)
 
 
 def test_long_sessions_are_followed_in_little_memory() -> None:
     grades = np.zeros((4000, 5))  # more documents than 32,768 users can be followed on at once
     grades[0] = 1
-    law = amble.parse("MsM(p=0.5,q=0.3,r=0.1,s=0.1)").law(grades, users=8000)
-    assert law.mean == pytest.approx(sum(0.5**j for j in range(5)), rel=0.05)
+    distribution = amble.parse("MsM(p=0.5,q=0.3,r=0.1,s=0.1)").distribution(grades, users=8000)
+    assert distribution.mean == pytest.approx(sum(0.5**j for j in range(5)), rel=0.05)
 
 
 @pytest.mark.parametrize("lengths", [[], [-1], "ab", [1.5], [[1]], 3])
@@ -640,11 +642,11 @@ def test_what_a_walk_refuses() -> None:
         SessionWalk(0.6, 0.1, 0.2, 0.1, last="go")
     for name in ("sDCG", "nsDCG", "sU", "CubeTest", "ACT", "ExpectedUtility", "PerQuery(of='AP')"):
         with pytest.raises(MeasureError, match="not a user"):
-            amble.parse(name).law([[1]], **({"max_grade": 1} if name == "sU" else {}))
+            amble.parse(name).distribution([[1]], **({"max_grade": 1} if name == "sU" else {}))
     with pytest.raises(MeasureError, match="endless"):
-        amble.parse("sRBP").law([[1]])
+        amble.parse("sRBP").distribution([[1]])
     with pytest.raises(MeasureError, match="users=0"):
-        amble.parse("MsM").law([[1]], users=0)
+        amble.parse("MsM").distribution([[1]], users=0)
 
 
 def test_lists_and_sessions_are_told_apart() -> None:

@@ -1,4 +1,4 @@
-"""Users, simulated: their band holds the exact law, and the seed alone decides."""
+"""Users, simulated: their band holds the exact distribution, and the seed alone decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import amble
 from amble.evaluation.simulated_users import Simulation, simulate_lists
 from amble.measures import Lists
 from amble.users.effort import Effort
-from amble.users.simulation import Tally, simulated_law, strolls
+from amble.users.simulation import Tally, simulated_distribution, strolls
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -21,15 +21,17 @@ pytestmark = pytest.mark.twin
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 
 
-def within(simulated: amble.Law, exact: amble.Law, alpha: float = 1e-6) -> bool:
+def within(simulated: amble.Distribution, exact: amble.Distribution, alpha: float = 1e-6) -> bool:
     """Whether the band holds the whole cdf; equal scores may differ in their last bits."""
-    rounded = (amble.Law(np.round(law.values, 9), law.probs) for law in (simulated, exact))
+    rounded = (
+        amble.Distribution(np.round(distribution.values, 9), distribution.probs) for distribution in (simulated, exact)
+    )
     a, b = rounded
     return a.distance(b) < simulated.band_at(alpha)
 
 
 def some_walk(rng: np.random.Generator) -> tuple[Walk, np.ndarray]:
-    """A random walk without loss, or with all of it, whose exact law is known."""
+    """A random walk without loss, or with all of it, whose exact distribution is known."""
     n = int(rng.integers(1, 15))
     by = rng.integers(3)
     count = (1, n, 3)[by]
@@ -55,8 +57,8 @@ def test_many_users_for_a_hundred_walks() -> None:
         user, grades = some_walk(rng)
         stroll = user.over(grades.size, grades)
         users = 20_000 if slow() else 1_000_000 if i < 3 else 50_000
-        simulated = simulated_law(stroll, grades, users=users, seed=i, threads=2)
-        assert within(simulated, stroll.law(grades)), i
+        simulated = simulated_distribution(stroll, grades, users=users, seed=i, threads=2)
+        assert within(simulated, stroll.distribution(grades)), i
         rare = 40 / users  # what nobody of these users may have met
         assert abs(simulated.mean - stroll.order1(grades)) <= 6 * simulated.standard_error + rare
         assert abs(simulated.order2 - stroll.order2(grades)) <= 6 * simulated.order2_error + rare
@@ -71,14 +73,14 @@ def slow() -> bool:
 
 
 def test_a_loss_and_its_orders() -> None:
-    # orders 1 and 2 have closed forms with any loss; the law has not
+    # orders 1 and 2 have closed forms with any loss; the distribution has not
     users = 20_000 if slow() else 1_000_000
     for text in ("PH", "PH(loss=0.9,q=0.4)", "PH(visits='1,0.5,0.5,0.1')", "PH(p='0=0.7,1=0.2',effort='log')"):
         m = amble.parse(text)
-        law = amble.simulate(m, R10, users=users, seed=11)
-        assert abs(law.mean - m.value(R10)) < 5 * law.standard_error
+        distribution = amble.simulate(m, R10, users=users, seed=11)
+        assert abs(distribution.mean - m.value(R10)) < 5 * distribution.standard_error
         second = amble.parse(text[:-1] + ",order=2)" if text.endswith(")") else text + "(order=2)")
-        assert abs(law.order2 - second.value(R10)) < 5 * law.order2_error
+        assert abs(distribution.order2 - second.value(R10)) < 5 * distribution.order2_error
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_loss_and_its_orders() -> None:
 )
 def test_users_who_walk_down(measure: str) -> None:
     simulated = amble.simulate(measure, R10, users=20_000, seed=3, relevant=6)
-    assert within(simulated, amble.parse(measure).law(R10, relevant=6))
+    assert within(simulated, amble.parse(measure).distribution(R10, relevant=6))
 
 
 def test_the_seed_alone_decides() -> None:
@@ -121,7 +123,7 @@ def test_the_same_users_walk_every_list() -> None:
     assert a.visits == b.visits
 
 
-def test_many_lists_share_walks_and_give_each_its_own_law() -> None:
+def test_many_lists_share_walks_and_give_each_its_own_distribution() -> None:
     qrels = {"1": {"a": 1, "c": 1}, "2": {"b": 1}, "3": {"x": 1}}
     runs = {
         "r": {t: {"a": 3.0, "b": 2.0, "c": 1.0} for t in ("1", "2", "3")},
@@ -132,14 +134,14 @@ def test_many_lists_share_walks_and_give_each_its_own_law() -> None:
     for text in ("PH(loss=0.4)", "RBP", "AP"):
         m = amble.parse(text)
         each = simulate_lists(m, lists, [[i] for i in range(lists.n)], 3_000, 4)
-        for i, law in enumerate(each):
+        for i, distribution in enumerate(each):
             run, topic = rankings.runs[rankings.run[i]], rankings.topics[rankings.topic[i]]
             judged = list(qrels[topic].values())
             alone = amble.simulate(m, rankings.grades(run, topic), 3_000, 4, ideal=judged)
-            np.testing.assert_allclose(law.values, alone.values, rtol=1e-15)
-            np.testing.assert_allclose(law.probs, alone.probs, rtol=1e-15)
+            np.testing.assert_allclose(distribution.values, alone.values, rtol=1e-15)
+            np.testing.assert_allclose(distribution.probs, alone.probs, rtol=1e-15)
         whole = simulate_lists(m, lists, [[0, 1, 2]], 3_000, 4)[0]
-        assert whole.mean == pytest.approx(np.mean([law.mean for law in each[:3]]), abs=1e-12)
+        assert whole.mean == pytest.approx(np.mean([distribution.mean for distribution in each[:3]]), abs=1e-12)
 
 
 def test_progress_is_told() -> None:
@@ -148,52 +150,52 @@ def test_progress_is_told() -> None:
     assert told[-1] == (10_000, 10_000)
 
 
-def test_a_law_that_has_no_closed_form_is_simulated_with_a_warning() -> None:
+def test_a_distribution_that_has_no_closed_form_is_simulated_with_a_warning() -> None:
     m = amble.parse("PH")
     with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 5,000 users simulated"):
-        law = m.law(R10, users=5_000, seed=2)
-    assert law.users == 5_000
-    np.testing.assert_array_equal(law.values, amble.simulate(m, R10, users=5_000, seed=2).values)
+        distribution = m.distribution(R10, users=5_000, seed=2)
+    assert distribution.users == 5_000
+    np.testing.assert_array_equal(distribution.values, amble.simulate(m, R10, users=5_000, seed=2).values)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert amble.parse("PH(loss=0)").law(R10).users is None
+        assert amble.parse("PH(loss=0)").distribution(R10).users is None
 
 
 @pytest.mark.parametrize("text", ["MP(steps=7)", "MP(steps=4,start='uniform',rates='1,3,2',rescale='R')"])
 def test_users_of_some_steps(text: str) -> None:
     m, grades, context = amble.parse(text), [0, 1, 0, 1, 1, 0, 1], {"relevant": 5}
-    exact = m.law(grades, **context)
-    law = amble.simulate(m, grades, users=30_000, seed=3, **context)
-    rounded = [amble.Law(np.round(x.values, 9), x.probs) for x in (exact, law)]
-    assert rounded[0].distance(rounded[1]) < law.band_at(1e-6)
-    assert abs(law.order2 - m.value(grades, **context)) < 5 * law.order2_error
-    assert law.visits == m.values["steps"]
+    exact = m.distribution(grades, **context)
+    distribution = amble.simulate(m, grades, users=30_000, seed=3, **context)
+    rounded = [amble.Distribution(np.round(x.values, 9), x.probs) for x in (exact, distribution)]
+    assert rounded[0].distance(rounded[1]) < distribution.band_at(1e-6)
+    assert abs(distribution.order2 - m.value(grades, **context)) < 5 * distribution.order2_error
+    assert distribution.visits == m.values["steps"]
     # the seed alone decides, whatever the threads, and one user more does not change the others
     again = amble.simulate(m, grades, users=30_000, seed=3, threads=3, **context)
-    np.testing.assert_array_equal(again.values, law.values)
-    np.testing.assert_array_equal(again.probs, law.probs)
-    assert amble.simulate(m, grades, users=30_000, seed=4, **context).mean != law.mean
+    np.testing.assert_array_equal(again.values, distribution.values)
+    np.testing.assert_array_equal(again.probs, distribution.probs)
+    assert amble.simulate(m, grades, users=30_000, seed=4, **context).mean != distribution.mean
     user = m.user(grades, **context)
     few, many = (np.concatenate([x for x, _ in user.followed(n, 5)]) for n in (500, 70_000))  # type: ignore[union-attr]
     np.testing.assert_array_equal(few, many[:500])
     assert amble.simulate(m, [0, 0, 0], users=10).values.tolist() == [0]
 
 
-def test_steps_too_many_for_an_exact_law() -> None:
+def test_steps_too_many_for_an_exact_distribution() -> None:
     m = amble.parse("MP(steps=40)")
     grades = [1, 0] * 10
     with pytest.warns(amble.SimulationWarning, match=r"MP\(steps=40\): 40 looks at 10 .* 5,000 users simulated"):
-        law = m.law(grades, users=5_000, seed=2)
-    assert law.users == 5_000
-    np.testing.assert_array_equal(law.values, amble.simulate(m, grades, users=5_000, seed=2).values)
-    assert abs(law.mean - m.value(grades)) < 5 * law.standard_error
+        distribution = m.distribution(grades, users=5_000, seed=2)
+    assert distribution.users == 5_000
+    np.testing.assert_array_equal(distribution.values, amble.simulate(m, grades, users=5_000, seed=2).values)
+    assert abs(distribution.mean - m.value(grades)) < 5 * distribution.standard_error
     # the variance is exact all the same; that of a sample of 5,000 is within a tenth of it
-    assert law.var == pytest.approx(m.user(grades).variance, rel=0.1)  # type: ignore[union-attr]
+    assert distribution.var == pytest.approx(m.user(grades).variance, rel=0.1)  # type: ignore[union-attr]
     with pytest.raises(amble.MeasureError, match="users would look 1.0e[+]12 times, expected at most 1e[+]10"):
         amble.simulate("MP(steps=10000000)", grades)
     rankings = amble.align({"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}})
-    assert amble.laws(rankings, "MP(steps=3)")["x"].users is None
-    assert amble.laws(rankings, "MP(steps=3)", users=100)["x"].users == 100
+    assert amble.run_distributions(rankings, "MP(steps=3)")["x"].users is None
+    assert amble.run_distributions(rankings, "MP(steps=3)", users=100)["x"].users == 100
 
 
 def test_a_tally_counts_and_rounds() -> None:
@@ -201,15 +203,15 @@ def test_a_tally_counts_and_rounds() -> None:
     ones = np.ones(4)
     for score in (np.array([0.5, 0.5, 1.0, 0.0]), np.array([0.5, 0.25, 1.0, 1.0])):
         tally.add(score, score, ones, ones)
-    law = tally.law(8, 0)
-    assert law.values.tolist() == [0, 0.25, 0.5, 1]
-    assert law.probs.tolist() == [1 / 8, 1 / 8, 3 / 8, 3 / 8]
+    distribution = tally.distribution(8, 0)
+    assert distribution.values.tolist() == [0, 0.25, 0.5, 1]
+    assert distribution.probs.tolist() == [1 / 8, 1 / 8, 3 / 8, 3 / 8]
     crowded = Tally()
     rng = np.random.default_rng(1)
     scores = rng.random(3 << 20)
     for part in np.array_split(scores, 4):
         crowded.add(part, part, np.ones(part.size), np.ones(part.size))
-    many = crowded.law(scores.size, 0)
+    many = crowded.distribution(scores.size, 0)
     assert many.values.size <= (1 << 20) + 1
     x = np.linspace(0, 1, 101)
     np.testing.assert_allclose(many.cdf(x), np.searchsorted(np.sort(scores), x, side="right") / scores.size, atol=1e-5)
@@ -240,42 +242,45 @@ def test_populations_and_counts_are_no_one_user() -> None:
 
 def test_an_empty_list_and_one_document() -> None:
     for grades in ([], [0], [1]):
-        law = amble.simulate("PH", grades, users=100, seed=1)
-        assert isinstance(law, Simulation)
-        assert law.values.tolist() == [float(sum(grades))]
+        distribution = amble.simulate("PH", grades, users=100, seed=1)
+        assert isinstance(distribution, Simulation)
+        assert distribution.values.tolist() == [float(sum(grades))]
 
 
 def test_users_who_leave_with_nothing_have_seen_no_more_than_the_list() -> None:
     assert amble.simulate("ERR", [0, 0, 0], users=100).visits == 3
-    law = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=50_000, seed=4, relevant=4)
-    assert abs(law.order2 - amble.parse("PH(model='AP',order=2)").value([1, 0, 1], relevant=4)) < 5 * law.order2_error
+    distribution = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=50_000, seed=4, relevant=4)
+    assert (
+        abs(distribution.order2 - amble.parse("PH(model='AP',order=2)").value([1, 0, 1], relevant=4))
+        < 5 * distribution.order2_error
+    )
 
 
 def test_the_error_of_order_2_is_what_it_says() -> None:
     # the spread over seeds of the estimate, against the error it states: within 25 % with 200 seeds
     m = amble.parse("PH(loss=0.5)")
     found = [amble.simulate(m, R10, users=500, seed=seed, threads=1) for seed in range(200)]
-    spread = np.std([law.order2 for law in found], ddof=1)
-    assert spread == pytest.approx(np.mean([law.order2_error for law in found]), rel=0.25)
-    spread = np.std([law.mean for law in found], ddof=1)
-    assert spread == pytest.approx(np.mean([law.standard_error for law in found]), rel=0.25)
+    spread = np.std([distribution.order2 for distribution in found], ddof=1)
+    assert spread == pytest.approx(np.mean([distribution.order2_error for distribution in found]), rel=0.25)
+    spread = np.std([distribution.mean for distribution in found], ddof=1)
+    assert spread == pytest.approx(np.mean([distribution.standard_error for distribution in found]), rel=0.25)
 
 
 def test_order_2_of_a_run_is_the_mean_over_topics() -> None:
     qrels = {"1": {"a": 1}, "2": {f"d{i}": 1 for i in range(30)}}
     run = {"1": {"x": 2.0, "a": 1.0}, "2": {f"d{i}": -float(i) for i in range(60)}}
     rankings = amble.align(qrels, {"r": run})
-    law = amble.laws(rankings, "PH(loss=0.3)", users=40_000, seed=2)["r"]
-    assert isinstance(law, Simulation)
+    distribution = amble.run_distributions(rankings, "PH(loss=0.3)", users=40_000, seed=2)["r"]
+    assert isinstance(distribution, Simulation)
     want = amble.evaluate(rankings, "PH(loss=0.3,order=2)").means()[0, 0]
-    assert abs(law.order2 - want) < 5 * law.order2_error
+    assert abs(distribution.order2 - want) < 5 * distribution.order2_error
 
 
 def test_many_batches_on_many_threads_lose_nobody() -> None:
     told: list[int] = []
-    law = amble.simulate("PH", R10, users=9_999, seed=1, threads=3, progress=lambda done, _: told.append(done))
+    distribution = amble.simulate("PH", R10, users=9_999, seed=1, threads=3, progress=lambda done, _: told.append(done))
     alone = amble.simulate("PH", R10, users=9_999, seed=1, threads=1)
-    np.testing.assert_array_equal(law.probs, alone.probs)
+    np.testing.assert_array_equal(distribution.probs, alone.probs)
     assert told[-1] == 9_999
     assert len(told) > 3
 

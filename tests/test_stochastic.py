@@ -67,7 +67,7 @@ def test_the_classic_measures_as_users(text: str, classic: str) -> None:
     for grades in ([1, 0, 2, 0, 0, 1, 1], [0, 0, 0], [2], [nan, 1, 0]):
         context = {"relevant": 4} if "AP" in classic and "rel" not in classic else {}
         assert a.value(grades, max_grade=2, **context) == b.value(grades, max_grade=2, **context)
-        one, other = a.law(grades, max_grade=2, **context), b.law(grades, max_grade=2, **context)
+        one, other = a.distribution(grades, max_grade=2, **context), b.distribution(grades, max_grade=2, **context)
         np.testing.assert_array_equal(one.values, other.values)
         np.testing.assert_array_equal(one.probs, other.probs)
     assert str(a).startswith("PH(")
@@ -79,13 +79,13 @@ def test_the_classic_users_asked_for_the_other_order() -> None:
     assert value("PH(model='AP',order=2)", R10) == pytest.approx(10 / 22, abs=1e-15)
     # order 1 of RBP(.8), the tail beyond the list kept
     assert value("PH(model='RBP',p=0.8,order=1)", R10) == pytest.approx(0.5192, abs=5e-5)
-    # ERR as FF20 has it: R_10 = 1. Chances of 1/2 at ranks 1, 4, 7: 1/2 + 1/16 ... by hand
+    # ERR as FF20 has it: R_10 = 1. Probabilities of 1/2 at ranks 1, 4, 7: 1/2 + 1/16 ... by hand
     # 1/2 x 1 + 1/4 x 1/4 + 1/8 x 1/7 + 1/8 x 1/10 (half of it satisfied there, half at the end of the list)
     assert value("PH(model='ERR',end='stop')", R10) == pytest.approx(1 / 2 + 1 / 16 + 1 / 56 + 1 / 80, abs=1e-15)
     assert value("ERR", R10) == pytest.approx(1 / 2 + 1 / 16 + 1 / 56 + 1 / 160, abs=1e-15)
 
 
-def test_chances_by_grade() -> None:
+def test_probabilities_by_grade() -> None:
     grades = [0, 2, 1, nan, 1]
     got = value("PH(p='0=0.6,1=0.3,2=0.1',q='0=0.1,1=0.2',gains='linear')", grades, max_grade=2)
     chain = reference.chain([0.6, 0.1, 0.3, 0.6, 0.3], [0.1, 0.2, 0.2, 0.1, 0.2], 5, "forward")
@@ -112,7 +112,7 @@ def test_divided_by_the_visits_on_an_endless_list() -> None:
     # FF20, Appendix C: K(p, q, infinity) instead of K(p, q, N), here 1 / (1 - .5 - .25) = 4
     gained = value("PH(order=2)", R10) * amble.parse("PH").user(R10).expected_depth
     assert value("PH(order=2,per='endless')", R10) == pytest.approx(gained / 4, abs=1e-14)
-    # by rank, the last chances hold for ever: as on a very long list
+    # by rank, the last probabilities hold for ever: as on a very long list
     gained = value("PH(order=2,p='0.7,0.5')", R10) * amble.parse("PH(p='0.7,0.5')").user(R10).expected_depth
     endless = amble.parse("PH(p='0.7,0.5')").user([0] * 400).expected_depth
     assert value("PH(order=2,p='0.7,0.5',per='endless')", R10) == pytest.approx(gained / endless, abs=1e-13)
@@ -145,7 +145,7 @@ def test_a_population_of_walkers() -> None:
     points, weights = m.values["q"].nodes()
     want = sum(w * value(f"PH(q={x!r},loss=0)", R10) for x, w in zip(points.tolist(), weights.tolist(), strict=True))
     assert m.value(R10) == pytest.approx(want, abs=1e-13)
-    assert m.law(R10).mean == pytest.approx(want, abs=1e-12)
+    assert m.distribution(R10).mean == pytest.approx(want, abs=1e-12)
 
 
 @examples(60)
@@ -302,7 +302,7 @@ def test_a_walk_has_no_norm() -> None:
         return Walk()
 
     try:
-        for ask in ("value", "law", "user"):
+        for ask in ("value", "distribution", "user"):
             with pytest.raises(amble.MeasureError, match="has no norm"):
                 getattr(amble.parse("Normed"), ask)([1, 0])
     finally:

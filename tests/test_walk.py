@@ -18,7 +18,7 @@ from amble.users.birth_death import passages, reachable, stops, watch
 from amble.users.effort import Effort
 from amble.users.joint import NoExactLawError, OverBudgetError
 from amble.users.utility import Utility
-from amble.users.walk import Chances, Walk
+from amble.users.walk import Probabilities, Walk
 
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
@@ -56,8 +56,8 @@ def test_two_ranks_by_hand() -> None:
     np.testing.assert_allclose(stroll.returns, [0.125, 0.125], rtol=1e-15)
     np.testing.assert_allclose(stroll.reach, [1, 0.5], rtol=1e-15)
     assert stroll.expected_depth == pytest.approx(12 / 7, rel=1e-15)
-    law = stroll.depth_law()
-    np.testing.assert_allclose(law.probs[:4], [0.5, 0.375, 0.0625, 0.046875], rtol=1e-15)
+    distribution = stroll.depth_distribution()
+    np.testing.assert_allclose(distribution.probs[:4], [0.5, 0.375, 0.0625, 0.046875], rtol=1e-15)
     # E[T] with half lost at each visit, gain 1 at rank 1: 1 + .125 / 2 + ... = 1 / (1 - .0625)
     fading = Walk(0.5, 0.25, first="stop", utility=Utility(0.5)).over(2)
     assert fading.total([1, 0]) == pytest.approx(16 / 15, rel=1e-15)
@@ -112,7 +112,8 @@ def test_erratum_variance() -> None:
 
 
 def test_erratum_last_term() -> None:
-    # FF20 Appendix A prints p^N as the chance of stopping at the last rank; the law sums to 1 with p^(N-1) only
+    # FF20 Appendix A prints p^N as the probability of stopping at the last rank; the distribution sums to 1 with
+    # p^(N-1) only
     last = Walk(0.5, 0.0).over(4).last
     np.testing.assert_allclose(last, [0.5, 0.25, 0.125, 0.125], rtol=1e-15)
 
@@ -124,11 +125,11 @@ def test_erratum_last_term() -> None:
 def walks(draw: st.DrawFn, most: int = 12) -> dict[str, Any]:
     n = draw(st.integers(1, most))
     grades = draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.0]), min_size=n, max_size=n))
-    chance = st.floats(0, 1)
+    probability = st.floats(0, 1)
     by = draw(st.sampled_from(["number", "rank", "grade"]))
     count = {"number": 1, "rank": n, "grade": 4}[by]
     stop = draw(st.lists(st.floats(0.12, 0.9), min_size=count, max_size=count))
-    share = draw(st.lists(chance, min_size=count, max_size=count))
+    share = draw(st.lists(probability, min_size=count, max_size=count))
     forward = [(1 - s) * a for s, a in zip(stop, share, strict=True)]
     back = [(1 - s) * (1 - a) for s, a in zip(stop, share, strict=True)]
     place = {"number": [0] * n, "rank": range(n), "grade": [int(g) for g in grades]}[by]
@@ -204,17 +205,17 @@ def test_moments_are_those_of_dense_algebra(walk: dict[str, Any]) -> None:
     assert stroll.weights.sum() == pytest.approx(1, abs=1e-13)
     assert stroll.total_var(gains) == pytest.approx(want.var_t, abs=1e-10)
     assert stroll.depth_var == pytest.approx(want.var_h, abs=1e-10)
-    law = stroll.total_law(gains)
-    assert want.law_t is not None
-    at = np.arange(want.law_t.size)
-    np.testing.assert_allclose(law.cdf(at), np.cumsum(want.law_t), atol=1e-12)
+    distribution = stroll.total_distribution(gains)
+    assert want.distribution_t is not None
+    at = np.arange(want.distribution_t.size)
+    np.testing.assert_allclose(distribution.cdf(at), np.cumsum(want.distribution_t), atol=1e-12)
     if walk["start"] is None and walk["n"] > 1 and walk["first"] == "stop":
         assert stroll.reach[0] == 1
 
 
 @examples(30)
 @given(walks(most=5), st.sampled_from([0.0, 1.0]), st.integers(0, len(EFFORTS) - 1))
-def test_the_joint_law_is_that_of_all_paths(walk: dict[str, Any], loss: float, by: int) -> None:
+def test_the_joint_distribution_is_that_of_all_paths(walk: dict[str, Any], loss: float, by: int) -> None:
     effort, f = EFFORTS[by]
     user = Walk(*walk["rules"], first=walk["first"], start=walk["start"], utility=Utility(loss), effort=effort)
     stroll = user.over(walk["n"], walk["grades"])
@@ -226,10 +227,10 @@ def test_the_joint_law_is_that_of_all_paths(walk: dict[str, Any], loss: float, b
         found[x, int(y)] = found.get((x, int(y)), 0.0) + z
     for key in set(found) | set(pairs):
         assert found.get(key, 0.0) == pytest.approx(pairs.get(key, 0.0), abs=1e-12)
-    law = stroll.law(walk["grades"])
+    distribution = stroll.distribution(walk["grades"])
     for x in (0.0, 0.3, 0.5, 1.0, 1.7):
-        assert law.cdf(x + 1e-12) == pytest.approx(reference.chance_at_most(pairs, x, f), abs=1e-11)
-    assert law.mean == pytest.approx(stroll.order1(walk["grades"]), abs=1e-11)
+        assert distribution.cdf(x + 1e-12) == pytest.approx(reference.probability_at_most(pairs, x, f), abs=1e-11)
+    assert distribution.mean == pytest.approx(stroll.order1(walk["grades"]), abs=1e-11)
 
 
 @examples(25)
@@ -244,15 +245,15 @@ def test_the_variance_with_a_loss(walk: dict[str, Any], loss: float) -> None:
 
 
 def test_graded_gains_on_a_lattice() -> None:
-    # thirds: the law of T has its atoms at multiples of 1/3, and agrees with the joint law's
+    # thirds: the distribution of T has its atoms at multiples of 1/3, and agrees with the joint distribution's
     stroll = Walk(0.5, 0.25).over(5)
     gains = [1 / 3, 0, 2 / 3, 1, 0]
-    law = stroll.total_law(gains)
+    distribution = stroll.total_distribution(gains)
     t, _, p = stroll.joint(gains)
-    joint = amble.Law(t, p)
-    np.testing.assert_allclose(np.rint(law.values * 3), law.values * 3, atol=1e-12)
-    assert law.distance(joint) < 1e-12
-    assert law.mean == pytest.approx(stroll.total(gains), abs=1e-12)
+    joint = amble.Distribution(t, p)
+    np.testing.assert_allclose(np.rint(distribution.values * 3), distribution.values * 3, atol=1e-12)
+    assert distribution.distance(joint) < 1e-12
+    assert distribution.mean == pytest.approx(stroll.total(gains), abs=1e-12)
 
 
 def test_an_endless_list_is_a_very_long_one() -> None:
@@ -300,7 +301,7 @@ def test_weights_without_loss_sum_to_one() -> None:
         assert (weights >= 0).all()
 
 
-def test_the_chance_of_stopping_keeps_its_digits() -> None:
+def test_the_probability_of_stopping_keeps_its_digits() -> None:
     # 1 - .3 - .6999 is .00010000000000010001 in doubles, .0001 + 1.1e-17 in truth
     from fractions import Fraction
 
@@ -355,13 +356,13 @@ def refuses(text: str, make: Any) -> None:
         make()
 
 
-def test_no_chances() -> None:
+def test_no_probabilities() -> None:
     refuses(r"p \+ q = 0.8 \+ 0.3 = 1.1 at rank 1", lambda: Walk(0.8, 0.3))
     refuses(r"= 1.1 at rank 2", lambda: Walk([0.5, 0.8], 0.3))
     refuses(r"p = -0.1 at rank 1", lambda: Walk(-0.1, 0.3))
     refuses(r"p = nan at rank 1", lambda: Walk(float("nan"), 0.3))
     refuses(r"q = 1.2 at rank 3", lambda: Walk(0.1, lambda rank: np.where(rank == 3, 1.2, 0.1)).over(5))
-    refuses("expected a chance, or chances by rank or grade", lambda: Walk("often", 0.3))  # type: ignore[arg-type]
+    refuses("expected a probability, or probabilities by rank or grade", lambda: Walk("often", 0.3))  # type: ignore[arg-type]
     refuses("she never stops", lambda: Walk(0.5, 0.5, beyond="endless"))
     refuses("she never stops", lambda: Walk(0.5, 0.5, per="endless"))
     refuses("she never stops", lambda: Walk(0.0, 1.0))
@@ -391,16 +392,16 @@ def test_no_effort() -> None:
     refuses(r"effort f\(2\) = 0.5 is less than f\(1\) = 1", lambda: Effort(lambda h: 1 / h)(np.array([1.0, 2.0, 3.0])))
 
 
-def test_no_exact_law() -> None:
+def test_no_exact_distribution() -> None:
     stroll = Walk(0.5, 0.25, utility=Utility(0.25)).over(10)
     with pytest.raises(NoExactLawError, match="history"):
-        stroll.law(R10)
+        stroll.distribution(R10)
     with pytest.raises(NoExactLawError, match="history"):
-        stroll.total_law(R10)
+        stroll.total_distribution(R10)
     with pytest.raises(OverBudgetError, match="budget"):
-        Walk(0.5, 0.49).over(100).law([1] * 100, budget=10_000)
+        Walk(0.5, 0.49).over(100).distribution([1] * 100, budget=10_000)
     with pytest.raises(NoExactLawError, match="no multiples of one number"):
-        Walk(0.5, 0.25).over(3).law([1, 2**0.5])
+        Walk(0.5, 0.25).over(3).distribution([1, 2**0.5])
     with pytest.raises(amble.MeasureError, match="for a loss, not for any utility"):
         Walk(0.5, 0.25, utility=Utility(visits=[1, 0.5])).over(3).total_var([1])
 
@@ -411,10 +412,10 @@ def test_gains_that_do_not_fit() -> None:
         refuses("expected at most 3 numbers", lambda gains=gains: stroll.total(gains))
 
 
-def test_chances() -> None:
-    assert Chances({0: 0.6, 2: 0.3}).at(4, np.array([np.nan, 1.0, 5.0, -2.0])).tolist() == [0.6, 0.6, 0.3, 0.6]
-    assert Chances([0.5, 0.4]).outside == 0.4
-    assert Chances({0: 0.6, 1: 0.2}).outside == 0.6
+def test_probabilities() -> None:
+    assert Probabilities({0: 0.6, 2: 0.3}).at(4, np.array([np.nan, 1.0, 5.0, -2.0])).tolist() == [0.6, 0.6, 0.3, 0.6]
+    assert Probabilities([0.5, 0.4]).outside == 0.4
+    assert Probabilities({0: 0.6, 1: 0.2}).outside == 0.6
 
 
 def test_nothing_given_is_changed() -> None:
@@ -423,12 +424,12 @@ def test_nothing_given_is_changed() -> None:
     user = Walk(p, q, start=start)
     for _ in range(2):
         stroll = user.over(3, grades)
-        answers = (stroll.order1(gains), stroll.order2(gains), stroll.total_var(gains), stroll.law(gains).mean)
+        answers = (stroll.order1(gains), stroll.order2(gains), stroll.total_var(gains), stroll.distribution(gains).mean)
         assert answers == (
             user.over(3).order1(gains),
             user.over(3).order2(gains),
             user.over(3).total_var(gains),
-            user.over(3).law(gains).mean,
+            user.over(3).distribution(gains).mean,
         )
     assert (p, q, start) == ([0.5, 0.4, 0.3], [0.1, 0.2, 0.3], [0.5, 0.5])
     assert gains.tolist() == [1, 0, 2]
@@ -438,7 +439,7 @@ def test_nothing_given_is_changed() -> None:
 
 
 def test_an_endless_list_does_not_depend_on_how_much_of_it_is_given() -> None:
-    # the chances by rank hold at their ranks, also beyond a short list
+    # the probabilities by rank hold at their ranks, also beyond a short list
     m = amble.parse("PH(p='0.5,0.5,0.5,0.9',q=0.05,end='endless')")
     assert m.value([1, 1]) == pytest.approx(m.value([1, 1, 0, 0, 0, 0]), abs=1e-13)
     second = amble.parse("PH(p='0.5,0.5,0.5,0.9',q=0.05,end='endless',order=2)")
@@ -480,33 +481,33 @@ def test_the_end_of_the_list_stops_who_never_would(p: float, q: float) -> None:
     # nothing is lost: where all documents are relevant, every visit gains 1
     m = amble.parse(f"PH(p={p},q={q},loss=0)")
     assert m.value([1] * 10) == pytest.approx(1.0, rel=1e-9)
-    law = amble.simulate(m, R10, users=20_000, seed=3)
-    assert abs(law.mean - m.value(R10)) < 5 * law.standard_error
-    assert law.visits == pytest.approx(by_hand, rel=0.05)
+    distribution = amble.simulate(m, R10, users=20_000, seed=3)
+    assert abs(distribution.mean - m.value(R10)) < 5 * distribution.standard_error
+    assert distribution.visits == pytest.approx(by_hand, rel=0.05)
 
 
 @pytest.mark.parametrize("form", ["h+1000", "h+1000000", "h^10", "h^0.05"])
 def test_large_shifts_and_odd_powers_keep_their_digits(form: str) -> None:
     stroll = Walk(0.5, 0.25, effort=Effort(form)).over(10)
-    law = stroll.law(R10)  # the same by the joint law
-    assert stroll.order1(R10) == pytest.approx(law.mean, rel=1e-11)
+    distribution = stroll.distribution(R10)  # the same by the joint distribution
+    assert stroll.order1(R10) == pytest.approx(distribution.mean, rel=1e-11)
 
 
-def test_the_law_of_gain_ends() -> None:
+def test_the_distribution_of_gain_ends() -> None:
     # what was left was once found by subtraction, and never came to nothing
     stroll = Walk(0.2247091874128017, 0.7734837208663741).over(11)
     gains = [1, 1, 1, 2, 2, 0, 2, 1, 2, 2, 0]
-    law = stroll.total_law(gains)
-    assert law.mean == pytest.approx(stroll.total(gains), rel=1e-12)
-    assert law.var == pytest.approx(stroll.total_var(gains), rel=1e-9)
+    distribution = stroll.total_distribution(gains)
+    assert distribution.mean == pytest.approx(stroll.total(gains), rel=1e-12)
+    assert distribution.var == pytest.approx(stroll.total_var(gains), rel=1e-9)
 
 
-def test_a_law_too_large_to_hold_is_refused_before_it_is_made() -> None:
+def test_a_distribution_too_large_to_hold_is_refused_before_it_is_made() -> None:
     for gains, loss, n in (([1, 2.0**40], 0.0, 2), ([1, 2.0**70], 0.0, 2), ([1, 2.0**25, 0, 1], 0.0, 4)):
         with pytest.raises(NoExactLawError):
-            Walk(0.5, 0.25, utility=Utility(loss)).over(n).law(gains)
+            Walk(0.5, 0.25, utility=Utility(loss)).over(n).distribution(gains)
     with pytest.raises(NoExactLawError):
-        Walk(1.0, 0.0, utility=Utility(1.0)).over(100_000).law([1])
+        Walk(1.0, 0.0, utility=Utility(1.0)).over(100_000).distribution([1])
 
 
 def test_the_share_of_visits_far_out() -> None:
@@ -537,7 +538,7 @@ def test_wrong_types() -> None:
         lambda: Walk({0: 0.5, 1: 0.1}).over(3, [0] * 5),
         lambda: Walk().over(3).residual(2.5),  # type: ignore[arg-type]
         lambda: Walk(0.5, 0.2, effort=Effort(lambda h: h[:2])).over(3).order1([1]),
-        lambda: amble.parse("PH").law(R10, users="a"),  # type: ignore[arg-type]
+        lambda: amble.parse("PH").distribution(R10, users="a"),  # type: ignore[arg-type]
     ):
         refuses(".", make)
 

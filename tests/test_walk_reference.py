@@ -22,7 +22,7 @@ def odd_gain(k: int, y: float) -> float:
 
 
 def uneven(n: int, first: str, stop: float = 0.2, seed: int = 7) -> ref.Chain:
-    """Chances that differ at every rank; she stops with a chance of at least `stop`."""
+    """Probabilities that differ at every rank; she stops with a probability of at least `stop`."""
     rng = np.random.default_rng([seed, n])
     forward = rng.uniform(0.2, 0.8, n) * (1 - stop)
     back = rng.uniform(0.2, 1.0, n) * (1 - stop - forward)
@@ -30,8 +30,8 @@ def uneven(n: int, first: str, stop: float = 0.2, seed: int = 7) -> ref.Chain:
 
 
 def some_start(n: int) -> np.ndarray:
-    law = np.arange(1.0, n + 1)
-    return law / law.sum()
+    distribution = np.arange(1.0, n + 1)
+    return distribution / distribution.sum()
 
 
 # --- the conventions
@@ -68,7 +68,7 @@ def test_chain_rounds_once() -> None:
 
 @pytest.mark.parametrize("pair", [(-0.1, 0.5), (0.5, -0.1), (0.6, 0.5)])
 def test_chain_refuses(pair: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="no chances at rank 1"):
+    with pytest.raises(ValueError, match="no probabilities at rank 1"):
         ref.chain(*pair, 3)
 
 
@@ -92,10 +92,10 @@ def test_joint_is_the_sum_over_paths(n: int, first: str, kind: float | str, spre
     else:
         got = ref.joint(*moves, gains, loss=float(kind), start=start, h_max=12)
     assert sum(got.values()) == pytest.approx(sum(want.values()), abs=1e-14)
-    # totals that differ by a rounding are the same, so compare the law of each H value by value
+    # totals that differ by a rounding are the same, so compare the distribution of each H value by value
     for h in range(1, 13):
-        ours = ref.law_of_rate({key: w for key, w in got.items() if key[1] == h})
-        theirs = ref.law_of_rate({key: w for key, w in want.items() if key[1] == h})
+        ours = ref.distribution_of_rate({key: w for key, w in got.items() if key[1] == h})
+        theirs = ref.distribution_of_rate({key: w for key, w in want.items() if key[1] == h})
         np.testing.assert_allclose(ours[0], theirs[0], rtol=0, atol=1e-13)
         np.testing.assert_allclose(ours[1], theirs[1], rtol=0, atol=1e-14)
 
@@ -122,7 +122,7 @@ def test_expect_is_the_sum_over_paths(first: str, g: ref.Gain) -> None:
     assert found.var_h == pytest.approx(math.fsum((h - mean_h) ** 2 * w for _, h, w in seen), abs=1e-14)
 
 
-# --- stepping against the joint law
+# --- stepping against the joint distribution
 
 
 @pytest.mark.parametrize("first", ["forward", "stop"])
@@ -158,12 +158,12 @@ def test_joint_ways_to_remember_agree() -> None:
         assert all(short[key] == pytest.approx(long[key], abs=1e-15) for key in short)
 
 
-def test_law_of_rate() -> None:
+def test_distribution_of_rate() -> None:
     pairs = {(1.0, 1): 0.5, (2.0, 2): 0.25, (1.0, 3): 0.125, (0.0, 4): 0.125}
-    values, chances = ref.law_of_rate(pairs)
+    values, probabilities = ref.distribution_of_rate(pairs)
     assert values.tolist() == [0.0, 1 / 3, 1.0]
-    assert chances.tolist() == [0.125, 0.125, 0.75]
-    assert ref.chance_at_most(pairs, 1 / 3) == 0.25
+    assert probabilities.tolist() == [0.125, 0.125, 0.75]
+    assert ref.probability_at_most(pairs, 1 / 3) == 0.25
 
 
 # --- dense matrices
@@ -184,12 +184,12 @@ def test_dense_against_joint(first: str, spread: bool, gains: list[float]) -> No
     assert dense.var_h == pytest.approx(stepped.var_h, abs=1e-11)
     assert dense.visits.sum() == pytest.approx(dense.mean_h, abs=1e-13)
     assert dense.last.sum() == pytest.approx(1.0, abs=1e-14)
-    if dense.law_t is None:
+    if dense.distribution_t is None:
         return
-    assert dense.law_t.sum() == pytest.approx(1.0, abs=1e-14)
+    assert dense.distribution_t.sum() == pytest.approx(1.0, abs=1e-14)
     pairs = ref.joint(*moves, gains, start=start, mass=1e-14)
-    for t, chance in enumerate(dense.law_t[:30]):
-        assert chance == pytest.approx(math.fsum(w for (x, _), w in pairs.items() if x == t), abs=1e-13)
+    for t, probability in enumerate(dense.distribution_t[:30]):
+        assert probability == pytest.approx(math.fsum(w for (x, _), w in pairs.items() if x == t), abs=1e-13)
 
 
 def test_last_rank_against_paths() -> None:
@@ -232,7 +232,7 @@ def test_anchor_forward(gains: list[int], ap: float, endless: float, finite: flo
     assert found.order2 == pytest.approx(finite, abs=1e-11)
     moves, longer = ref.lengthened(0.5, 0.0, gains, 60)
     assert ref.expect(*moves, longer).order2 == pytest.approx(endless, abs=1e-11)
-    # she stops at each of the relevant ranks with the same chance
+    # she stops at each of the relevant ranks with the same probability
     left = np.cumsum(gains[::-1])[::-1].astype(float)
     going = np.array([1 - gain / todo if todo else 0.0 for gain, todo in zip(gains, left, strict=True)])
     assert ref.expect(*ref.chain(going, 0.0, 10), gains).order1 == pytest.approx(ap, abs=1e-11)
@@ -359,7 +359,7 @@ def golden() -> list[dict[str, object]]:
 @pytest.mark.parametrize("case", [case for case in golden() if case["n"] <= 500], ids=lambda case: case["name"])
 def test_golden_against_doubles(case: dict[str, object]) -> None:
     forward, back, gains, start = ref.rebuild(case)
-    dense = ref.moments_dense(*ref.chain(forward, back, case["n"], case["first"]), gains, start, law=False)
+    dense = ref.moments_dense(*ref.chain(forward, back, case["n"], case["first"]), gains, start, distribution=False)
     want = case["results"]
     # 1e-4 is all that keeps I - P from being singular, and it is known to twelve digits at best
     assert dense.mean_h == pytest.approx(want["E[H]"], rel=1e-10)

@@ -1,4 +1,4 @@
-"""Users who walk back and forth, simulated: the C part and its plain twin, their draws, and chances worked by hand."""
+"""Users who walk back and forth, simulated: the C part and its plain twin, their draws, probabilities by hand."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def told(about: Case, seed: int, user: int) -> tuple[list[float], int]:
 
     key = mix(mix(seed + 0x9E3779B97F4A7C15 & WORD) + (user + 1) * 0xD1B54A32D192ED03 & WORD)
     n, depth = len(about.forward), about.utility.shape[1]
-    rank = next((i for i, chance in enumerate(about.start) if chance > draw(0)), len(about.start) - 1)
+    rank = next((i for i, probability in enumerate(about.start) if probability > draw(0)), len(about.start) - 1)
     total, seen, visits = [0.0] * about.lists, dict.fromkeys(range(n), 0), 0
     while True:
         visits += 1
@@ -184,7 +184,7 @@ def test_c_and_twin_agree_on_many_users(lists: int, depth: int, endless: int) ->
     assert ours[1].max() > 60  # some walk far, and come to where gains no longer fall
 
 
-def test_a_draw_that_is_the_chance_itself_is_not_below_it(walker: Any) -> None:
+def test_a_draw_that_is_the_probability_itself_is_not_below_it(walker: Any) -> None:
     key = plain.keys(3, 0, 200)
     start, move = plain.draws(key, 0), plain.draws(key, 1)
     for u in range(200):
@@ -193,16 +193,16 @@ def test_a_draw_that_is_the_chance_itself_is_not_below_it(walker: Any) -> None:
             total, _, _ = walk(walker, case([0, 0], [0, 0], [(0, 0, 0)], start=[first, 0.0]), 1, 3, u)
             assert total[0, 0] == (start[u] < first)
         for towards in (0.0, move[u], 1.0):
-            chance = np.nextafter(move[u], towards)
-            visits = 2 if move[u] < chance else 1
-            assert walk(walker, case([chance, 0], [0, 0]), 1, 3, u)[1] == visits
-            assert walk(walker, case([0, 0], [0, chance], start=[0, 1]), 1, 3, u)[1] == visits
-            either_way = case([0, chance, 0], [0, 1, 0], [(2, 0, 0)], start=[0, 1])
-            assert walk(walker, either_way, 1, 3, u)[0][0, 0] == (move[u] < chance)
+            probability = np.nextafter(move[u], towards)
+            visits = 2 if move[u] < probability else 1
+            assert walk(walker, case([probability, 0], [0, 0]), 1, 3, u)[1] == visits
+            assert walk(walker, case([0, 0], [0, probability], start=[0, 1]), 1, 3, u)[1] == visits
+            either_way = case([0, probability, 0], [0, 1, 0], [(2, 0, 0)], start=[0, 1])
+            assert walk(walker, either_way, 1, 3, u)[0][0, 0] == (move[u] < probability)
 
 
 @needs_c
-def test_c_and_twin_agree_on_odd_chances() -> None:
+def test_c_and_twin_agree_on_odd_probabilities() -> None:
     for odd in (0.0, 5e-324, 2.0**-53, np.nextafter(1, 0), 1.0, 1.0 + 2**-52, 2.0, np.inf):
         for about in (
             case([odd, 0.3, 0], [0, 0.5, 0.5], [(1, 0, 0)]),
@@ -266,12 +266,12 @@ def test_lists_share_the_walk(walker: Any) -> None:
         assert same_steps.tolist() == steps.tolist()
 
 
-# ---- chances worked by hand ----
+# ---- probabilities worked by hand ----
 
 
-def near(count: int, users: int, chance: float) -> bool:
+def near(count: int, users: int, probability: float) -> bool:
     """Within five standard deviations."""
-    return abs(count - users * chance) <= 5 * (users * chance * (1 - chance)) ** 0.5
+    return abs(count - users * probability) <= 5 * (users * probability * (1 - probability)) ** 0.5
 
 
 USERS = 200_000
@@ -293,8 +293,14 @@ def test_two_ranks(walker: Any) -> None:
     """P(H=1) = 1-p = .3; then from rank 2 back with q = .4: P(H=2) = p(1-q) = .42; P(H=3) = pq(1-p) = .084."""
     about = case([0.7, 0.0], [0.0, 0.4], [(0, 0, 0), (1, 0, 1)], [[1.0, 0.5, 0.0], [4.0, 4.0, 4.0]])
     total, steps, cut = walk(walker, about, USERS, seed=2)
-    for visits, chance, gained in ((1, 0.3, 1.0), (2, 0.42, 5.0), (3, 0.084, 5.5), (4, 0.1176, 9.5), (5, 0.02352, 9.5)):
-        assert near(np.count_nonzero(steps == visits), USERS, chance)
+    for visits, probability, gained in (
+        (1, 0.3, 1.0),
+        (2, 0.42, 5.0),
+        (3, 0.084, 5.5),
+        (4, 0.1176, 9.5),
+        (5, 0.02352, 9.5),
+    ):
+        assert near(np.count_nonzero(steps == visits), USERS, probability)
         assert set(total[steps == visits, 0]) == {gained}
     assert cut == 0
 
@@ -322,8 +328,8 @@ def test_starts(walker: Any) -> None:
     about = case([0.0] * 4, [0.0] * 4, [(i, i, 0) for i in range(4)], lists=4, start=[0.1, 0.0, 0.6, 0.3])
     total, _, _ = walk(walker, about, USERS)
     assert total[:, 1].sum() == 0
-    for rank, chance in ((0, 0.1), (2, 0.6), (3, 0.3)):
-        assert near(int(total[:, rank].sum()), USERS, chance)
+    for rank, probability in ((0, 0.1), (2, 0.6), (3, 0.3)):
+        assert near(int(total[:, rank].sum()), USERS, probability)
 
 
 def test_whoever_is_left_starts_at_the_last_start(walker: Any) -> None:
@@ -466,10 +472,10 @@ BAD: list[tuple[str, Callable[[], Any], str]] = [
     ("limit", lambda: 2**63, "limit: expected a whole number from 1 to 9223372036854775807"),
     ("start", lambda: np.ones(0), "start: expected at least one rank, and no more than forward has"),
     ("start", lambda: np.ones(4), "start: expected at least one rank, and no more than forward has"),
-    ("start", lambda: np.array([0.5, 0.4]), "start: expected chances that never fall"),
-    ("start", lambda: np.array([-0.1, 1.0]), "start: expected chances that never fall"),
-    ("start", lambda: np.array([0.5, np.nan]), "start: expected chances that never fall"),
-    ("start", lambda: np.array([np.nan, 1.0]), "start: expected chances that never fall"),
+    ("start", lambda: np.array([0.5, 0.4]), "start: expected probabilities that never fall"),
+    ("start", lambda: np.array([-0.1, 1.0]), "start: expected probabilities that never fall"),
+    ("start", lambda: np.array([0.5, np.nan]), "start: expected probabilities that never fall"),
+    ("start", lambda: np.array([np.nan, 1.0]), "start: expected probabilities that never fall"),
     ("start", lambda: [0.5, 1.0], "start: expected a contiguous 1-D array of float64"),
     ("start", lambda: None, "start: expected a contiguous 1-D array of float64"),
     ("start", lambda: b"12345678", "start: expected a contiguous 1-D array of float64"),

@@ -1,4 +1,4 @@
-"""Users who never stop: their invariant laws against arithmetic by hand, dense algebra and simulation."""
+"""Users who never stop: their stationary distributions against arithmetic by hand, dense algebra and simulation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_neighbours() -> None:
 
 def test_counts_between_neighbours() -> None:
     # 1, 0, 0, 1 and FRBN: forward 1 + relevant = 2, 2, 2, 3; back 1 + others = 1, 2, 3, 3.
-    # Chances forward at ranks 2 and 3: 1/2 and 2/5. Balance: pi1 = pi2 / 2; pi2 / 2 = 3/5 pi3; 2/5 pi3 = pi4.
+    # Probabilities forward at ranks 2 and 3: 1/2 and 2/5. Balance: pi1 = pi2 / 2; pi2 / 2 = 3/5 pi3; 2/5 pi3 = pi4.
     user = Wander("LO_AD_ID", counts="FRBN").over([1, 0, 0, 1])
     assert user.everywhere == pytest.approx(np.array([3, 6, 5, 2]) / 16, abs=1e-15)
     assert user.score == pytest.approx((3 * 1 + 2 * 1 / 2) / 5, abs=1e-15)
@@ -95,7 +95,7 @@ def test_few_documents(model: str, counts: str) -> None:
 
 
 @pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
-def test_invariant_law(model: str, loops: str, counts: str) -> None:
+def test_invariant_distribution(model: str, loops: str, counts: str) -> None:
     connected, states, distance = model.split("_")
     for seed, (n, share) in enumerate([(2, 0.9), (3, 0.7), (7, 0.4), (23, 0.3), (60, 0.1), (60, 0.6)]):
         grades = some_list(seed, n, share)
@@ -129,7 +129,7 @@ def test_long_lists(model: str, loops: str, counts: str, n: int) -> None:
     np.testing.assert_allclose(pi, (reference.eliminated if drifts else reference.invariant)(p), rtol=0, atol=1e-10)
 
 
-def test_small_chances_are_exact() -> None:
+def test_small_probabilities_are_exact() -> None:
     # by distance, everywhere, with counts: entries of 1e-5 have as many digits as the others
     grades = some_list(3, 400, 0.1)
     for model in ("GL_AD_ID", "GL_AD_LID"):
@@ -138,9 +138,10 @@ def test_small_chances_are_exact() -> None:
         np.testing.assert_allclose(user.everywhere, reference.eliminated(p), rtol=1e-12)
 
 
-def test_chances_beyond_doubles() -> None:
-    # relevant documents on top, then none: FNBR draws her down, to the end. From rank i to i + 1 the law changes by the
-    # forward chance at i, (i - 1) / (i + 2) or so, over the back chance at i + 1, 3 / (i + 3): on the whole by 10^1250
+def test_probabilities_beyond_doubles() -> None:
+    # relevant documents on top, then none: FNBR draws her down, to the end. From rank i to i + 1 the distribution
+    # changes by the forward probability at i, (i - 1) / (i + 2) or so, over the back probability at i + 1, 3 / (i + 3):
+    # on the whole by 10^1250
     grades = [1, 1] + [0] * 998
     user = Wander("LO_AD_ID", counts="FNBR").over(grades)
     assert user.everywhere[:2].tolist() == [0.0, 0.0]  # underflow, but not where it matters
@@ -186,7 +187,9 @@ def test_too_many_ranks_are_refused() -> None:
     grades = [1, 1] + [0] * 9998
     assert Wander("GL_AD_ID").over(grades).weights[:2].sum() == pytest.approx(1)  # no matrix is needed
     assert Wander("LO_AD_ID", steps=3).over(grades).weights[:2].sum() == pytest.approx(1)
-    message = r"chances between 10,000 ranks, from each to each, are too many; expected at most 8,192 \(@k cuts lists\)"
+    message = (
+        r"probabilities between 10,000 ranks, from each to each, are too many; expected at most 8,192 \(@k cuts lists\)"
+    )
     for wander in (Wander("GL_AD_ID", steps=3), Wander(weights=lambda i, j: 1.0 / (i + j))):
         with pytest.raises(MeasureError, match=message):
             wander.over(grades)
@@ -268,7 +271,7 @@ def test_watched_chain_of_a_long_list() -> None:
 
 
 def test_steps_by_hand() -> None:
-    # relevant ranks 1, 2, 4; chances 0 1 0 / .6 0 .4 / 0 1 0. From rank 1, three visits: 1, 2, then 1 or 4:
+    # relevant ranks 1, 2, 4; probabilities 0 1 0 / .6 0 .4 / 0 1 0. From rank 1, three visits: 1, 2, then 1 or 4:
     # (1.6, 1, 0.4) / 3 with precision 1, 1, 3/4
     user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
     assert user.moves == pytest.approx(np.array([[0, 1, 0], [0.6, 0, 0.4], [0, 1, 0]]))
@@ -284,7 +287,7 @@ def test_steps_by_hand() -> None:
     assert Wander("LO_OR_ID", steps=1, start=[1, 0, 7, 3]).over([1, 1, 0, 1]).weights == pytest.approx(
         [0.25, 0, 0, 0.75]
     )
-    # all ranks, 1 0 1: from 1 to 2, from 2 to either end: she meets rank 1 again with chance 1/2
+    # all ranks, 1 0 1: from 1 to 2, from 2 to either end: she meets rank 1 again with probability 1/2
     user = Wander("LO_AD_ID", steps=2).over([1, 0, 1])
     assert user.moves == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
     assert user.weights == pytest.approx([0.75, 0, 0.25])
@@ -329,9 +332,9 @@ def test_the_first_relevant_document_met(model: str, loops: str, counts: str) ->
         if connected == "GL":  # elsewhere the drift is too much for a solve
             np.testing.assert_allclose(user.first, reference.watched(whole, keep)[0, 1:], atol=1e-12)
         plain = {"first": np.eye(1, len(p))[0], "uniform": np.full(len(p), 1 / len(p))}
-        for word, law in plain.items():
+        for word, distribution in plain.items():
             by_word = Wander(model, loops=loops, counts=counts, steps=3, start=word).over(grades)
-            whole[0, 1:] = law
+            whole[0, 1:] = distribution
             np.testing.assert_allclose(by_word.first, reference.reduced(whole, keep)[0, 1:], atol=1e-12)
 
 
@@ -356,17 +359,17 @@ def test_a_start_off_the_relevant_documents_by_hand() -> None:
 def test_steps_make_one_score() -> None:
     # relevant ranks 1, 2, 4 as above: 1 2 1 with .6 has precision 1, 1, 1; 1 2 4 with .4 has 1, 1, 3/4
     user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
-    assert user.law.values == pytest.approx([2.75 / 3, 1])
-    assert user.law.probs == pytest.approx([0.4, 0.6])
+    assert user.distribution.values == pytest.approx([2.75 / 3, 1])
+    assert user.distribution.probs == pytest.approx([0.4, 0.6])
     assert user.variance == pytest.approx(0.4 * 0.6 * (0.25 / 3) ** 2)
     # times 1, 1/2, 1/4: (1 + 1/2 + 1) / 2.5 and (1 + 1/2 + 3/16) / 1.75
     timed = Wander("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
-    assert timed.law.values == pytest.approx([1.6875 / 1.75, 1])
-    assert timed.law.probs == pytest.approx([0.4, 0.6])
-    assert timed.variance == timed.law.var
+    assert timed.distribution.values == pytest.approx([1.6875 / 1.75, 1])
+    assert timed.distribution.probs == pytest.approx([0.4, 0.6])
+    assert timed.variance == timed.distribution.var
     # half of the relevant documents found: the score is halved, for everybody
     half = Wander("LO_OR_ID", steps=3, rescale="R").over([1, 1, 0, 1], relevant=6)
-    assert half.law.values == pytest.approx([2.75 / 6, 1 / 2])
+    assert half.distribution.values == pytest.approx([2.75 / 6, 1 / 2])
     assert half.variance == pytest.approx(user.variance / 4)
 
 
@@ -378,8 +381,8 @@ def test_ten_steps(start: str, mean: float, sd: float) -> None:
     # found apart, by dense algebra and by simulation; precision where she is has an sd of .1596
     user = Wander("GL_AD_ID", steps=10, start=start).over([1, 0, 1, 1, 0, 0, 1])
     assert user.score == pytest.approx(mean, abs=1e-12)
-    assert user.law.mean == pytest.approx(mean, abs=1e-12)
-    assert user.law.sd == pytest.approx(sd, abs=1e-12)
+    assert user.distribution.mean == pytest.approx(mean, abs=1e-12)
+    assert user.distribution.sd == pytest.approx(sd, abs=1e-12)
     assert user.variance**0.5 == pytest.approx(sd, abs=1e-12)
 
 
@@ -391,7 +394,7 @@ def test_ten_steps(start: str, mean: float, sd: float) -> None:
     st.integers(0, 2**32),
 )
 @examples(100)
-def test_law_of_steps_path_by_path(
+def test_distribution_of_steps_path_by_path(
     grades: list[int], words: tuple[str, str, str], steps: int, timed: bool, seed: int
 ) -> None:
     model, loops, counts = words
@@ -408,8 +411,8 @@ def test_law_of_steps_path_by_path(
         mean, square = mean + probability * score, square + probability * score**2
         total += probability * (time[at] * user.precision[at]).sum()
         spent += probability * time[at].sum()
-        assert user.law.cdf(score + 1e-12) >= probability - 1e-12
-    assert user.law.mean == pytest.approx(mean, abs=1e-12)
+        assert user.distribution.cdf(score + 1e-12) >= probability - 1e-12
+    assert user.distribution.mean == pytest.approx(mean, abs=1e-12)
     assert user.variance == pytest.approx(square - mean**2, abs=1e-12)
     assert user.score == pytest.approx(total / spent, abs=1e-12)  # without rates the same as the mean
 
@@ -441,8 +444,8 @@ def test_steps_simulated_on_the_whole_chain() -> None:
         looks += seen
         at = np.minimum((to[at] <= rng.random(users)[:, None]).sum(axis=1), len(ranks) - 1)
     user = Wander("GL_AD_ID", counts="FRBN", steps=steps).over(grades)
-    simulated = amble.Law(np.round(total / steps, 9), np.full(users, 1 / users), users=users)
-    exact = amble.Law(np.round(user.law.values, 9), user.law.probs)
+    simulated = amble.Distribution(np.round(total / steps, 9), np.full(users, 1 / users), users=users)
+    exact = amble.Distribution(np.round(user.distribution.values, 9), user.distribution.probs)
     assert exact.distance(simulated) < simulated.band_at(1e-6)
 
 
@@ -466,7 +469,7 @@ def test_simulated() -> None:
 
 
 def test_time() -> None:
-    # GL_OR_NA: the law is uniform; times 1/2, 1/4, 1/4 as the last rate holds further down
+    # GL_OR_NA: the distribution is uniform; times 1/2, 1/4, 1/4 as the last rate holds further down
     user = Wander("GL_OR_NA", rates=[2, 4]).over([1, 1, 0, 1])
     assert user.weights == pytest.approx([0.5, 0.25, 0, 0.25])
     assert user.everywhere == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])  # visits, not time
@@ -515,7 +518,7 @@ def test_weights_with_loops() -> None:
 
 
 def test_structure_is_used() -> None:
-    # one way round a ring: not reversible, solved; the law is uniform
+    # one way round a ring: not reversible, solved; the distribution is uniform
     ring = np.roll(np.eye(6), 1, axis=1)
     assert Wander(matrix=ring).over([1, 1, 0, 1, 0, 1]).weights == pytest.approx([0.25, 0.25, 0, 0.25, 0, 0.25])
     # neighbours with a drift of 10^4 at each of 200 ranks: by logarithms
@@ -525,19 +528,19 @@ def test_structure_is_used() -> None:
     assert user.weights[:2] == pytest.approx(np.array([1, 1e4 + 1]) / (1e4 + 2), rel=1e-12)
 
 
-def test_a_law_of_ones_own() -> None:
-    user = Wander(law=lambda rank: 1 / rank).over([1, 0, 1, 1])
+def test_a_distribution_of_ones_own() -> None:
+    user = Wander(distribution=lambda rank: 1 / rank).over([1, 0, 1, 1])
     assert user.weights == pytest.approx(np.array([12, 0, 4, 3]) / 19)
     assert user.everywhere == pytest.approx(np.array([12, 6, 4, 3]) / 25)
-    assert Wander(law=[0, 0, 1, 1]).over([1, 0, 1, 1]).weights == pytest.approx([0, 0, 0.5, 0.5])
-    with pytest.raises(MeasureError, match="declared by a law, not by a chain"):
+    assert Wander(distribution=[0, 0, 1, 1]).over([1, 0, 1, 1]).weights == pytest.approx([0, 0, 0.5, 0.5])
+    with pytest.raises(MeasureError, match="declared by a distribution, not by a chain"):
         _ = user.moves
-    with pytest.raises(MeasureError, match="the law is 0 at every relevant rank"):
-        Wander(law=[0, 1, 0]).over([1, 0, 1])
-    with pytest.raises(MeasureError, match="the law at rank 2 is -1"):
-        Wander(law=[0, -1, 0]).over([1, 0, 1])
-    with pytest.raises(MeasureError, match="law: found 2 numbers, expected one for each rank, down to 3"):
-        Wander(law=[1, 1]).over([1, 0, 1])
+    with pytest.raises(MeasureError, match="the distribution is 0 at every relevant rank"):
+        Wander(distribution=[0, 1, 0]).over([1, 0, 1])
+    with pytest.raises(MeasureError, match="the distribution at rank 2 is -1"):
+        Wander(distribution=[0, -1, 0]).over([1, 0, 1])
+    with pytest.raises(MeasureError, match="distribution: found 2 numbers, expected one for each rank, down to 3"):
+        Wander(distribution=[1, 1]).over([1, 0, 1])
 
 
 @pytest.mark.parametrize(
@@ -571,8 +574,8 @@ def test_many_culprits_are_counted() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "declared by one of model, weights, matrix, law; found 0"),
-        ({"model": "GL_AD_ID", "law": [1]}, "found 2 of them"),
+        ({}, "declared by one of model, weights, matrix, distribution; found 0"),
+        ({"model": "GL_AD_ID", "distribution": [1]}, "found 2 of them"),
         ({"model": "G_AD_ID"}, "model='G_AD_ID' is not allowed, expected one of 'GL_AD_NA'"),
         ({"model": "GL_AD_ID", "loops": "LN"}, "loops='LN' is not allowed, expected one of 'NL', 'SL'"),
         ({"model": "GL_AD_ID", "counts": "FR"}, "counts='FR' is not allowed"),
@@ -583,7 +586,7 @@ def test_many_culprits_are_counted() -> None:
         ({"model": "GL_AD_ID", "steps": 0}, "steps=0: expected a whole number of at least 1"),
         ({"model": "GL_AD_ID", "steps": 2.5}, "steps=2.5: expected a whole number"),
         ({"model": "GL_AD_ID", "start": "last"}, "start='last': expected 'first', 'uniform' or numbers"),
-        ({"law": [1, 1, 1], "steps": 3}, "declared by a law takes none"),
+        ({"distribution": [1, 1, 1], "steps": 3}, "declared by a distribution takes none"),
     ],
 )
 def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
@@ -600,8 +603,8 @@ def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
         ({"weights": lambda i, j: np.where(i == 2, np.nan, 1.0)}, "the weight from rank 2 to rank 1 is nan"),
         ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "she cannot leave rank 2: all weights from there are 0"),
         ({"weights": lambda i, j: 1 / (i - j) ** 2, "loops": "SL"}, "from rank 1 to rank 1 is inf"),
-        ({"matrix": np.ones((3, 3))}, "the chances at rank 1 sum to 3, expected 1"),
-        ({"matrix": [["a"]]}, "chances: expected a square array of numbers"),
+        ({"matrix": np.ones((3, 3))}, "the probabilities at rank 1 sum to 3, expected 1"),
+        ({"matrix": [["a"]]}, "probabilities: expected a square array of numbers"),
         ({"matrix": np.eye(3)}, "not irreducible: from rank 1 she never gets to ranks 2, 3"),
         ({"model": "GL_AD_ID", "rates": [1, 0]}, "the rate at rank 3 is 0, expected a finite number above 0"),
         ({"model": "GL_AD_ID", "rates": [[1, 2]]}, r"rates: expected a number for each rank, found an array of shape"),
@@ -666,7 +669,7 @@ def test_stories() -> None:
     assert "time" in Wander("GL_AD_ID", rates=[1]).story
     assert "a weight of her own" in Wander(weights=np.ones((2, 2))).story
     assert "a matrix of her own" in Wander(matrix=np.ones((2, 2)) / 2, states="OR").story
-    assert "was given" in Wander(law=[1]).story
+    assert "was given" in Wander(distribution=[1]).story
 
 
 def test_nothing_given_is_changed() -> None:
@@ -722,7 +725,7 @@ def test_without_counts_up_and_down_are_alike(grades: list[int], model: str, loo
 
 
 def exact_invariant(p: list[list[Fraction]]) -> list[Fraction]:
-    """The invariant law by elimination with fractions: nothing is rounded."""
+    """The stationary distribution by elimination with fractions: nothing is rounded."""
     a = [row[:] for row in p]
     n = len(a)
     for k in range(n - 1, 0, -1):
@@ -740,7 +743,7 @@ def exact_invariant(p: list[list[Fraction]]) -> list[Fraction]:
 
 @pytest.mark.parametrize("c", [1.0, 2.0, 3.0])
 def test_shares_of_any_size_are_exact(c: float) -> None:
-    # she is drawn back so strongly that at the relevant ranks next to nothing of the law is left
+    # she is drawn back so strongly that at the relevant ranks next to nothing of the distribution is left
     n, relevant = 14, slice(10, 14)
     weights = lambda i, j: np.exp(-c * np.abs(i - j)) * np.where(j > i, 1.0, 50.0)  # noqa: E731
     rank = np.arange(1.0, n + 1.0)
@@ -762,7 +765,7 @@ def test_a_chain_that_nearly_falls_apart(e: float) -> None:
     np.testing.assert_allclose(Wander(weights=rows).over([1, 1, 1, 1]).weights, exact, rtol=1e-12)
 
 
-def test_many_moves_stay_a_law() -> None:
+def test_many_moves_stay_a_distribution() -> None:
     user = Wander("GL_AD_ID").over([1, 0, 1, 1])
     long = user.after(10**40)
     assert long.sum() == pytest.approx(1, abs=1e-12)
@@ -794,8 +797,12 @@ def test_what_is_no_weight() -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_who_starts_at_a_relevant_rank_looks_there_first_without_rounding(model: str) -> None:
     m = amble.parse(f"MP(model='{model}',steps=1)")
-    law = m.law([1, 0, 1, 1, 0, 0, 1])
-    assert (law.values.tolist(), law.quantile(0)) == ([1.0], 1.0)
+    distribution = m.distribution([1, 0, 1, 1, 0, 0, 1])
+    assert (distribution.values.tolist(), distribution.quantile(0)) == ([1.0], 1.0)
     # started at rank 3, which is relevant: precision 2/3 there
-    law = Wander(model, steps=1, start=[0, 0, 1, 0, 0, 0, 0]).over([1, 0, 1, 1, 0, 0, 1]).law if "AD" in model else None
-    assert law is None or law.values.tolist() == [2 / 3]
+    distribution = (
+        Wander(model, steps=1, start=[0, 0, 1, 0, 0, 0, 0]).over([1, 0, 1, 1, 0, 0, 1]).distribution
+        if "AD" in model
+        else None
+    )
+    assert distribution is None or distribution.values.tolist() == [2 / 3]

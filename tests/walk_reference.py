@@ -1,8 +1,8 @@
 """A slow, plain second opinion on users who walk back and forth over a ranked list.
 
 Everything here follows from the definition of the walk, one step at a time, with no formula that the package uses.
-Ranks are 1..N in words and 0..N-1 in arrays. At rank i she goes forward with chance p_i, back with q_i and stops with
-s_i; H counts her visits, T = sum of g(k, y_i) over them, for the k-th visit to rank i, whose gain is y_i.
+Ranks are 1..N in words and 0..N-1 in arrays. At rank i she goes forward with probability p_i, back with q_i and stops
+with s_i; H counts her visits, T = sum of g(k, y_i) over them, for the k-th visit to rank i, whose gain is y_i.
 
     python tests/walk_reference.py --golden    writes tests/golden/walk_mpmath.json (some minutes)
     python tests/walk_reference.py --check     compares that file with steps in double precision (some minutes)
@@ -43,7 +43,7 @@ GOLDEN = Path(__file__).parent / "golden" / "walk_mpmath.json"
 
 
 class Chain(NamedTuple):
-    """Chances of forward, back and stop at each rank, the conventions at both ends applied."""
+    """Probabilities of forward, back and stop at each rank, the conventions at both ends applied."""
 
     p: Array
     q: Array
@@ -63,7 +63,7 @@ def exact_chain(
     for i in range(n):
         # .9 + .1 exceeds one by a rounding, which is no mistake of the caller's
         if p[i] < 0 or q[i] < 0 or p[i] + q[i] > 1 + Fraction(1, 10**12):
-            raise ValueError(f"no chances at rank {i + 1}: forward {float(p[i])}, back {float(q[i])}")
+            raise ValueError(f"no probabilities at rank {i + 1}: forward {float(p[i])}, back {float(q[i])}")
     if first == "forward":
         p[0] += q[0]
     q[0] = Fraction(0)
@@ -73,14 +73,14 @@ def exact_chain(
 
 
 def chain(forward: float | Numbers, back: float | Numbers, n: int, first: str = "forward") -> Chain:
-    """Apply the conventions to one pair of chances or to one per rank; each result is correctly rounded."""
+    """Apply the conventions to one pair of probabilities or to one per rank; each result is correctly rounded."""
     return Chain(*(np.array([float(x) for x in part]) for part in exact_chain(forward, back, n, first)))
 
 
 def lengthened(
     forward: float | Numbers, back: float | Numbers, gains: Numbers, extra: int, first: str = "forward"
 ) -> tuple[Chain, Array]:
-    """Stand in for a list without end: `extra` more ranks with no gain and the last rank's chances."""
+    """Stand in for a list without end: `extra` more ranks with no gain and the last rank's probabilities."""
     n = len(gains)
     p = np.broadcast_to(np.asarray(forward, dtype=float), n)
     q = np.broadcast_to(np.asarray(back, dtype=float), n)
@@ -89,16 +89,16 @@ def lengthened(
     return chain(p, q, n + extra, first), np.concatenate([np.asarray(gains, dtype=float), np.zeros(extra)])
 
 
-def start_law(start: Numbers | None, n: int) -> Array:
-    """The law of the first rank visited: rank 1 unless told."""
-    law = np.zeros(n)
+def start_distribution(start: Numbers | None, n: int) -> Array:
+    """The distribution of the first rank visited: rank 1 unless told."""
+    distribution = np.zeros(n)
     if start is None:
-        law[0] = 1.0
-        return law
-    law[:] = start
-    if law.min() < 0 or abs(law.sum() - 1) > 1e-12:
-        raise ValueError("the start law must be chances that add up to one")
-    return law
+        distribution[0] = 1.0
+        return distribution
+    distribution[:] = start
+    if distribution.min() < 0 or abs(distribution.sum() - 1) > 1e-12:
+        raise ValueError("the start distribution must be probabilities that add up to one")
+    return distribution
 
 
 def losing(loss: float) -> Gain:
@@ -121,11 +121,11 @@ def identity(h: int) -> float:
 def paths(
     p: Numbers, q: Numbers, s: Numbers, h_max: int, start: Numbers | None = None
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Every path of at most `h_max` visits that she can take, with its chance; ranks start at 1."""
+    """Every path of at most `h_max` visits that she can take, with its probability; ranks start at 1."""
     n = len(p)
     # an explicit stack, because a long path would exhaust Python's
     todo: list[tuple[tuple[int, ...], float]] = [
-        ((i + 1,), float(w)) for i, w in enumerate(start_law(start, n)) if w > 0
+        ((i + 1,), float(w)) for i, w in enumerate(start_distribution(start, n)) if w > 0
     ]
     while todo:
         path, weight = todo.pop()
@@ -175,28 +175,28 @@ class Expected:
         return self.mean_t / self.effort
 
 
-def step(law: Array, p: Array, q: Array) -> Array:
+def step(distribution: Array, p: Array, q: Array) -> Array:
     """One move: the first axis is the rank she is at."""
-    new = np.zeros_like(law)
-    shape = (-1,) + (1,) * (law.ndim - 1)
-    new[1:] += law[:-1] * p[:-1].reshape(shape)
-    new[:-1] += law[1:] * q[1:].reshape(shape)
+    new = np.zeros_like(distribution)
+    shape = (-1,) + (1,) * (distribution.ndim - 1)
+    new[1:] += distribution[:-1] * p[:-1].reshape(shape)
+    new[:-1] += distribution[1:] * q[1:].reshape(shape)
     return new
 
 
-def stop_law(
+def stop_distribution(
     p: Numbers, q: Numbers, s: Numbers, start: Numbers | None = None, mass: float = 1e-15, limit: int = 10**6
 ) -> tuple[Array, float]:
     """P(H = h) for h = 1, 2, … until less than `mass` is still walking, and that mass."""
     p, q, s = (np.asarray(x, dtype=float) for x in (p, q, s))
-    law = start_law(start, len(p))
+    distribution = start_distribution(start, len(p))
     found: list[float] = []
-    while law.sum() >= mass:
+    while distribution.sum() >= mass:
         if len(found) == limit:
-            raise RuntimeError(f"after {limit} visits a mass of {law.sum()} still walks")
-        found.append(float(law @ s))
-        law = step(law, p, q)
-    return np.array(found), float(law.sum())
+            raise RuntimeError(f"after {limit} visits a mass of {distribution.sum()} still walks")
+        found.append(float(distribution @ s))
+        distribution = step(distribution, p, q)
+    return np.array(found), float(distribution.sum())
 
 
 def expect(
@@ -209,11 +209,11 @@ def expect(
     start: Numbers | None = None,
     mass: float = 1e-15,
 ) -> Expected:
-    """Step the law of (rank she is at, visits to rank i so far) for every rank i, h = 1, 2, …, and add up."""
+    """Step the distribution of (rank she is at, visits to rank i so far) for every rank i, h = 1, 2, …, and add up."""
     p, q, s = (np.asarray(x, dtype=float) for x in (p, q, s))
     n = len(p)
-    begin = start_law(start, n)
-    stop, left = stop_law(p, q, s, begin, mass)
+    begin = start_distribution(start, n)
+    stop, left = stop_distribution(p, q, s, begin, mass)
     count = np.arange(1, len(stop) + 1)
     effort = np.array([f(int(h)) for h in count], dtype=float)
     most = len(stop) // 2 + 1  # she never stays, so of h visits at most every other one is to the same rank
@@ -223,14 +223,14 @@ def expect(
         if not earned.any():
             continue
         value = np.concatenate([[0.0], np.cumsum(earned)])
-        law = np.zeros((n, most + 1))
-        law[:, 0] = begin
-        law[i] = np.roll(law[i], 1)
+        distribution = np.zeros((n, most + 1))
+        distribution[:, 0] = begin
+        distribution[i] = np.roll(distribution[i], 1)
         for h in range(len(stop)):
             high = min(h // 2 + 2, most + 1)
-            gained[h] += s @ law[:, :high] @ value[:high]
-            law = step(law, p, q)
-            law[i] = np.roll(law[i], 1)
+            gained[h] += s @ distribution[:, :high] @ value[:high]
+            distribution = step(distribution, p, q)
+            distribution[i] = np.roll(distribution[i], 1)
     mean_h = math.fsum(stop * count)
     return Expected(
         mean_t=math.fsum(gained),
@@ -256,37 +256,37 @@ def order1_by_stepping(
     p, q, s = (np.asarray(x, dtype=float) for x in (p, q, s))
     gains = np.asarray(gains, dtype=float)
     n = len(p)
-    law = start_law(start, n)
+    distribution = start_distribution(start, n)
     # without loss the gains need not be told apart: one column; otherwise one for each rank with a gain
     ranks = np.flatnonzero(gains) if loss else np.array([], dtype=int)
     column = np.arange(len(ranks))
-    fresh = np.repeat(law[:, None], len(ranks), axis=1)  # E[(1-loss)^visits; at this rank]
+    fresh = np.repeat(distribution[:, None], len(ranks), axis=1)  # E[(1-loss)^visits; at this rank]
     earned = np.zeros((n, max(1, len(ranks))))  # E[T; at this rank]
     mean_h: list[float] = []
     mean_t: list[float] = []
     rate: list[float] = []
     h = 0
-    while law.sum() >= mass:
+    while distribution.sum() >= mass:
         h += 1
         if h > limit:
-            raise RuntimeError(f"after {limit} visits a mass of {law.sum()} still walks")
+            raise RuntimeError(f"after {limit} visits a mass of {distribution.sum()} still walks")
         if loss:
             earned[ranks, column] += gains[ranks] * fresh[ranks, column]
             fresh[ranks, column] *= 1.0 - loss
         else:
-            earned[:, 0] += gains * law
+            earned[:, 0] += gains * distribution
         here = float((s @ earned).sum())
-        mean_h.append(h * float(s @ law))
+        mean_h.append(h * float(s @ distribution))
         mean_t.append(here)
         rate.append(here / h)
-        law = step(law, p, q)
+        distribution = step(distribution, p, q)
         earned = step(earned, p, q)
         fresh = step(fresh, p, q) if loss else fresh
     return math.fsum(mean_h), math.fsum(mean_t), math.fsum(rate)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# 3. the joint law of (T, H)
+# 3. the joint distribution of (T, H)
 
 
 def joint(
@@ -301,7 +301,7 @@ def joint(
     mass: float = 1e-12,
     h_max: int | None = None,
 ) -> dict[tuple[float, int], float]:
-    """P(T = t, H = h) as {(t, h): chance}; what is missing from one is the mass that still walked at the end.
+    """P(T = t, H = h) as {(t, h): probability}; what is missing from one is the mass that still walked at the end.
 
     What she must remember: her total without a loss, the ranks she saw with a loss of one, and how often she saw each
     for any other loss or any `g`, which suits tiny lists only.
@@ -336,17 +336,17 @@ def joint(
         def total(memory: Any) -> float:
             return math.fsum(worth(k, float(gains[i])) for i, c in enumerate(memory) for k in range(1, c + 1))
 
-    law: dict[tuple[int, Any], float] = {}
-    for i, w in enumerate(start_law(start, len(p))):
+    distribution: dict[tuple[int, Any], float] = {}
+    for i, w in enumerate(start_distribution(start, len(p))):
         if w > 0:
-            law[i, see(empty, i)] = float(w)
+            distribution[i, see(empty, i)] = float(w)
     found: dict[tuple[float, int], float] = defaultdict(float)
     totals: dict[Any, float] = {}
     h = 0
-    while math.fsum(law.values()) >= mass and (h_max is None or h < h_max):
+    while math.fsum(distribution.values()) >= mass and (h_max is None or h < h_max):
         h += 1
         following: dict[tuple[int, Any], float] = defaultdict(float)
-        for (i, memory), w in law.items():
+        for (i, memory), w in distribution.items():
             if s[i] > 0:
                 if memory not in totals:
                     totals[memory] = total(memory)
@@ -355,32 +355,34 @@ def joint(
                 following[i + 1, see(memory, i + 1)] += w * float(p[i])
             if q[i] > 0:
                 following[i - 1, see(memory, i - 1)] += w * float(q[i])
-        law = following
+        distribution = following
     return dict(found)
 
 
-def law_of_rate(
+def distribution_of_rate(
     pairs: dict[tuple[float, int], float], f: Effort = identity, near: float = 1e-12
 ) -> tuple[Array, Array]:
-    """The law of T/f(H), values rising; values that differ by roundings (`near`, relative) are one."""
+    """The distribution of T/f(H), values rising; values that differ by roundings (`near`, relative) are one."""
     values: list[float] = []
-    chances: list[float] = []
+    probabilities: list[float] = []
     for x, w in sorted((t / f(h), w) for (t, h), w in pairs.items()):
         if values and x - values[-1] <= near * max(1.0, abs(x)):
-            chances[-1] += w
+            probabilities[-1] += w
         else:
             values.append(x)
-            chances.append(w)
-    return np.array(values), np.array(chances)
+            probabilities.append(w)
+    return np.array(values), np.array(probabilities)
 
 
-def chance_at_most(pairs: dict[tuple[float, int], float], x: float, f: Effort = identity, near: float = 1e-12) -> float:
+def probability_at_most(
+    pairs: dict[tuple[float, int], float], x: float, f: Effort = identity, near: float = 1e-12
+) -> float:
     """P(T/f(H) ≤ x), where a value within a rounding of x counts as x."""
     return math.fsum(w for (t, h), w in pairs.items() if t / f(h) <= x + near * max(1.0, abs(x)))
 
 
 def mean_over(pairs: dict[tuple[float, int], float], of: Callable[[float, int], float]) -> float:
-    """E[of(T, H)] under a joint law."""
+    """E[of(T, H)] under a joint distribution."""
     return math.fsum(of(t, h) * w for (t, h), w in pairs.items())
 
 
@@ -390,7 +392,7 @@ def mean_over(pairs: dict[tuple[float, int], float], of: Callable[[float, int], 
 
 @dataclass(frozen=True)
 class Dense:
-    """What linear algebra finds without a loss; `law_t` is P(T = 0), P(T = 1), … and only for gains of 0 and 1."""
+    """What linear algebra finds without a loss; `distribution_t` is P(T = 0), P(T = 1), …; gains of 0 and 1 only."""
 
     mean_t: float
     var_t: float
@@ -398,7 +400,7 @@ class Dense:
     var_h: float
     visits: Array
     last: Array
-    law_t: Array | None
+    distribution_t: Array | None
 
 
 def transition(p: Numbers, q: Numbers) -> Array:
@@ -412,14 +414,14 @@ def transition(p: Numbers, q: Numbers) -> Array:
 
 
 def moments_dense(
-    p: Numbers, q: Numbers, s: Numbers, gains: Numbers, start: Numbers | None = None, law: bool = True
+    p: Numbers, q: Numbers, s: Numbers, gains: Numbers, start: Numbers | None = None, distribution: bool = True
 ) -> Dense:
-    """E and Var of T and H without a loss, the mean visits, the last rank's law and, for 0/1 gains, the law of T.
+    """E and Var of T and H without a loss, the mean visits, the distribution of the last rank and, for 0/1 gains, of T.
 
-    The law of T has as many terms as she may have gains; `law=False` spares them.
+    The distribution of T has as many terms as she may have gains; `distribution=False` spares them.
     """
     n = len(p)
-    begin = start_law(start, n)
+    begin = start_distribution(start, n)
     moves = transition(p, q)
     green = np.linalg.inv(np.eye(n) - moves)
     y = np.asarray(gains, dtype=float)
@@ -433,17 +435,17 @@ def moments_dense(
     mean_t, var_t = two(y)
     mean_h, var_h = two(np.ones(n))
     visits = begin @ green
-    law_t = None
-    if law and set(y.tolist()) <= {0.0, 1.0}:
+    distribution_t = None
+    if distribution and set(y.tolist()) <= {0.0, 1.0}:
         seek = np.linalg.inv(np.eye(n) - (1 - y)[:, None] * moves)  # moves while what she sees gains nothing
-        more = seek @ y  # the chance of one more gain, from where she is now
+        more = seek @ y  # the probability of one more gain, from where she is now
         again = seek @ (y[:, None] * moves)
         beyond = [1.0, float(begin @ more)]  # P(T ≥ 0), P(T ≥ 1), …
         while beyond[-1] > 1e-17 and len(beyond) < 10**5:
             more = again @ more
             beyond.append(float(begin @ more))
-        law_t = -np.diff([*beyond, 0.0])
-    return Dense(mean_t, var_t, mean_h, var_h, visits, visits * np.asarray(s, dtype=float), law_t)
+        distribution_t = -np.diff([*beyond, 0.0])
+    return Dense(mean_t, var_t, mean_h, var_h, visits, visits * np.asarray(s, dtype=float), distribution_t)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -459,7 +461,7 @@ def variance_with_loss(
     start: Numbers | None = None,
     mass: float = 1e-12,
 ) -> tuple[float, float]:
-    """E[T] and Var[T] from the joint law; for tiny lists unless the loss is 0 or 1."""
+    """E[T] and Var[T] from the joint distribution; for tiny lists unless the loss is 0 or 1."""
     pairs = joint(p, q, s, gains, loss=loss, start=start, mass=mass)
     mean = mean_over(pairs, lambda t, h: t)
     return mean, mean_over(pairs, lambda t, h: (t - mean) ** 2)
@@ -470,7 +472,7 @@ def variance_with_loss(
 
 
 class Solved(NamedTuple):
-    """For one z: G = (I - zP)^{-1} applied to the start law, its diagonal, and the generating function of the end."""
+    """For one z: G = (I - zP)^{-1} applied to the start, its diagonal, and the generating function of the end."""
 
     visits: list[Any]
     diagonal: list[Any]
@@ -486,7 +488,7 @@ def mp_solve(p: list[Any], q: list[Any], s: list[Any], start: list[Any], z: Any)
     """Solve with I - zP by Cramer's rule: numerators and denominators are principal minors, which mpmath can hold.
 
     low[i] and high[i] are the determinants of the ranks before i and of the ranks from i on. Each entry of the inverse
-    is a product of those and of chances, none negative, so the sums below lose no digits.
+    is a product of those and of probabilities, none negative, so the sums below lose no digits.
     """
     n = len(p)
     one, zero = mpmath.mpf(1), mpmath.mpf(0)
@@ -563,7 +565,7 @@ def mp_walk(
     """Mean visits, E[H] and the weights of E[T] to many digits."""
     with mpmath.workdps(dps):
         p, q, s = (mp_numbers(part) for part in exact_chain(forward, back, n, first))
-        solved = mp_solve(p, q, s, [mpmath.mpf(x) for x in start_law(start, n)], mpmath.mpf(1))
+        solved = mp_solve(p, q, s, [mpmath.mpf(x) for x in start_distribution(start, n)], mpmath.mpf(1))
         return Precise(
             visits=solved.visits,
             mean_h=mpmath.fsum(solved.visits),
@@ -613,7 +615,7 @@ def mp_order1(
     with mpmath.workdps(dps):
         exact = exact_chain(forward, back, n, first)
         p, q, s = (mp_numbers(part) for part in exact)
-        begin = [mpmath.mpf(x) for x in start_law(start, n)]
+        begin = [mpmath.mpf(x) for x in start_distribution(start, n)]
         least = min(exact[2])
         if least == 0:
             raise ValueError("the panels are laid for walks that can stop at every rank")
@@ -652,7 +654,7 @@ def ff20_k(p: float, q: float, n: int, dps: int = 60) -> Any:
 
 
 def ff20_k_infinite(p: float, q: float, first: str = "stop", dps: int = 60) -> Any:
-    """E[H] on a list without end; with first="forward" every visit is the last with the same chance."""
+    """E[H] on a list without end; with first="forward" every visit is the last with the same probability."""
     with mpmath.workdps(dps):
         p, q = mpmath.mpf(p), mpmath.mpf(q)
         if first == "forward":
@@ -691,8 +693,8 @@ ABOUT = (
     "Long walks that seldom stop. A rule {base, step, modulus, over} means "
     "x_i = (base + (step * i) % modulus) / over in integers and one division of doubles, for i = 1..n; "
     "{modulus, equals} means 1 if i % modulus == equals, else 0; "
-    "chances are the doubles before the conventions at rank 1 and rank n (first = forward or stop); "
-    "1 - p - q is meant exactly, of those doubles. A start law is {rank: chance}; none is rank 1. "
+    "probabilities are the doubles before the conventions at rank 1 and rank n (first = forward or stop); "
+    "1 - p - q is meant exactly, of those doubles. A start distribution is {rank: probability}; none is rank 1. "
     "visits: mean visits to a rank (1e-736 is 0 as a double). order1 = E[T/H], order2 = E[T]/E[H]; "
     "T loses a share `loss` of a rank's gain at every further visit to it."
 )
@@ -701,7 +703,7 @@ THIRD: dict[str, int] = {"modulus": 3, "equals": 1}
 GRADED: dict[str, int] = {"base": 0, "step": 7, "modulus": 5, "over": 4}
 SWAY: dict[str, int] = {"base": 4000, "step": 37, "modulus": 1000, "over": 10000}
 LAG: dict[str, int] = {"base": 4001, "step": 91, "modulus": 999, "over": 10000}
-# these two leave a chance of .001 to .019 to stop
+# these two leave a probability of .001 to .019 to stop
 PACE: dict[str, int] = {"base": 4900, "step": 37, "modulus": 99, "over": 10000}
 TURN: dict[str, int] = {"base": 4910, "step": 53, "modulus": 83, "over": 10000}
 
@@ -741,13 +743,13 @@ def per_rank(rule: Rule, n: int) -> Array:
 
 
 def rebuild(case: dict[str, Any]) -> tuple[Array, Array, Array, Array | None]:
-    """Forward and back chances, gains and start law of a golden case."""
+    """Forward and back probabilities, gains and start distribution of a golden case."""
     n = case["n"]
     start = None
     if case.get("start"):
         start = np.zeros(n)
-        for rank, chance in case["start"].items():
-            start[int(rank) - 1] = chance
+        for rank, probability in case["start"].items():
+            start[int(rank) - 1] = probability
     return per_rank(case["forward"], n), per_rank(case["back"], n), per_rank(case["gains"], n), start
 
 

@@ -92,10 +92,11 @@ def _run(request: dict[str, Any], files: list[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
-        from amble.cli.main import main as cli
+        import amble
+        from amble.cli import main as cli
 
         args = [os.fsdecode(bytes.fromhex(a)) for a in request["args"]]
-        sys.argv = [os.path.join(os.path.dirname(cli.__file__), "__main__.py"), *args]
+        sys.argv = [os.path.join(os.path.dirname(amble.__file__), "__main__.py"), *args]
         try:
             code = cli.main(args)
         except SystemExit as stop:

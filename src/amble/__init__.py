@@ -29,13 +29,13 @@ __version__ = "0.2.0.dev0"
 # module: the public names that live there; those without names are public as they are
 _PUBLIC = {
     "comparison": "Anova Comparison Reasons anova compare why",
-    "distributions.distribution": "Law",
+    "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
     "errors": "AlignError AmbleError MeasureError NormalisedWarning ReadError SimulationWarning UnjudgedWarning",
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",
-    "evaluation.run_distributions": "laws",
+    "evaluation.run_distributions": "run_distributions",
     "evaluation.scores": "Scores evaluate",
     "evaluation.simulated_users": "simulate",
     "fusion": "fuse",

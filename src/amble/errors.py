@@ -39,7 +39,7 @@ class NormalisedWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """An exact law was asked for, and there is none, or it would take too long: users were simulated."""
+    """An exact distribution was asked for, and there is none, or it would take too long: users were simulated."""
 
 
 class UnjudgedWarning(UserWarning):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from amble.comparison.corrections import CORRECTIONS
 from amble.comparison.letters import letters_of
-from amble.comparison.p_values import Chance, reaches
+from amble.comparison.p_values import Probability, reaches
 from amble.comparison.paired_tests import SIDES, t_interval
 from amble.comparison.systems import Systems
 from amble.errors import AmbleError
@@ -93,7 +93,7 @@ class Comparison:
     statistic, p, adjusted : ndarray
         The test's statistic, its p-value, and that corrected for the number of comparisons.
     g, superiority : ndarray
-        Hedges' g (in standard deviations of the differences); the chance that the first is better on a topic.
+        Hedges' g (in standard deviations of the differences); the probability that the first is better on a topic.
     wins, ties, losses : ndarray of int
         On how many topics the first is better, the same, worse.
     question : Question
@@ -225,7 +225,7 @@ class Comparison:
         counts = np.stack((self.wins, self.ties, self.losses, self.n, self.missing)).T.tolist()
         for k, (i, j) in enumerate(zip(self.a.tolist(), self.b.tolist(), strict=True)):
             row: list[Any] = [*fixed, self.runs[i], float(self.mean[i]) if against else self.runs[j], *numbers[k][:3]]
-            row += [Chance(numbers[k][3]), Chance(numbers[k][4]), *numbers[k][5:]]
+            row += [Probability(numbers[k][3]), Probability(numbers[k][4]), *numbers[k][5:]]
             row += counts[k] if uneven or full else counts[k][:3]
             rows.append([*row, float(self.statistic[k])] if full else row)
         best = {(k, columns.index("adjusted")) for k in np.flatnonzero(self.significant).tolist()}

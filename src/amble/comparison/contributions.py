@@ -123,7 +123,7 @@ def why(
     >>> qrels = {"1": {"a": 1, "b": 1, "c": 0}}
     >>> runs = {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}, "y": {"1": {"c": 3.0, "a": 2.0}}}
     >>> print(amble.why(amble.align(qrels, runs), "1", "AP"))  # x: (1/1 + 2/3) / 2, y: (1/2) / 2
-    AP on topic 1: parts are the chance that she stops there x the rate that she then has; they add up to the score
+    AP on topic 1: parts are the probability that she stops there x the rate that she then has; they add up to the score
     doc  grade  rank x       x  rank y       y  difference
     b        1       3  0.3333       -  0.0000      0.3333
     a        1       1  0.5000       2  0.2500      0.2500

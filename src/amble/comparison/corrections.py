@@ -1,6 +1,6 @@
 """Many tests at once: p-values, adjusted so that they can be held against one level.
 
-Bonferroni and Holm keep the chance of any false finding below the level; Benjamini and Hochberg (1995) keep the
+Bonferroni and Holm keep the probability of any false finding below the level; Benjamini and Hochberg (1995) keep the
 expected share of false ones among the findings. Hochberg, Hommel and Benjamini-Yekutieli are statsmodels' (the extra
 ``stats``).
 """

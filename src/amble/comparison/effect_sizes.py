@@ -2,7 +2,7 @@
 
 * **g**: Hedges' g for paired data, the mean difference in standard deviations *of the differences* (n - 1), times
   Hedges' correction for small samples, exactly: J = Γ(m/2) / (√(m/2) Γ((m - 1)/2)) with m = n - 1.
-* **superiority**: the chance that the first system is better on a topic, half of the ties counted.
+* **superiority**: the probability that the first system is better on a topic, half of the ties counted.
 * **wins, ties, losses**: on how many topics the first is better, the same, worse.
 """
 

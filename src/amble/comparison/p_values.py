@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chance", "reaches"]
+__all__ = ["Probability", "reaches"]
 
 
 def reaches(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
@@ -18,10 +18,10 @@ def reaches(p: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
     return np.asarray(p <= alpha * (1 + 1e-12))
 
 
-class Chance(float):
+class Probability(float):
     """A number that is never shown as 0 unless it is.
 
-    >>> f"{Chance(0.00001):.4f}", f"{Chance(0.25):.4f}", f"{Chance(0):.4f}"
+    >>> f"{Probability(0.00001):.4f}", f"{Probability(0.25):.4f}", f"{Probability(0):.4f}"
     ('<0.0001', '0.2500', '0.0000')
     """
 

@@ -1,4 +1,4 @@
-"""Paired tests with a law known beforehand: Student's t, Wilcoxon's signed ranks, the sign test; all pairs at once.
+"""Paired tests with a known null distribution: Student's t, Wilcoxon's signed ranks, the sign test; all pairs at once.
 
 The statistic of a pair grows with the first system's lead. ``sides`` is "two", "greater" (the first is better) or
 "less" (it is worse). Two systems that never differ have p = 1.
@@ -6,9 +6,9 @@ The statistic of a pair grows with the first system's lead. ``sides`` is "two", 
 * **t**: mean / (deviation / sqrt(n)), n - 1 degrees of freedom. Where all differences are the same, and not 0, there is
   no doubt left for it: p = 0.
 * **Wilcoxon**: zero differences are dropped, as Wilcoxon did; equal ones share the mean of their ranks; the statistic
-  is the sum of the ranks of the positive ones. Up to 50 differences its law is counted exactly, ties or not, over all
-  assignments of signs to these very ranks; beyond that it is taken as normal, with the correction of the variance for
-  ties and none for continuity.
+  is the sum of the ranks of the positive ones. Up to 50 differences its distribution is counted exactly, ties or not,
+  over all assignments of signs to these very ranks; beyond that it is taken as normal, with the correction of the
+  variance for ties and none for continuity.
 * **sign**: zero differences are dropped; the wins are held against a fair coin.
 """
 
@@ -52,8 +52,8 @@ def t_interval(mean: Array, deviation: Array, n: Ints, sides: str, alpha: float)
     """The 1 - alpha interval of means by Student's t, open to one side for a one-sided test; NaN for a single topic."""
     from scipy.special import stdtrit
 
-    chance = 1.0 - (alpha / 2 if sides == "two" else alpha)
-    width = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), chance) * deviation / np.sqrt(np.maximum(n, 1)), np.nan)
+    probability = 1.0 - (alpha / 2 if sides == "two" else alpha)
+    width = np.where(n > 1, stdtrit(np.maximum(n - 1, 1), probability) * deviation / np.sqrt(np.maximum(n, 1)), np.nan)
     return opened(mean - width, mean + width, sides)
 
 
@@ -92,7 +92,7 @@ def wilcoxon_test(
     positive = np.where(d.values > 0, double, 0).sum(axis=1)
     p = np.ones(n.size)
     few = (n > 0) & (n <= EXACT)
-    plain: dict[int, Array] = {}  # without ties the law depends on n alone
+    plain: dict[int, Array] = {}  # without ties the distribution depends on n alone
     for i in np.flatnonzero(few).tolist():
         ranks = np.sort(double[i][double[i] > 0])
         if np.array_equal(ranks, np.arange(2, 2 * ranks.size + 1, 2)):

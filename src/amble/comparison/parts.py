@@ -5,8 +5,9 @@ Most scores are sums over documents, and the parts add up to the score:
 * a user asked for what she gains in all, or for the rate of expectations (P, RBP, DCG, nDCG, INST …): the gain of a
   document times the attention that its rank gets on this list, over what the score is divided by. A user who looks at
   the grades pays each rank the attention that this list makes her pay;
-* a user asked where she stops, who stops only at documents that gain (AP, RR, ERR): the chance that she stops there,
-  times the rate that she then has. For AP that is the precision at the rank over the number of relevant documents;
+* a user asked where she stops, who stops only at documents that gain (AP, RR, ERR): the probability that she stops
+  there, times the rate that she then has. For AP that is the precision at the rank over the number of relevant
+  documents;
 * a user asked where she stops, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
 * a user who never stops (Markov Precision): the share of her visits that the document gets, times precision there;
 * a population: the mean over its users.
@@ -33,9 +34,9 @@ _CHUNK = 64  # documents tried at once
 
 STORIES = {
     "order2": "gain x the share of attention that the rank gets",
-    "total": "gain x the chance of getting to the rank, over what the score is divided by",
-    "order1": "the chance that she stops there x the rate that she then has",
-    "satisfied": "the chance that she stops there / rank",
+    "total": "gain x the probability of getting to the rank, over what the score is divided by",
+    "order1": "the probability that she stops there x the rate that she then has",
+    "satisfied": "the probability that she stops there / rank",
     "wander": "the share of her visits x precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",

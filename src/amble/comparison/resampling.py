@@ -82,7 +82,7 @@ def _count_all(values: Array, sides: str, unit: float) -> float:
     size = np.sort(np.abs(values))
     left, right = _sums(size[::2]), _sums(size[1::2])
     right.sort()
-    # sums of both halves that reach the bound; the law is symmetric
+    # sums of both halves that reach the bound; the distribution is symmetric
     above = int((right.size - np.searchsorted(right, bound - left, side="left")).sum())
     share = above / (left.size * right.size)
     if sides != "two":
@@ -199,7 +199,7 @@ def bootstrap_interval(
 
 
 def _quantiles(ordered: Array, at: Array) -> Array:
-    """Quantiles of every row, each at its own chances, between neighbours along a line."""
+    """Quantiles of every row, each at its own probabilities, between neighbours along a line."""
     place = at * (ordered.shape[1] - 1)
     under = np.floor(place).astype(np.int64)
     over = np.minimum(under + 1, ordered.shape[1] - 1)
@@ -208,7 +208,7 @@ def _quantiles(ordered: Array, at: Array) -> Array:
 
 
 def _corrected(ordered: Array, mean: Array, centred: Array, ends: Array, unit: float) -> Array:
-    """The chances whose quantiles are the ends of the BCa interval."""
+    """The probabilities whose quantiles are the ends of the BCa interval."""
     from scipy.special import ndtr, ndtri
 
     rounds = ordered.shape[1]

@@ -4,10 +4,10 @@ Of k normal variables the range exceeds w with probability
 
     k ∫ φ(z) [Φ(z)^(k-1) - (Φ(z) - Φ(z - w))^(k-1)] dz
 
-and the studentised range, divided by an estimate with m degrees of freedom, exceeds q with the mean of that at
-w = q s, where s² has the law of chi² / m. Both integrands are smooth and die away on both sides (the second one with
-s = e^y), so that the trapezoidal rule gives all digits; nothing is subtracted, so that small chances are right, too.
-``scipy.stats.studentized_range`` is the same, one value at a time, in some 15 ms each.
+and the studentised range, divided by an estimate with m degrees of freedom, exceeds q with the mean of that at w = q s,
+where s² has the distribution of chi² / m. Both integrands are smooth and die away on both sides (the second one with s
+= e^y), so that the trapezoidal rule gives all digits; nothing is subtracted, so that small probabilities are right,
+too. ``scipy.stats.studentized_range`` is the same, one value at a time, in some 15 ms each.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["critical_range", "exceeds"]
 Array = NDArray[np.float64]
 
 _STEP = 0.125  # of z
-_FARTHEST = 60.0  # a range of normal variables beyond this has no chance
+_FARTHEST = 60.0  # a range of normal variables beyond this has no probability
 _NODES = 160  # of the interpolation where many ranges are asked for
 _LOST = 40.0  # exp(-40) is nothing
 
 
 def _range_exceeds(w: Array, k: int) -> Array:
-    """The chance that the range of k normal variables exceeds each w."""
+    """The probability that the range of k normal variables exceeds each w."""
     from scipy.special import ndtr
 
     out = np.empty(w.size)
@@ -44,7 +44,7 @@ def _range_exceeds(w: Array, k: int) -> Array:
 
 
 def _estimates(m: int, most: float) -> tuple[Array, Array]:
-    """Values of s, and their chances; as far down as a range of ``most`` makes small ones matter."""
+    """Values of s, and their probabilities; as far down as a range of ``most`` makes small ones matter."""
 
     def log_density(y: float) -> float:
         return m * (y - math.exp(2 * y) / 2 + 0.5)  # of y = log s, 0 at its peak
@@ -62,20 +62,20 @@ def _estimates(m: int, most: float) -> tuple[Array, Array]:
 
 
 def _exceeds(q: Array, k: int, m: int) -> Array:
-    s, chance = _estimates(m, float(q.max(initial=0.0)))
-    found = _range_exceeds((q[:, None] * s).ravel(), k).reshape(q.size, s.size) @ chance
+    s, probability = _estimates(m, float(q.max(initial=0.0)))
+    found = _range_exceeds((q[:, None] * s).ravel(), k).reshape(q.size, s.size) @ probability
     return np.asarray(np.minimum(found, 1.0))
 
 
 def exceeds(q: Array, k: int, m: int) -> Array:
-    """The chance that the studentised range of k means, with m degrees of freedom, exceeds each q.
+    """The probability that the studentised range of k means, with m degrees of freedom, exceeds each q.
 
     >>> import numpy as np
     >>> exceeds(np.array([3.877]), 3, 10).round(4)  # the tables' 5 % point
     array([0.05])
     """
     if q.size <= _NODES:
-        return _exceeds(np.minimum(q, 1e6 if m < 50 else 100.0), k, m)  # the chance beyond is nothing
+        return _exceeds(np.minimum(q, 1e6 if m < 50 else 100.0), k, m)  # the probability beyond is nothing
     q = np.minimum(q, 38.0)  # many means have many degrees of freedom
     line = np.polynomial.Chebyshev.interpolate(
         lambda x: np.log(_exceeds(np.asarray(x), k, m)), _NODES - 1, domain=[0.0, float(q.max()) + 1e-9]
@@ -85,7 +85,7 @@ def exceeds(q: Array, k: int, m: int) -> Array:
 
 @lru_cache(maxsize=64)
 def critical_range(alpha: float, k: int, m: int) -> float:
-    """The studentised range that is exceeded with chance alpha.
+    """The studentised range that is exceeded with probability alpha.
 
     >>> round(critical_range(0.05, 3, 10), 3)
     3.877

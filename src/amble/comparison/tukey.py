@@ -2,8 +2,8 @@
 
 If all systems were the same, the scores of a topic might as well be dealt to them in any order. Each round deals anew
 on every topic and notes how far the best mean then lies above the worst (Carterette, 2012; Sakai, 2014). A difference
-is held against these ranges, so that the chance of any false finding among all pairs is below the level, and nothing
-more need be corrected. p is (b + 1) / (rounds + 1), where b rounds have a range at least as large.
+is held against these ranges, so that the probability of any false finding among all pairs is below the level, and
+nothing more need be corrected. p is (b + 1) / (rounds + 1), where b rounds have a range at least as large.
 """
 
 from __future__ import annotations

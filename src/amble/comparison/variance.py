@@ -3,7 +3,8 @@
 Two ways, without interaction: score = mean + system + topic + error. Topics on which a system has no score are left out
 for all (and counted), so that every system has the same topics and the sums of squares add up. Differences of systems
 are held against Tukey's studentised range, with the error of all systems together and (systems - 1) (topics - 1)
-degrees of freedom: the chance of any false finding among all pairs is the level (if errors are normal and of one size).
+degrees of freedom: the probability of any false finding among all pairs is the level (if errors are normal and of one
+size).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.p_values import Chance
+from amble.comparison.p_values import Probability
 from amble.comparison.systems import Systems, systems_of
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.scores import Scores
@@ -81,7 +82,8 @@ class Anova(NamedTuple):
     def table(self, *, digits: int = 4) -> Table:
         """A row a source, and one for the error."""
         rows: list[list[Any]] = [
-            [s.name, s.squares, s.freedom, s.mean_square, s.ratio, Chance(s.p), s.omega_squared] for s in self.sources
+            [s.name, s.squares, s.freedom, s.mean_square, s.ratio, Probability(s.p), s.omega_squared]
+            for s in self.sources
         ]
         rows.append(["error", self.error_squares, self.error_freedom, self.error, None, None, None])
         return Table(

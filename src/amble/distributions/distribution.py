@@ -1,11 +1,11 @@
-"""The law of a score over users: atoms on the line, exact where they can be, with what follows from them.
+"""The distribution of a score over users: atoms on the line, exact where they can be, with what follows from them.
 
 A user stops at rank h with a gain t; the score she goes home with is t / f(h). Over many users that is a random
-variable. `Law` holds its atoms: values and probabilities, in increasing order of value.
+variable. `Distribution` holds its atoms: values and probabilities, in increasing order of value.
 
-Two laws are compared by their cdfs (first-order stochastic dominance) or by the integrals of their cdfs (second-order).
-What rounding does must not decide: cumulated probabilities that differ by up to 1e-12 are the same, and so are values
-that differ by up to 1e-12 of their size.
+Two distributions are compared by their cdfs (first-order stochastic dominance) or by the integrals of their cdfs
+(second-order). What rounding does must not decide: cumulated probabilities that differ by up to 1e-12 are the same, and
+so are values that differ by up to 1e-12 of their size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
 
-__all__ = ["Dominance", "Law"]
+__all__ = ["Distribution", "Dominance"]
 
 Floats = NDArray[np.float64]
 
@@ -45,11 +45,11 @@ def near(x: Floats) -> Floats:
 
 
 class Curve:
-    """What comparisons need of a law: its cdf, that ends at 1 exactly, and the integral of the cdf."""
+    """What comparisons need of a distribution: its cdf, that ends at 1 exactly, and the integral of the cdf."""
 
-    def __init__(self, law: Law) -> None:
-        self.x = law.values
-        share = _cumulated(law.probs)
+    def __init__(self, distribution: Distribution) -> None:
+        self.x = distribution.values
+        share = _cumulated(distribution.probs)
         self.share: Floats = np.concatenate(([0.0], share / share[-1]))  # before the atoms, at each atom
 
     @cached_property
@@ -70,8 +70,8 @@ class Curve:
         """How far this curve rises above the other one at most, at least 0.
 
         The cdf rises at atoms of its own, so one of them is where it is furthest above another cdf. Its integral is
-        furthest above another one where the slope falls behind: at an atom of the other law. ``among`` leaves some of
-        these atoms out.
+        furthest above another one where the slope falls behind: at an atom of the other distribution. ``among`` leaves
+        some of these atoms out.
         """
         if order == "first":
             height = self.share[1:][among] - other.cdf(near(self.x[among]))
@@ -89,9 +89,10 @@ def check_order(order: str, tolerance: float | None) -> None:
 
 
 def allowance(order: str, tolerance: float | None, band: Any, low: Any, high: Any) -> Any:
-    """How far a curve may rise above another one before it counts; `Law.compare` says why.
+    """How far a curve may rise above another one before it counts; `Distribution.compare` says why.
 
-    Numbers, or arrays of them for many pairs: the sum of the two bands, the least and the greatest value of both laws.
+    Numbers, or arrays of them for many pairs: the sum of the two bands, the least and the greatest value of both
+    distributions.
     """
     of_cdf = _EXACT + band if tolerance is None else tolerance + 0 * band
     if order == "first":
@@ -100,7 +101,7 @@ def allowance(order: str, tolerance: float | None, band: Any, low: Any, high: An
 
 
 class Dominance(NamedTuple):
-    """How two laws stand to each other; see `Law.dominance`.
+    """How two distributions stand to each other; see `Distribution.dominance`.
 
     Attributes
     ----------
@@ -123,25 +124,25 @@ class Dominance(NamedTuple):
     gap: float
 
 
-class Law:
-    """A discrete law on the real line.
+class Distribution:
+    """A discrete distribution on the real line.
 
     Parameters
     ----------
     values, probs : array_like
         Atoms; equal values are merged, atoms of probability 0 left out.
     users : int, optional
-        How many users were simulated; None for an exact law. Of a mixture, the fewest of any simulated part.
+        How many users were simulated; None for an exact distribution. Of a mixture, the fewest of any simulated part.
 
     Examples
     --------
-    >>> from amble.distributions.distribution import Law
-    >>> law = Law([1.0, 0.5, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25])
-    >>> law.values, law.probs
+    >>> from amble.distributions.distribution import Distribution
+    >>> distribution = Distribution([1.0, 0.5, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25])
+    >>> distribution.values, distribution.probs
     (array([0. , 0.5, 1. ]), array([0.25, 0.5 , 0.25]))
-    >>> law.mean, law.var
+    >>> distribution.mean, distribution.var
     (0.5, 0.125)
-    >>> law.cdf(0.5), law.quantile(0.9)
+    >>> distribution.cdf(0.5), distribution.quantile(0.9)
     (0.75, 1.0)
     """
 
@@ -149,11 +150,13 @@ class Law:
         v = np.asarray(values, np.float64).ravel()
         p = np.asarray(probs, np.float64).ravel()
         if v.size != p.size or not v.size:
-            raise MeasureError(f"a law needs as many values as probabilities, found {v.size} and {p.size}")
+            raise MeasureError(f"a distribution needs as many values as probabilities, found {v.size} and {p.size}")
         if not (np.abs(v) < _LARGEST).all():  # their squares must be finite, too
-            raise MeasureError(f"a law's values must be finite, and below {_LARGEST:g}")
+            raise MeasureError(f"a distribution's values must be finite, and below {_LARGEST:g}")
         if not (p >= 0).all() or not abs(p.sum() - 1) <= _MASS:
-            raise MeasureError(f"a law's probabilities must be non-negative and sum to 1, found {p.sum():.12g}")
+            raise MeasureError(
+                f"a distribution's probabilities must be non-negative and sum to 1, found {p.sum():.12g}"
+            )
         if users is not None and not users >= 1:
             raise MeasureError(f"users={users!r}: expected a whole number of at least 1, or None")
         order = np.argsort(v, kind="stable")
@@ -170,46 +173,53 @@ class Law:
             self._parts.append((1.0, users, self.sd / np.sqrt(users - 1) if users > 1 else np.nan))
 
     @staticmethod
-    def mixture(laws: Iterable[Law], weights: ArrayLike | None = None) -> Law:
-        """The law of a user who is drawn from several: of a system over topics, for one.
+    def mixture(distributions: Iterable[Distribution], weights: ArrayLike | None = None) -> Distribution:
+        """The distribution of a user who is drawn from several: of a system over topics, for one.
 
         Parameters
         ----------
-        laws : iterable of Law
+        distributions : iterable of Distribution
         weights : array_like, optional
-            The share of users of each law, summing to 1; the same for all if None.
+            The share of users of each distribution, summing to 1; the same for all if None.
 
         Returns
         -------
-        Law
-            Exact if all of its laws of positive weight are.
+        Distribution
+            Exact if all of its distributions of positive weight are.
 
         Examples
         --------
-        >>> from amble.distributions.distribution import Law
-        >>> topics = [Law([0, 1], [0.5, 0.5]), Law([0.5, 1], [0.5, 0.5])]
-        >>> Law.mixture(topics).probs
+        >>> from amble.distributions.distribution import Distribution
+        >>> topics = [Distribution([0, 1], [0.5, 0.5]), Distribution([0.5, 1], [0.5, 0.5])]
+        >>> Distribution.mixture(topics).probs
         array([0.25, 0.25, 0.5 ])
-        >>> Law.mixture(topics, [0.2, 0.8]).mean        # 0.2 × 0.5 + 0.8 × 0.75
+        >>> Distribution.mixture(topics, [0.2, 0.8]).mean        # 0.2 × 0.5 + 0.8 × 0.75
         0.7
         """
-        given = list(laws) if isinstance(laws, Iterable) else [laws]
-        if not given or not all(isinstance(law, Law) for law in given):
-            found = next((type(law).__name__ for law in given if not isinstance(law, Law)), "none")
-            raise MeasureError(f"a mixture needs laws, found {found}")
+        given = list(distributions) if isinstance(distributions, Iterable) else [distributions]
+        if not given or not all(isinstance(distribution, Distribution) for distribution in given):
+            found = next(
+                (type(distribution).__name__ for distribution in given if not isinstance(distribution, Distribution)),
+                "none",
+            )
+            raise MeasureError(f"a mixture needs distributions, found {found}")
         n = len(given)
         w = np.full(n, 1 / n) if weights is None else np.asarray(weights, np.float64).ravel()
         if w.size != n or not (w >= 0).all() or not abs(w.sum() - 1) <= _MASS:
             raise MeasureError(
-                f"a mixture of {n} laws needs {n} weights, non-negative, that sum to 1; "
+                f"a mixture of {n} distributions needs {n} weights, non-negative, that sum to 1; "
                 f"found {w.size} with the sum {w.sum():.12g}"
             )
-        pairs = [(float(share), law) for share, law in zip(w / w.sum(), given, strict=True) if share > 0]
-        out = Law(
-            np.concatenate([law.values for _, law in pairs]),
-            np.concatenate([share * law.probs for share, law in pairs]),
+        pairs = [
+            (float(share), distribution) for share, distribution in zip(w / w.sum(), given, strict=True) if share > 0
+        ]
+        out = Distribution(
+            np.concatenate([distribution.values for _, distribution in pairs]),
+            np.concatenate([share * distribution.probs for share, distribution in pairs]),
         )
-        out._parts = [(share * part, users, error) for share, law in pairs for part, users, error in law._parts]
+        out._parts = [
+            (share * part, users, error) for share, distribution in pairs for part, users, error in distribution._parts
+        ]
         out.users = min((users for _, users, _ in out._parts), default=None)
         return out
 
@@ -234,7 +244,7 @@ class Law:
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the mean: 0 for an exact law, NaN if a single user was simulated.
+        """The standard error of the mean: 0 for an exact distribution, NaN if a single user was simulated.
 
         Of a mixture it is the weighted sum of its parts' standard errors: the truth if the same users walked all lists
         and fared alike, too much if the simulations were independent.
@@ -259,7 +269,7 @@ class Law:
 
     @property
     def band(self) -> float:
-        """Half-width of the 95 % band around a simulated cdf (Dvoretzky, Kiefer, Wolfowitz); 0 for an exact law."""
+        """Half-width of the 95 % band around a simulated cdf (Dvoretzky, Kiefer, Wolfowitz); 0 for an exact one."""
         return self.band_at(0.05)
 
     def band_at(self, alpha: float) -> float:
@@ -274,22 +284,22 @@ class Law:
         wide = np.log(2 * max(len(self._parts), 1) / alpha)
         return float(sum(weight * np.sqrt(wide / (2 * users)) for weight, users, _ in self._parts))
 
-    def distance(self, other: Law) -> float:
+    def distance(self, other: Distribution) -> float:
         """The largest difference of the two cdfs."""
         one, two = self._curve, other._curve
         return max(one.excess(two, "first"), two.excess(one, "first"))
 
-    def compare(self, other: Law, tolerance: float | None = None, order: str = "first") -> str:
+    def compare(self, other: Distribution, tolerance: float | None = None, order: str = "first") -> str:
         """Compare by stochastic dominance.
 
         Parameters
         ----------
-        other : Law
+        other : Distribution
         tolerance : float, optional
-            Differences of the cdfs up to this do not count. If None: 1e-12, and the 95 % bands of both laws where they
-            were simulated. A verdict other than "equal" then rests on differences that the bands do not explain; what
-            they do explain is not held against it. For the second order, differences of the integrals count above
-            ``tolerance`` times the length of the range of the two laws' values.
+            Differences of the cdfs up to this do not count. If None: 1e-12, and the 95 % bands of both distributions
+            where they were simulated. A verdict other than "equal" then rests on differences that the bands do not
+            explain; what they do explain is not held against it. For the second order, differences of the integrals
+            count above ``tolerance`` times the length of the range of the two distributions' values.
         order : {"first", "second"}
             The first order compares the shares of users with at most x, for all x. The second order compares their
             integrals: what users miss of x in the mean, for all x. It is weaker: whatever the first order decides, the
@@ -303,33 +313,32 @@ class Law:
 
         Examples
         --------
-        >>> from amble.distributions.distribution import Law
-        >>> Law([0, 1], [0.5, 0.5]).compare(Law([0, 1], [0.2, 0.8]))
+        >>> from amble.distributions.distribution import Distribution
+        >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0, 1], [0.2, 0.8]))
         'less'
-        >>> Law([0, 1], [0.5, 0.5]).compare(Law([0.5], [1.0]))
-        'incomparable'
-        >>> Law([0, 1], [0.5, 0.5]).compare(Law([0.5], [1.0]), order="second")      # the same mean, without risk
-        'less'
+        >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0.5], [1.0]))
+        'incomparable' >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0.5], [1.0]), order="second")      #
+        the same mean, without risk 'less'
         """
         check_order(order, tolerance)
-        if not isinstance(other, Law):
-            raise MeasureError(f"a law is compared with a law, found {type(other).__name__}")
+        if not isinstance(other, Distribution):
+            raise MeasureError(f"a distribution is compared with a distribution, found {type(other).__name__}")
         one, two, most = self._curve, other._curve, self._allowance(other, order, tolerance)
         worse, better = one.excess(two, order) > most, two.excess(one, order) > most
         if worse and better:
             return "incomparable"
         return "less" if worse else "greater" if better else "equal"
 
-    def _allowance(self, other: Law, order: str, tolerance: float | None) -> float:
+    def _allowance(self, other: Distribution, order: str, tolerance: float | None) -> float:
         low, high = min(self.values[0], other.values[0]), max(self.values[-1], other.values[-1])
         return float(allowance(order, tolerance, self.band + other.band, low, high))
 
-    def dominance(self, other: Law, tolerance: float | None = None) -> Dominance:
-        """Tell how two laws stand to each other, and for whom.
+    def dominance(self, other: Distribution, tolerance: float | None = None) -> Dominance:
+        """Tell how two distributions stand to each other, and for whom.
 
         Parameters
         ----------
-        other : Law
+        other : Distribution
         tolerance : float, optional
             As for `compare`; for the verdicts and the crossings.
 
@@ -339,17 +348,18 @@ class Law:
             `crossings` holds the points where the sign of the difference of the cdfs changes, without differences up
             to the tolerance. If there is a stretch between the two signs where the cdfs are equal, it is the beginning
             of that stretch: always the least x from which the earlier sign holds no more. There are crossings if and
-            only if the two laws are incomparable by the first order.
+            only if the two distributions are incomparable by the first order.
 
             For `better`, `worse` and `same` users are paired by how well they fare: she of whom a share u fares no
-            better in this law, with her of the same share in the other law. They are shares of the two laws as they
-            are, whatever the tolerance.
+            better in this distribution, with her of the same share in the other distribution. They are shares of the
+            two distributions as they are, whatever the tolerance.
 
         Examples
         --------
         >>> import amble
         >>> ap = amble.parse("AP")
-        >>> spread, packed = ap.law([1, 0, 0, 1, 0, 0, 1, 0, 0, 1]), ap.law([0, 1, 1, 1, 1, 0, 0, 0, 0, 0])
+        >>> spread, packed = ap.distribution([1, 0, 0, 1, 0, 0, 1, 0, 0, 1]), ap.distribution([0, 1, 1, 1, 1, 0, 0, 0,
+        0, 0])
         >>> found = spread.dominance(packed)
         >>> found.verdict, found.crossings, found.better, found.worse
         ('incomparable', array([0.75]), 0.25, 0.75)
@@ -367,7 +377,7 @@ class Law:
 
     def __repr__(self) -> str:
         kind = f"{self.users} users" if self.users else "exact"
-        return f"Law({self.values.size} atoms, mean {self.mean:.6g}, {kind})"
+        return f"Distribution({self.values.size} atoms, mean {self.mean:.6g}, {kind})"
 
 
 def _shares(one: Curve, two: Curve) -> tuple[float, float, float]:

@@ -1,7 +1,7 @@
 """Many systems by stochastic dominance: who is better whatever users want, and who cannot be compared.
 
-Dominance is a partial order. `order_systems` compares the laws of all systems pair by pair; `PartialOrder` holds the
-verdicts, and tells the levels and the Hasse diagram that follow from them.
+Dominance is a partial order. `order_systems` compares the distributions of all systems pair by pair; `PartialOrder`
+holds the verdicts, and tells the levels and the Hasse diagram that follow from them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble.distributions.distribution import Curve, Law, allowance, check_order, near
+from amble.distributions.distribution import Curve, Distribution, allowance, check_order, near
 from amble.errors import MeasureError
 from amble.table import Table
 
@@ -29,10 +29,10 @@ _PROBES = 1024  # points at which all systems are looked at before the atoms of 
 class PartialOrder:
     """The verdicts of all pairs of systems, and what follows from them.
 
-    For exact laws dominance is a partial order, and everything here is what that says. With a tolerance it may fail to
-    be one: a better than b, and b better than c, but a and c equal or incomparable; even a better than b, b than c, and
-    c than a. `verdict`, `matrix`, `counts`, `comparable` and the counts of `table` keep to the pairs as they were
-    found. `classes`, `edges` and `levels` are those of the least order that holds all verdicts "greater", its
+    For exact distributions dominance is a partial order, and everything here is what that says. With a tolerance it may
+    fail to be one: a better than b, and b better than c, but a and c equal or incomparable; even a better than b, b
+    than c, and c than a. `verdict`, `matrix`, `counts`, `comparable` and the counts of `table` keep to the pairs as
+    they were found. `classes`, `edges` and `levels` are those of the least order that holds all verdicts "greater", its
     transitive closure: there a is better than c, and systems that go round in a circle make one class.
 
     Parameters
@@ -46,15 +46,15 @@ class PartialOrder:
 
     Examples
     --------
-    >>> from amble.distributions.distribution import Law
+    >>> from amble.distributions.distribution import Distribution
     >>> from amble.distributions.partial_order import order_systems
-    >>> laws = {
-    ...     "sure": Law([0.5], [1.0]),
-    ...     "risky": Law([0, 1], [0.5, 0.5]),
-    ...     "good": Law([0.5, 1], [0.5, 0.5]),
-    ...     "twin": Law([1, 0.5], [0.5, 0.5]),
+    >>> distributions = {
+    ...     "sure": Distribution([0.5], [1.0]),
+    ...     "risky": Distribution([0, 1], [0.5, 0.5]),
+    ...     "good": Distribution([0.5, 1], [0.5, 0.5]),
+    ...     "twin": Distribution([1, 0.5], [0.5, 0.5]),
     ... }
-    >>> found = order_systems(laws)
+    >>> found = order_systems(distributions)
     >>> found.verdict("good", "risky"), found.verdict("sure", "risky")
     ('greater', 'incomparable')
     >>> found.classes
@@ -198,48 +198,52 @@ class PartialOrder:
         )
 
 
-def order_systems(laws: Mapping[str, Law], order: str = "first", tolerance: float | None = None) -> PartialOrder:
+def order_systems(
+    distributions: Mapping[str, Distribution], order: str = "first", tolerance: float | None = None
+) -> PartialOrder:
     """Compare all systems with each other by stochastic dominance.
 
     Parameters
     ----------
-    laws : mapping of str to Law
-        The law of each system; over topics, `Law.mixture` of those of its lists.
+    distributions : mapping of str to Distribution
+        The distribution of each system; over topics, `Distribution.mixture` of those of its lists.
     order : {"first", "second"}
     tolerance : float, optional
-        As for `Law.compare`: if None, 1e-12 and the bands of simulated laws.
+        As for `Distribution.compare`: if None, 1e-12 and the bands of simulated distributions.
 
     Returns
     -------
     PartialOrder
-        The verdict of each pair is that of `Law.compare`.
+        The verdict of each pair is that of `Distribution.compare`.
 
     Examples
     --------
     >>> import amble
     >>> from amble.distributions.partial_order import order_systems
     >>> lists = {"early": [1, 1, 0, 0], "late": [0, 0, 1, 1], "mixed": [1, 0, 0, 1]}
-    >>> laws = {name: amble.parse("AP").law(grades) for name, grades in lists.items()}
-    >>> order_systems(laws)
+    >>> distributions = {name: amble.parse("AP").distribution(grades) for name, grades in lists.items()}
+    >>> order_systems(distributions)
     PartialOrder(3 systems, 3 levels, 100 % of pairs comparable)
-    >>> order_systems(laws).levels
+    >>> order_systems(distributions).levels
     (('early',), ('mixed',), ('late',))
     """
     check_order(order, tolerance)
-    if not isinstance(laws, Mapping) or not laws:
-        found = "none" if isinstance(laws, Mapping) else type(laws).__name__
-        raise MeasureError(f"an order of systems needs a law of each, by name; found {found}")
-    for name, law in laws.items():
-        if not isinstance(name, str) or not isinstance(law, Law):
-            raise MeasureError(f"an order of systems needs a law of each, by name; {name!r} has {type(law).__name__}")
-    given = list(laws.values())
+    if not isinstance(distributions, Mapping) or not distributions:
+        found = "none" if isinstance(distributions, Mapping) else type(distributions).__name__
+        raise MeasureError(f"an order of systems needs a distribution of each, by name; found {found}")
+    for name, distribution in distributions.items():
+        if not isinstance(name, str) or not isinstance(distribution, Distribution):
+            raise MeasureError(
+                f"an order of systems needs a distribution of each, by name; {name!r} has {type(distribution).__name__}"
+            )
+    given = list(distributions.values())
     band, low, high = (
         np.array(part) for part in zip(*((x.band, x.values[0], x.values[-1]) for x in given), strict=True)
     )
     top = np.maximum.outer(high, high)
     most = allowance(order, tolerance, np.add.outer(band, band), np.minimum.outer(low, low), top)
-    above = _above([Curve(law) for law in given], most, top, order)
-    return PartialOrder(list(laws), np.select([above & above.T, above, above.T], [2, -1, 1], 0), order)
+    above = _above([Curve(distribution) for distribution in given], most, top, order)
+    return PartialOrder(list(distributions), np.select([above & above.T, above, above.T], [2, -1, 1], 0), order)
 
 
 def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Booleans:
@@ -263,7 +267,9 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
         least = mine[:, before] + slope[:, before] * (probe - probe[before])  # convex: it lies above its tangent
     out = np.zeros(most.shape, bool)
     for i, curve in enumerate(curves):
-        inside = probe <= top[i][:, None]  # above both laws the integrals grow for ever, and so does their rounding
+        inside = (
+            probe <= top[i][:, None]
+        )  # above both distributions the integrals grow for ever, and so does their rounding
         height = np.where(inside, mine[i] - theirs, 0.0)
         out[i] = height.max(axis=1) > most[i]
         for j in np.flatnonzero(~out[i]):

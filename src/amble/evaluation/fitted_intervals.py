@@ -72,7 +72,7 @@ class FittedIntervals:
 
 
 def ends_of(draws: Array, level: float) -> Array:
-    """Between which two numbers another draw lies, with the chance that the level is; along the first axis.
+    """Between which two numbers another draw lies, with the probability that the level is; along the first axis.
 
     Quantiles at p (n + 1), as of n draws and one more each place is as likely as another: with 100 draws the usual ones
     would hold 93 % instead of 95.

@@ -1,6 +1,7 @@
-"""The laws of runs: what a measure's users go home with, over topics.
+"""The distributions of runs: what a measure's users go home with, over topics.
 
-A run's law is the mixture of its topics' laws: a user comes with one of the topics, each as likely as another.
+A run's distribution is the mixture of its topics' distributions: a user comes with one of the topics, each as likely as
+another.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError, SimulationWarning
 from amble.evaluation.simulated_users import simulate_lists
 from amble.measures import Lists, Measure, parse
@@ -19,9 +20,9 @@ from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order, plain_mean
 from amble.users.joint import NoExactLawError
 
-__all__ = ["chosen_lists", "chosen_runs", "laws", "means_of", "orders_of"]
+__all__ = ["chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
-USERS = 100_000  # where there is no exact law
+USERS = 100_000  # where there is no exact distribution
 
 
 def chosen_lists(
@@ -65,7 +66,7 @@ def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[s
     return list(dict.fromkeys(names))
 
 
-def laws(
+def run_distributions(
     rankings: Rankings,
     measure: str | Measure,
     *,
@@ -75,8 +76,8 @@ def laws(
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Law]:
-    """The law of every run's score over users and topics.
+) -> dict[str, Distribution]:
+    """The distribution of every run's score over users and topics.
 
     Parameters
     ----------
@@ -88,23 +89,23 @@ def laws(
     runs : list of str, optional
         Some of the runs; without it, all of them.
     users : int, optional
-        Simulate as many on every topic. Without it the laws are exact; where there is no exact law, 100,000 users are
-        simulated, with a `SimulationWarning`.
+        Simulate as many on every topic. Without it the distributions are exact; where there is no exact distribution,
+        100,000 users are simulated, with a `SimulationWarning`.
     seed, threads, progress
         As for `simulate`.
 
     Returns
     -------
     dict
-        ``{run: Law}``, in the order of the runs, or as they were asked for.
+        ``{run: Distribution}``, in the order of the runs, or as they were asked for.
 
     Examples
     --------
     >>> import amble
     >>> qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
     >>> runs = {"x": {"1": {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}}}
-    >>> law = amble.laws(amble.align(qrels, runs), "AP")["x"]
-    >>> law.values, law.probs  # 1 and 1 on the first topic, 1/2 on the second
+    >>> distribution = amble.run_distributions(amble.align(qrels, runs), "AP")["x"]
+    >>> distribution.values, distribution.probs  # 1 and 1 on the first topic, 1/2 on the second
     (array([0.5, 1. ]), array([0.5, 0.5]))
     """
     m = parse(measure)
@@ -114,7 +115,7 @@ def laws(
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if users is None:
-        line = Progress(f"laws of {m}")
+        line = Progress(f"distributions of {m}")
         try:
             return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
         except NoExactLawError as why:
@@ -127,17 +128,19 @@ def laws(
     return dict(zip(names, found, strict=True))
 
 
-def _exact(m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]) -> list[Law]:
+def _exact(
+    m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]
+) -> list[Distribution]:
     gains = m.gains_of(lists)
     done, total = 0, sum(map(len, groups))
     out = []
     for group in groups:
         parts = []
         for i in group:
-            parts.append(m.law_on(gains, i))
+            parts.append(m.distribution_on(gains, i))
             done += 1
             progress(done, total)
-        out.append(Law.mixture(parts))
+        out.append(Distribution.mixture(parts))
     return out
 
 
@@ -146,23 +149,25 @@ def orders_of(
     measure: str | Measure,
     topics: Iterable[str] | None = None,
     runs: Iterable[str] | None = None,
-    known: Mapping[str, Law] | None = None,
+    known: Mapping[str, Distribution] | None = None,
 ) -> NDArray[np.float64]:
     """Order 1 and order 2 of every run, or of some, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
 
     NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2). If
-    the runs' exact laws are ``known``, order 1 is their mean.
+    the runs' exact distributions are ``known``, order 1 is their mean.
     """
     m = parse(measure)
     second = means_of("order2", rankings, m, topics, runs)
     if np.isnan(second).any():
         return np.full((second.size, 2), np.nan)
     if known is not None:
-        return np.stack((np.array([law.mean for law in known.values()]), second), axis=1)
+        return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
     if m.walking() is not None or m.declaration.question == "order1":
         first = means_of("order1", rankings, m, topics, runs)
-    else:  # the mean of a law of her own
-        first = np.array([law.mean for law in laws(rankings, m, topics=topics, runs=runs).values()])
+    else:  # the mean of a distribution of her own
+        first = np.array(
+            [distribution.mean for distribution in run_distributions(rankings, m, topics=topics, runs=runs).values()]
+        )
     return np.stack((first, second), axis=1)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
 from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
@@ -114,7 +114,7 @@ class Scores:
 
     def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
         if isinstance(self.rankings, Sessions):
-            raise MeasureError("scores of sessions: ask the measure itself, as in parse('MsM').law(matrix)")
+            raise MeasureError("scores of sessions: ask the measure itself, as in parse('MsM').distribution(matrix)")
         if self.rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         qrels = self.rankings.qrels
@@ -127,20 +127,20 @@ class Scores:
             context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
         return self.rankings.grades(run, topic), context
 
-    def law(self, run: str, topic: str, measure: str | Measure) -> Law:
-        """The law of a score over users: of one run, topic and measure.
+    def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
+        """The distribution of a score over users: of one run, topic and measure.
 
         Examples
         --------
         >>> import amble
         >>> qrels = {"401": {"a": 1, "b": 1}}
         >>> scores = amble.evaluate(qrels, {"x": {"401": {"a": 3.0, "c": 2.0}}}, "AP")
-        >>> scores.law("x", "401", "AP")  # half of AP's users want b, which is not there
-        Law(2 atoms, mean 0.5, exact)
+        >>> scores.distribution("x", "401", "AP")  # half of AP's users want b, which is not there
+        Distribution(2 atoms, mean 0.5, exact)
         """
         m = parse(measure)
         grades, context = self._context(run, topic, m)
-        return m.law(grades, **context)
+        return m.distribution(grades, **context)
 
     def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
         """What the user of a measure does on the list of a run and topic."""

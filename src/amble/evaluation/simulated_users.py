@@ -1,7 +1,7 @@
 """Users, simulated: the answer that needs no formula, always with its error band.
 
-Each user is followed from her first document on; after every visit she moves, or stops, with the chances that her model
-says. Nothing of the exact laws is used, so the two check each other.
+Each user is followed from her first document on; after every visit she moves, or stops, with the probabilities that her
+model says. Nothing of the exact distributions is used, so the two check each other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Simulation", "simulate", "simulate_lists"]
 
 Array = NDArray[Any]
 
-_SPELLED = 4096  # ranks beyond a list, before the closed form of their chances is asked one rank at a time
+_SPELLED = 4096  # ranks beyond a list, before the closed form of their probabilities is asked one rank at a time
 _TOGETHER = 128  # lists that share a walk
 
 
@@ -43,13 +43,14 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
     **context: Any,
 ) -> Simulation:
-    """Let users walk a list and tell the law of the score they go home with.
+    """Let users walk a list and tell the distribution of the score they go home with.
 
     Parameters
     ----------
     measure : str or Measure
         A measure that is a user: one who walks down, or back and forth, or wanders for some steps (MP with ``steps``;
-        from relevant document to relevant document), or goes through a session (whose law is of her total gain).
+        from relevant document to relevant document), or goes through a session (whose distribution is of her total
+        gain).
     grades : array_like
         Grades by rank; NaN where nobody judged. Of a session, a matrix: rows are documents, columns are queries.
     users : int
@@ -66,22 +67,22 @@ def simulate(
     Returns
     -------
     Simulation
-        A `Law` with ``band``, half the width of the 95 % band around its cdf, ``standard_error`` of its mean, and
-        ``order2`` with its own error.
+        A `Distribution` with ``band``, half the width of the 95 % band around its cdf, ``standard_error`` of its mean,
+        and ``order2`` with its own error.
 
     Examples
     --------
     >>> import amble
-    >>> law = amble.simulate("AP", [1, 0, 1], users=10_000, seed=7, relevant=2)
-    >>> law.distance(amble.parse("AP").law([1, 0, 1], relevant=2)) < law.band_at(1e-6)
+    >>> distribution = amble.simulate("AP", [1, 0, 1], users=10_000, seed=7, relevant=2)
+    >>> distribution.distance(amble.parse("AP").distribution([1, 0, 1], relevant=2)) < distribution.band_at(1e-6)
     True
-    >>> law = amble.simulate("PH(p=.5,q=.25,loss=.25)", [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], seed=7)
-    >>> abs(law.mean - 0.5557) < 4 * law.standard_error
+    >>> distribution = amble.simulate("PH(p=.5,q=.25,loss=.25)", [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], seed=7)
+    >>> abs(distribution.mean - 0.5557) < 4 * distribution.standard_error
     True
     """
     m = parse(measure)
     if isinstance(m, SessionMeasure):
-        return m.law(grades, users=users, seed=seed, **context)
+        return m.distribution(grades, users=users, seed=seed, **context)
     gains = m.see(grades, **context)
     with m.plainly():
         return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
@@ -97,7 +98,7 @@ def simulate_lists(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Simulation]:
-    """Let the same users walk many lists, and tell the law of their scores in each group of lists.
+    """Let the same users walk many lists, and tell the distribution of their scores in each group of lists.
 
     Where nobody looks at the grades, one walk serves all lists of a length.
     """
@@ -144,7 +145,7 @@ def simulate_lists(
                     tell(done, all_users)
     finally:
         line.close()
-    return [tally.law(users, seed) for tally in tallies]
+    return [tally.distribution(users, seed) for tally in tallies]
 
 
 def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:

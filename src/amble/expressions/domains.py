@@ -13,7 +13,6 @@ __all__ = [
     "Above",
     "AtLeast",
     "Between",
-    "Chance",
     "Domain",
     "Form",
     "GainTable",
@@ -21,6 +20,7 @@ __all__ = [
     "OneOf",
     "Optional",
     "Parameter",
+    "Probability",
     "Switch",
     "Whole",
 ]
@@ -171,10 +171,10 @@ class Numbers(Domain):
         return [float(x) for x in text.split(",")]
 
 
-class Chance(Domain):
-    """A chance at every rank: a number, ``'0.5,0.4'`` by rank, or ``'0=0.6,1=0.3'`` by grade.
+class Probability(Domain):
+    """A probability at every rank: a number, ``'0.5,0.4'`` by rank, or ``'0=0.6,1=0.3'`` by grade.
 
-    >>> Chance.read("0=0.6,1=0.3"), Chance.read("0.5,0.4"), Chance.read(0.5)
+    >>> Probability.read("0=0.6,1=0.3"), Probability.read("0.5,0.4"), Probability.read(0.5)
     ({0.0: 0.6, 1.0: 0.3}, [0.5, 0.4], 0.5)
     """
 
@@ -186,8 +186,8 @@ class Chance(Domain):
     def check(self, value: Any) -> float | str:
         """Return the number or the string."""
         found = self.read(value)
-        chances = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
-        if not all(0 <= x <= 1 for x in chances):
+        probabilities = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
+        if not all(0 <= x <= 1 for x in probabilities):
             raise ValueError
         return found if isinstance(found, float) else str(value)
 
@@ -202,10 +202,10 @@ class Chance(Domain):
             return [Domain.number(float(word)) for word in value.split(",")]
         table: dict[float, float] = {}
         for pair in value.split(","):
-            grade, _, chance = pair.partition("=")
+            grade, _, probability = pair.partition("=")
             if float(grade) in table:
                 raise ValueError
-            table[Domain.number(float(grade))] = Domain.number(float(chance))
+            table[Domain.number(float(grade))] = Domain.number(float(probability))
         return table
 
 

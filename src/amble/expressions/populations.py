@@ -1,7 +1,7 @@
 """Populations of users: a parameter that differs from user to user, ``RBP(p=Beta(8,2))``.
 
-The value of a population is the mean over its users of each user's value; its law is the mixture of their laws. The
-mean is taken by Gaussian quadrature with the distribution's own weight.
+The value of a population is the mean over its users of each user's value; its distribution is the mixture of their
+distributions. The mean is taken by Gaussian quadrature with the distribution's own weight.
 """
 
 from __future__ import annotations

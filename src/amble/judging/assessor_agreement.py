@@ -60,7 +60,7 @@ def cohen_kappa(a: Any, b: Any, weights: str = "none") -> float:
     Returns
     -------
     float
-        1 if they agree, 0 if as often as chance has it; NaN if both gave one grade only.
+        1 if they agree, 0 if as often as probability has it; NaN if both gave one grade only.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
     Returns
     -------
     float
-        1 if they agree, 0 if as often as chance has it; NaN if there is one grade only, or no document has two.
+        1 if they agree, 0 if as often as probability has it; NaN if there is one grade only, or no document has two.
 
     Examples
     --------

@@ -6,11 +6,11 @@ run, the run's next that nobody judged, and the run earns or loses credit by it.
 * ``mtf``, move to front (Cormack, Palmer and Clarke, 1998): runs start with the same priority. A document comes from a
   run of the highest priority, and so do the next ones, as long as they are relevant; the first that is not costs the
   run one unit of priority, and another run is asked.
-* ``mm``, MaxMean (Losada, Parapar and Barreiro, 2016, 2017): the bandit whose arms are the runs. The chance that a
-  run's next document is relevant has a Beta law with a uniform prior, and the run with the highest mean,
+* ``mm``, MaxMean (Losada, Parapar and Barreiro, 2016, 2017): the bandit whose arms are the runs. The probability that a
+  run's next document is relevant has a Beta distribution with a uniform prior, and the run with the highest mean,
   (relevant + 1) / (judged + 2), is asked.
 * ``mm-ns``, not stationary: what a run brought earlier is forgotten, so that its last document alone counts.
-* ``ts`` and ``ts-ns``, Thompson sampling: as ``mm`` and ``mm-ns``, but a draw from each run's law decides.
+* ``ts`` and ``ts-ns``, Thompson sampling: as ``mm`` and ``mm-ns``, but a draw from each run's distribution decides.
 
 A run learns from the documents that were taken from it, not from those it shares with others. Runs that are equal are
 drawn from at random; same seed, same order.

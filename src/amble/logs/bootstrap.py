@@ -93,7 +93,7 @@ class Resampled:
         *,
         grades: tuple[float, ...] | None = None,
         first: NDArray[np.int64] | None = None,
-        chance: bool = True,
+        probability: bool = True,
         drawn: bool = True,
     ) -> Estimate:
         """Estimate something.
@@ -108,7 +108,7 @@ class Resampled:
             If the numbers are by grade.
         first : array of int, optional
             For each number, the first of those it is pooled with.
-        chance : bool
+        probability : bool
             Whether it is one, for the interval where all draws are the same.
         drawn : bool
             Whether it keeps its draws.
@@ -124,7 +124,7 @@ class Resampled:
         with np.errstate(all="ignore"):
             filled = np.where(np.isnan(draws), value, draws)
             low, high = np.quantile(filled, [tail, 1.0 - tail], axis=0)
-        if chance:
+        if probability:
             flat = (high - low <= 1e-12) & ~gone
             wide = _wilson(value, np.maximum(seen, 1), self.level)
             low, high = np.where(flat, wide[0], low), np.where(flat, wide[1], high)

@@ -1,4 +1,4 @@
-"""Walks and wanderings, fitted: chances of going forward, back and stopping, and of going from rank to rank.
+"""Walks and wanderings, fitted: probabilities of going forward, back and stopping, and of going from rank to rank.
 
 Two ways to take a log of clicks for a walk:
 
@@ -35,7 +35,7 @@ __all__ = [
     "log_likelihood",
     "smoothed",
     "steps_of",
-    "walk_chances",
+    "walk_probabilities",
 ]
 
 Array = NDArray[np.float64]
@@ -92,12 +92,12 @@ def steps_of(moves: Array, how: str) -> Array:
     return out
 
 
-def walk_chances(steps: Array, first: str) -> Array:
+def walk_probabilities(steps: Array, first: str) -> Array:
     """p, q and s, the same at every rank, of the largest likelihood.
 
-    At the first rank she cannot go back: that chance is one of going forward, or of stopping (``first``). At the last
-    rank she cannot go forward, and stops instead. What happened there is divided by what p, q and s say, until they do
-    not change (expectation and maximisation).
+    At the first rank she cannot go back: that probability is one of going forward, or of stopping (``first``). At the
+    last rank she cannot go forward, and stops instead. What happened there is divided by what p, q and s say, until
+    they do not change (expectation and maximisation).
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def walk_chances(steps: Array, first: str) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from amble.logs.chain_fitting import walk_chances
-    >>> walk_chances(np.array([[0.0, 0, 0], [60, 30, 10], [0, 0, 0]]), "stop")
+    >>> from amble.logs.chain_fitting import walk_probabilities
+    >>> walk_probabilities(np.array([[0.0, 0, 0], [60, 30, 10], [0, 0, 0]]), "stop")
     array([0.6, 0.3, 0.1])
     """
     p_or_q, s_or_q = steps[..., 0, 0], steps[..., 0, 2]
@@ -141,17 +141,17 @@ def walk_chances(steps: Array, first: str) -> Array:
     return np.where(known[..., None] > 0, out, np.nan)
 
 
-def at_edges(chances: Array, first: str) -> Array:
+def at_edges(probabilities: Array, first: str) -> Array:
     """p, q and s (the last axis) at the first rank, in between and at the last one (the axis before it)."""
-    p, q, s = (chances[..., i] for i in range(3))
+    p, q, s = (probabilities[..., i] for i in range(3))
     begin = [p + q, 0.0 * q, s] if first == "forward" else [p, 0.0 * q, q + s]
     return np.stack([np.stack(x, axis=-1) for x in (begin, [p, q, s], [0.0 * p, q, p + s])], axis=-2)
 
 
-def log_likelihood(seen: Array, chances: Array) -> float:
-    """Of what was seen, given its chances."""
+def log_likelihood(seen: Array, probabilities: Array) -> float:
+    """Of what was seen, given its probabilities."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(seen > 0, seen * np.log(chances), 0.0).sum())
+        return float(np.where(seen > 0, seen * np.log(probabilities), 0.0).sum())
 
 
 def likelier_first(steps: Array) -> str:
@@ -160,9 +160,9 @@ def likelier_first(steps: Array) -> str:
     Parameters
     ----------
     steps : (3, 3) array
-        As `walk_chances` takes them.
+        As `walk_probabilities` takes them.
     """
-    found = {f: log_likelihood(steps, at_edges(walk_chances(steps, f), f)) for f in ("forward", "stop")}
+    found = {f: log_likelihood(steps, at_edges(walk_probabilities(steps, f), f)) for f in ("forward", "stop")}
     return max(found, key=lambda f: found[f])
 
 
@@ -177,17 +177,17 @@ def in_three(steps: Array) -> Array:
 
 
 def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
-    """A walk with the same chances at every rank."""
+    """A walk with the same probabilities at every rank."""
     first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
 
     steps = steps_of(data.counts.moves, how)
     _check_told(steps.sum(axis=-2), data.smallest)
 
-    def chances(counts: Counts) -> Array:
-        return walk_chances(in_three(steps_of(counts.moves, how)), first)
+    def probabilities(counts: Counts) -> Array:
+        return walk_probabilities(in_three(steps_of(counts.moves, how)), first)
 
     behind = steps.sum(axis=(-2, -1))
-    return _walk("walk", data, how, first, [_part(data, chances, i, behind) for i in range(3)])
+    return _walk("walk", data, how, first, [_part(data, probabilities, i, behind) for i in range(3)])
 
 
 def _check_told(steps: Array, smallest: int) -> None:
@@ -198,18 +198,18 @@ def _check_told(steps: Array, smallest: int) -> None:
 
 
 def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
-    """A walk with chances by rank; below the last but one, those of that rank hold; few steps make ranks be pooled."""
+    """A walk with probabilities by rank, those of the last but one below it; ranks with few steps are pooled."""
     steps = steps_of(data.counts.moves, how)[:, :-1]
     _check_told(steps.sum(axis=-2), data.smallest)
     by = data.by or data
     alike = pooled(steps_of(by.counts.moves, how)[:, :-1], by.smallest)
 
-    def chances(counts: Counts) -> Array:
+    def probabilities(counts: Counts) -> Array:
         found = together(alike) @ steps_of(counts.moves, how)[..., :-1, :]
         total = found.sum(axis=-1, keepdims=True)
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
-    p, q, s = (_part(data, chances, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
+    p, q, s = (_part(data, probabilities, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
     if (
         q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all()
     ):  # there is no rank before the first to go back to
@@ -218,24 +218,24 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
 
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
-    """A walk with chances by the grade of the document she is at; few steps make grades be pooled."""
+    """A walk with probabilities by the grade of the document she is at; few steps make grades be pooled."""
     first = first or likelier_first(data.whole.steps[0].sum(axis=0))
     steps = data.counts.steps.sum(axis=-2)
     _check_told(steps.sum(axis=-2), data.smallest)
     by = data.by or data
     alike = pooled(by.counts.steps.sum(axis=-2), by.smallest)
 
-    def chances(counts: Counts) -> Array:
-        return walk_chances(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
+    def probabilities(counts: Counts) -> Array:
+        return walk_probabilities(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
 
     behind, grades = steps.sum(axis=-1) @ together(alike), data.counts.facts.grades
-    parts = [_part(data, chances, i, behind, grades=grades, first=alike) for i in range(3)]
+    parts = [_part(data, probabilities, i, behind, grades=grades, first=alike) for i in range(3)]
     return _walk("walk-grade", data, "path", first, parts)
 
 
-def _part(data: Resampled, chances: Callable[[Counts], Array], i: int, behind: Array, **more: Any) -> Estimate:
+def _part(data: Resampled, probabilities: Callable[[Counts], Array], i: int, behind: Array, **more: Any) -> Estimate:
     # s follows from p and q, so do its draws
-    return data.estimate(lambda counts: chances(counts)[..., i], behind, drawn=i < 2, **more)
+    return data.estimate(lambda counts: probabilities(counts)[..., i], behind, drawn=i < 2, **more)
 
 
 def _walk(name: str, data: Resampled, how: str, first: str, parts: list[Estimate]) -> FittedModel:
@@ -268,7 +268,7 @@ def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
 
 
 def smoothed(moves: Array, weight: float) -> Array:
-    """Chances from rank to rank, with as many more moves from each rank as ``weight`` says, to all others alike.
+    """Probabilities from rank to rank, with as many more moves from each rank as ``weight`` says, to all others alike.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def smoothed(moves: Array, weight: float) -> Array:
 
 
 def fit_markov(data: Resampled, weight: float) -> FittedModel:
-    """Chances from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
+    """Probabilities from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
     by = data.by or data
     alike = pooled_moves(by.counts.moves[:, 1:, 1:], by.smallest)
     whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
@@ -299,7 +299,7 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
         raise AmbleError(f"fewer than {data.smallest} sessions moved from click to click")
     seen = np.rint(n).astype(np.int64)
     # a chain's rows hang together, as who goes down comes up again: draws tell that, and as long as they make a small
-    # file they are kept; Dirichlet laws of the rows are wider than they should be
+    # file they are kept; Dirichlet distributions of the rows are wider than they should be
     small = value.size * data.kept <= _LARGEST
     concentration = np.maximum((n + weight) / design_effect(value, draws, n + weight), 1e-3)
     matrix = Estimate(

@@ -47,7 +47,7 @@ def fit_times(data: Resampled, *, censored: bool) -> FittedModel:
         return holding_rates(of[..., 0], of[..., 1])
 
     visits = (data.counts.ended if censored else data.counts.held)[..., 0]
-    found = data.estimate(rates, visits, chance=False)
+    found = data.estimate(rates, visits, probability=False)
     if censored:
         name, seen = "times-censored", "all visits whose end the session tells"
         note = f"(n - 1) / sum of t; beyond {data.counts.longest:g} s a visit is taken as not ended"

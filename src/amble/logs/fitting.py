@@ -32,7 +32,7 @@ MODELS = {
     "insq": "reads down: INSQ's T",
     "inst": "reads down: INST's T (needs grades)",
     "continuation": "reads down: C(i), whatever it is",
-    "markov": "never stops: chances from rank to rank, for MP",
+    "markov": "never stops: probabilities from rank to rank, for MP",
     "times": "how long at each rank, from a click to the next: (n - 1) / sum of t",
     "times-censored": "the same, with last visits where their end is known, and long ones as not ended",
 }

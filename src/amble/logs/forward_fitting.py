@@ -1,4 +1,4 @@
-"""Users who read down and stop, fitted: the chances C(i) of going on, RBP's p, the T of INSQ and INST.
+"""Users who read down and stop, fitted: the probabilities C(i) of going on, RBP's p, the T of INSQ and INST.
 
 A log of clicks does not say how far somebody read. An observation model does (`amble.logs.counts.OBSERVATIONS`): it
 tells how many came to each rank, and how many stopped there. At the last rank of a page nobody can go on, so nothing is
@@ -24,7 +24,7 @@ __all__ = [
     "fit_inst",
     "fit_rbp",
     "going_on",
-    "insq_chances",
+    "insq_probabilities",
     "reached",
     "stopping_likelihood",
 ]
@@ -78,26 +78,28 @@ def going_on(came: Array) -> Array:
     return np.asarray(np.divide(n - stopped, n, out=np.full_like(n, np.nan), where=n > 0))
 
 
-def stopping_likelihood(came: Array, chance: Array) -> Array:
+def stopping_likelihood(came: Array, probability: Array) -> Array:
     """The log-likelihood of going on and stopping, given C at each cell."""
     on, stopped = came[..., 0] - came[..., 1], came[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.where(on > 0, on * np.log(chance), 0.0) + np.where(stopped > 0, stopped * np.log1p(-chance), 0.0)
+        parts = np.where(on > 0, on * np.log(probability), 0.0) + np.where(
+            stopped > 0, stopped * np.log1p(-probability), 0.0
+        )
     return np.asarray(parts.sum(axis=-1))
 
 
-def insq_chances(hope: Array, rank: Array, gain: Array | float = 0.0) -> Array:
+def insq_probabilities(hope: Array, rank: Array, gain: Array | float = 0.0) -> Array:
     """C of INSQ, ((i + 2T - 1) / (i + 2T))²; of INST, whose hope sinks with what she has gained."""
     depth = rank + 2.0 * hope - gain
     return np.asarray(((depth - 1.0) / depth) ** 2)
 
 
-def _most_likely(came: Array, chance: Callable[[Array], Array], kind: str) -> Array:
+def _most_likely(came: Array, probability: Callable[[Array], Array], kind: str) -> Array:
     """The T of the largest likelihood, for each row of counts: by golden sections, on a logarithmic scale."""
     low, high = (np.full(came.shape[0], np.log(bound)) for bound in _BOUNDS[kind])
 
     def at(x: Array) -> Array:
-        return stopping_likelihood(came, chance(np.exp(x)[:, None]))
+        return stopping_likelihood(came, probability(np.exp(x)[:, None]))
 
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     of_left, of_right = at(left), at(right)
@@ -117,7 +119,7 @@ def _model(
     for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "went on")):
         if not tellable(count, data.smallest):
             raise AmbleError(f"fewer than {data.smallest} sessions {did}, which is not told, and not taken as none")
-    estimate = data.estimate(function, sums[:, 0], chance=kind == "rbp")
+    estimate = data.estimate(function, sums[:, 0], probability=kind == "rbp")
     return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
 
 
@@ -135,7 +137,7 @@ def fit_insq(data: Resampled, observation: str) -> FittedModel:
     rank = np.arange(1.0, data.counts.depth)
 
     def hope(counts: Counts) -> Array:
-        return _most_likely(reached(counts, observation), lambda T: insq_chances(T, rank), "insq")
+        return _most_likely(reached(counts, observation), lambda T: insq_probabilities(T, rank), "insq")
 
     return _model("insq", "T", data, observation, function=hope, came=reached(data.counts, observation))
 
@@ -147,7 +149,7 @@ def fit_inst(data: Resampled, observation: str) -> FittedModel:
     rank, gain = data.counts.hope_cells[observation].T
 
     def hope(counts: Counts) -> Array:
-        return _most_likely(counts.hopes[observation], lambda T: insq_chances(T, rank, gain), "inst")
+        return _most_likely(counts.hopes[observation], lambda T: insq_probabilities(T, rank, gain), "inst")
 
     return _model("inst", "T", data, observation, function=hope, came=data.counts.hopes[observation])
 
@@ -180,7 +182,7 @@ def fit_continuation(data: Resampled, observation: str) -> FittedModel:
     by = data.by or data
     first = pooled_ranks(reached(by.counts, observation), by.smallest)
 
-    def chances(counts: Counts) -> Array:
+    def probabilities(counts: Counts) -> Array:
         each = going_on(reached(counts, observation))
         out = np.full_like(each, np.nan)
         for start in np.unique(first[first >= 0]):
@@ -189,5 +191,5 @@ def fit_continuation(data: Resampled, observation: str) -> FittedModel:
             out[:, ranks] = np.where(np.isnan(each[:, start]), np.nan, went ** (1.0 / ranks.size))[:, None]
         return out
 
-    estimate = data.estimate(chances, came[:, np.maximum(first, 0), 0], first=first)
+    estimate = data.estimate(probabilities, came[:, np.maximum(first, 0), 0], first=first)
     return FittedModel("continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], level=data.level)

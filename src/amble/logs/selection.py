@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.logs.chain_fitting import at_edges, log_likelihood, steps_of
 from amble.logs.counts import Counts
-from amble.logs.forward_fitting import going_on, insq_chances, reached, stopping_likelihood
+from amble.logs.forward_fitting import going_on, insq_probabilities, reached, stopping_likelihood
 from amble.logs.privacy import together
 from amble.table import Table
 from amble.users.fitted import Estimate, FittedModel, Likelihood
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 FOLDS = 5
 _UNLIKELY = 1e-9
-HALF = 0.5  # added to every count a chance by rank is made of, so that what was not seen is not impossible
+HALF = 0.5  # added to every count a probability by rank is made of, so that what was not seen is not impossible
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,15 @@ def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
         if p.form == "grade":
             return None
         start = model.estimates.get("start")
-        law = None if start is None else start.law.tolist()
-        walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=law)
+        distribution = None if start is None else start.distribution.tolist()
+        walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=distribution)
         stroll = walk.over(n)
         return np.asarray(stroll.visits), np.asarray(stroll.last)
-    chance = _going_on(model, n)
-    if chance is None:
+    probability = _going_on(model, n)
+    if probability is None:
         return None
-    visits = np.concatenate((np.ones(1), np.cumprod(chance)))
-    return visits, visits * (1.0 - np.append(chance, 0.0))
+    visits = np.concatenate((np.ones(1), np.cumprod(probability)))
+    return visits, visits * (1.0 - np.append(probability, 0.0))
 
 
 def _going_on(model: FittedModel, n: int) -> Array | None:
@@ -103,7 +103,7 @@ def _going_on(model: FittedModel, n: int) -> Array | None:
     if model.kind == "rbp":
         return np.full(n - 1, float(model.estimates["p"].value))
     if model.kind == "insq":
-        return insq_chances(model.estimates["T"].value, np.arange(1.0, n))
+        return insq_probabilities(model.estimates["T"].value, np.arange(1.0, n))
     return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
 
 
@@ -176,8 +176,8 @@ def likelihoods(
             if implied is None:
                 of["last"] = math.nan
             else:
-                law = implied[1] + HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
-                of["last"] += float((last * np.log(law / law.sum())).sum())
+                distribution = implied[1] + HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
+                of["last"] += float((last * np.log(distribution / distribution.sum())).sum())
             of["seen"] += float(last.sum())
     out = {}
     for name, of in sums.items():
@@ -193,10 +193,10 @@ def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how:
     n = test.depth
     if model.kind == "walk":
         if model.name == "walk-grade":
-            chances = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
+            probabilities = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
             steps = test.steps[0]
-            laws = at_edges(chances, model.first)
-            return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", 2 * len(chances)
+            distributions = at_edges(probabilities, model.first)
+            return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", 2 * len(probabilities)
         steps = steps_of(test.moves, how)[0]
         if model.name == "walk-rank":
             seen = steps_of(train.moves, how)[0] + HALF
@@ -207,35 +207,35 @@ def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how:
                 0.0,
                 seen[0, 1] + seen[0, 2],
             )  # what others of her pool do: at rank 1 she stops instead
-            laws, k = seen / seen.sum(axis=-1, keepdims=True), 2 * len(model.estimates["p"].places())
+            distributions, k = seen / seen.sum(axis=-1, keepdims=True), 2 * len(model.estimates["p"].places())
         else:
             one = np.array([float(model.estimates[key].value) for key in "pqs"])
-            laws = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
+            distributions = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
             k = 2
-        return float(steps.sum()), log_likelihood(steps, _possible(laws)), "steps", k
+        return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", k
     if model.kind == "markov":
         moves = test.moves[0, 1:, 1:]
-        law = model.estimates["P"].value
-        moves = np.where(law > 0, moves, 0.0)
-        return float(moves.sum()), log_likelihood(moves, law), "moves", n * (n - 1)
+        distribution = model.estimates["P"].value
+        moves = np.where(distribution > 0, moves, 0.0)
+        return float(moves.sum()), log_likelihood(moves, distribution), "moves", n * (n - 1)
     if model.kind == "inst":
         came = test.hopes[observation][0]
         rank, gain = test.hope_cells[observation].T
-        chance = _possible(insq_chances(model.estimates["T"].value, rank, gain))
-        return float(came[:, 0].sum()), float(stopping_likelihood(came, chance)), "stops", 1
+        probability = _possible(insq_probabilities(model.estimates["T"].value, rank, gain))
+        return float(came[:, 0].sum()), float(stopping_likelihood(came, probability)), "stops", 1
     came = reached(test, observation)[0]
     k = 1
     if model.kind == "continuation":
         e = model.estimates["C"]
         alike, gone = _alike(e), np.isnan(e.value)
         each = np.log(going_on(reached(train, observation)[0] + np.array([2 * HALF, HALF])))
-        chance = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
+        probability = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
         k = sum(not gone[a - 1] for a, _ in e.places())
     else:
         found = _going_on(model, n)
         assert found is not None
-        chance = found
-    return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(chance))), "stops", k
+        probability = found
+    return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(probability))), "stops", k
 
 
 def _alike(e: Estimate) -> Array:
@@ -243,9 +243,9 @@ def _alike(e: Estimate) -> Array:
     return together(np.arange(e.value.size) if e.pooled is None else e.pooled)
 
 
-def _possible(chance: Array) -> Array:
-    """Chances that are neither none nor all: what a model has not seen is unlikely, and no more."""
-    return np.asarray(np.clip(chance, _UNLIKELY, 1.0 - _UNLIKELY))
+def _possible(probability: Array) -> Array:
+    """Probabilities that are neither none nor all: what a model has not seen is unlikely, and no more."""
+    return np.asarray(np.clip(probability, _UNLIKELY, 1.0 - _UNLIKELY))
 
 
 def choice_table(told: dict[str, Told]) -> Table:

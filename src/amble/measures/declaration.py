@@ -6,8 +6,8 @@ question asked, the map of grades to gains, the reference. The function returns 
 on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that
 takes ``sessions`` computes those of sessions.
 
-From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the law of her score,
-and the page in the documentation.
+From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the distribution of
+her score, and the page in the documentation.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def measure(
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
-        ``satisfying`` (ERR's chance, with ``max_grade``).
+        ``satisfying`` (ERR's probability, with ``max_grade``).
     norm : {"ideal", "relevant"}, default None
         What the score is divided by: the ideal list's, or the number of relevant documents.
     stops : {"gain", "piecewise"}, default None

@@ -74,9 +74,9 @@ class FittedUser(Domain):
         out = {}
         for name, estimate in self.model(value).estimates.items():
             if isinstance(value, Draw):
-                out[name] = estimate.drawn_law(value.b) if name == "start" else estimate.draw(value.b)
+                out[name] = estimate.drawn_distribution(value.b) if name == "start" else estimate.draw(value.b)
             else:
-                out[name] = estimate.law if name == "start" else estimate.known
+                out[name] = estimate.distribution if name == "start" else estimate.known
         return out
 
 
@@ -143,13 +143,13 @@ def by_rank(numbers: Array) -> str:
 
 
 class Moves:
-    """A wanderer's chances from rank to rank, fitted; on a shorter list, those of moves within it."""
+    """A wanderer's probabilities from rank to rank, fitted; on a shorter list, those of moves within it."""
 
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
 
     def __call__(self, rank: Array) -> Array:
-        """The chances among the first ranks."""
+        """The probabilities among the first ranks."""
         m = self.matrix[: rank.size, : rank.size]
         total = m.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(m, total, out=np.full(m.shape, 1.0 / rank.size), where=total > 0))

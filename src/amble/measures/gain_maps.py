@@ -55,13 +55,13 @@ def _graded(values: dict[str, Any]) -> GainMap:
 def _satisfying(values: dict[str, Any]) -> GainMap:
     most = values["max_grade"]
 
-    def chance(grades: Array, largest: float) -> Array:
+    def probability(grades: Array, largest: float) -> Array:
         m = largest if most is None else most
         if most is not None and largest > most:
             raise MeasureError(f"max_grade={most:g}: a grade of {largest:g} exceeds it")
         return np.asarray(np.exp2(np.maximum(grades, 0.0) - m) - np.exp2(-m))  # (2^g - 1) / 2^m, without overflow
 
-    return GainMap(("satisfying", most), chance)
+    return GainMap(("satisfying", most), probability)
 
 
 def _scaled(values: dict[str, Any]) -> GainMap:

@@ -1,4 +1,4 @@
-"""A measure with its parameters, and what it can be asked: scores, its user, the law of her score."""
+"""A measure with its parameters, and what it can be asked: scores, its user, the distribution of her score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError, SimulationWarning
 from amble.expressions.domains import checked
 from amble.expressions.grammar import show_value
@@ -35,7 +35,7 @@ from amble.users import (
 )
 from amble.users.forward import Behaviour, Forward
 from amble.users.joint import NoExactLawError
-from amble.users.stopping import law_of_stops
+from amble.users.stopping import distribution_of_stops
 from amble.users.walk import Walk
 from amble.users.walk_on_list import Stroll
 
@@ -394,7 +394,7 @@ class Measure:
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
         if self.is_population:
-            raise MeasureError(f"{self} is a population, not one user; ask for its law, or for a user of it")
+            raise MeasureError(f"{self} is a population, not one user; ask for its distribution, or for a user of it")
         if d.question == "wander":
             raise MeasureError(f"{self.name}'s user stops at no rank: there is no probability of going on to ask for")
         arguments = {key: self.values[key] for key in self._own()}
@@ -415,11 +415,11 @@ class Measure:
             return 1.0
         return float(gains.relevant[i]) if norm == "relevant" else self._ideal(gains, i)
 
-    def law(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Law:
-        """The law of the score over users: of t / h after the h visits that each makes.
+    def distribution(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
+        """The distribution of the score over users: of t / h after the h visits that each makes.
 
-        Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the law
-        of 1 / h, with an atom at 0 for those who find nothing.
+        Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the
+        distribution of 1 / h, with an atom at 0 for those who find nothing.
 
         It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
         visits, and for walks or steps so many that it would take too much work: these are simulated, with ``users``
@@ -428,56 +428,58 @@ class Measure:
         Examples
         --------
         >>> import amble
-        >>> amble.parse("AP").law([1, 0, 1], relevant=3)
-        Law(3 atoms, mean 0.555556, exact)
+        >>> amble.parse("AP").distribution([1, 0, 1], relevant=3)
+        Distribution(3 atoms, mean 0.555556, exact)
         """
         from amble.users.simulation import (  # scores do without its engine
             Tally,
             check_users,
-            simulated_law,
+            simulated_distribution,
             simulated_steps,
         )
 
         check_users(users, seed, 1)
         gains = self.see(grades, **context)
         try:
-            return self.law_on(gains, 0)
+            return self.distribution_on(gains, 0)
         except NoExactLawError as why:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
-        laws: list[Law] = []
+        distributions: list[Distribution] = []
         weights = []
         for w, one in self.members():
             walk = one.walking()
             seen = one.gains_of(gains.lists)
             if one.declaration.question == "wander":
                 user = wandering.wandering_of(one, seen, 0)
-                laws.append(simulated_steps(user, Tally(), users=users, seed=seed).law(users, seed))
+                distributions.append(simulated_steps(user, Tally(), users=users, seed=seed).distribution(users, seed))
             elif walk is None:
-                laws.append(one.law_on(seen, 0))
+                distributions.append(one.distribution_on(seen, 0))
             else:
                 stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
                 with self.plainly():
-                    laws.append(simulated_law(stroll, y, users=users, seed=seed))
+                    distributions.append(simulated_distribution(stroll, y, users=users, seed=seed))
             weights.append(w)
-        return laws[0] if len(laws) == 1 else Law.mixture(laws, weights)
+        return distributions[0] if len(distributions) == 1 else Distribution.mixture(distributions, weights)
 
-    def law_on(self, gains: Gains, i: int) -> Law:
-        """The exact law of the score of list i of `gains_of`; NoExactLawError where there is none."""
+    def distribution_on(self, gains: Gains, i: int) -> Distribution:
+        """The exact distribution of the score of list i of `gains_of`; NoExactLawError where there is none."""
         with self.plainly():
-            return self._law_on(gains, i)
+            return self._distribution_on(gains, i)
 
-    def _law_on(self, gains: Gains, i: int) -> Law:
+    def _distribution_on(self, gains: Gains, i: int) -> Distribution:
         if self.is_population:
             members = self.members()
-            laws = [one.law_on(one.gains_of(gains.lists), i) for _, one in members]  # each may see other gains
-            return Law.mixture(laws, [w for w, _ in members])
+            distributions = [
+                one.distribution_on(one.gains_of(gains.lists), i) for _, one in members
+            ]  # each may see other gains
+            return Distribution.mixture(distributions, [w for w, _ in members])
         if self.declaration.question == "wander":
-            return wandering.wandering_of(self, gains, i).law
+            return wandering.wandering_of(self, gains, i).distribution
         walk = self.walking()
         if walk is not None:
-            return walking.stroll_on(walk, gains.lists, i).law(walking.gains_on(gains, i))
+            return walking.stroll_on(walk, gains.lists, i).distribution(walking.gains_on(gains, i))
         behaviour, gain = self.behaviour(gains, i)
-        return law_of_stops(behaviour, gain, str(self.declaration.question), self.scale(gains, i))
+        return distribution_of_stops(behaviour, gain, str(self.declaration.question), self.scale(gains, i))
 
     def _ideal(self, gains: Gains, i: int) -> float:
         gain, starts = gains.ideal

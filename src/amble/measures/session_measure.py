@@ -1,4 +1,4 @@
-"""A measure of sessions with its parameters, and what it can be asked: scores, its user, the law of her gain."""
+"""A measure of sessions with its parameters: its scores, its user, and the distribution of the gain over users."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class SessionMeasure(Measure):
         return walk
 
     def user(self, grades: Any = ((0,),), **context: Any) -> SessionStroll:  # type: ignore[override]
-        """What the user does in a session: the chance of reaching each query, visits, effort, expected gain."""
+        """What the user does in a session: the probability of reaching each query, visits, effort, expected gain."""
         held = self.held(grades, **context)
         return self.walk().over(held.lengths(self.cut))
 
@@ -185,10 +185,10 @@ class SessionMeasure(Measure):
             out[e] = stroll.expected_queries, stroll.expected_depth, stroll.expected_gain(seen.by_query(e))
         return out
 
-    def law(
+    def distribution(
         self, grades: Any, *, users: int = 100_000, seed: int = 0, visits: str = "first", **context: Any
     ) -> Simulation:
-        """The law of what users gain in a session, simulated: of the total gain of each.
+        """The distribution of what users gain in a session, simulated: of the total gain of each.
 
         Parameters
         ----------
@@ -201,8 +201,8 @@ class SessionMeasure(Measure):
         --------
         >>> import amble
         >>> m = amble.parse("MsM(p=0.6,q=0,r=0.1,s=0.3)")
-        >>> law = m.law([[1], [0], [3]], users=20_000, seed=7)
-        >>> law.values  # all gain 1, some 3 more
+        >>> distribution = m.distribution([[1], [0], [3]], users=20_000, seed=7)
+        >>> distribution.values  # all gain 1, some 3 more
         array([1., 4.])
         """
         from amble.users.simulation import Tally, check_users
@@ -214,7 +214,7 @@ class SessionMeasure(Measure):
         tally = Tally()
         for total, steps, _ in stroll.follow(seen.by_query(0), users, seed, visits=visits):
             tally.add(total, total, steps, steps)
-        return tally.law(users, seed)
+        return tally.distribution(users, seed)
 
     # ---- what belongs to lists
 
@@ -222,7 +222,7 @@ class SessionMeasure(Measure):
         """Refuse lists."""
         raise MeasureError(f"{self.name} is {_LISTS}")
 
-    scores = _scores = ask = see = gains_of = behaviour = law_on = _refuse
+    scores = _scores = ask = see = gains_of = behaviour = distribution_on = _refuse
 
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
         """Refuse: unjudged documents of sessions have no residual."""

@@ -1,10 +1,10 @@
 """How often another set of topics would turn a comparison round (Voorhees and Buckley, 2002).
 
 Two sets of topics without a common one are drawn. Of each pair of systems the difference of means on the first set
-falls into a bin; if the second set has the other system ahead, that is a swap. The swap rate of a bin is the chance
-that a difference of that size, found with so many topics, is wrong. Pairs that tie on the first set draw no conclusion
-and are not counted. Drawn sets can have at most half of the topics; for more, the rate of each bin is taken to fall
-exponentially with the number of topics, as in the paper, and extrapolated.
+falls into a bin; if the second set has the other system ahead, that is a swap. The swap rate of a bin is the
+probability that a difference of that size, found with so many topics, is wrong. Pairs that tie on the first set draw no
+conclusion and are not counted. Drawn sets can have at most half of the topics; for more, the rate of each bin is taken
+to fall exponentially with the number of topics, as in the paper, and extrapolated.
 """
 
 from __future__ import annotations

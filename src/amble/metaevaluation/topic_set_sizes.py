@@ -56,7 +56,7 @@ def error_variance(scores: Array) -> float:
 
 
 def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0.05) -> float:
-    """The chance that a paired t-test, two-sided, finds a difference; variance is that of the error of one system.
+    """The probability that a paired t-test, two-sided, finds a difference; variance is that of the error of one system.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def topics_needed(
     widths : sequence of float
         Widths of intervals of differences.
     power, alpha : float
-        The chance to find a difference that is there, and the level; intervals are of 1 - alpha.
+        The probability to find a difference that is there, and the level; intervals are of 1 - alpha.
     digits : int
 
     Returns

@@ -46,7 +46,7 @@ def keys(seed: int, first: int, users: int) -> _Words:
 
 
 def draws(key: _Words, number: int) -> _Floats:
-    """Return the draw of that number, counted from 0, of each key: a chance in [0, 1).
+    """Return the draw of that number, counted from 0, of each key: a probability in [0, 1).
 
     >>> draws(keys(7, 0, 2), 0).round(6).tolist()
     [0.897757, 0.912854]
@@ -102,8 +102,8 @@ def walk(
     first, users : int
         The users ``first``, ``first + 1``, …, ``first + users - 1`` are simulated.
     start : float64[m]
-        Cumulative chances of starting at rank 1, …, m, with m <= n. She starts at the first that exceeds draw 0, or
-        at the last.
+        Cumulative probabilities of starting at rank 1, …, m, with m <= n. She starts at the first that exceeds draw 0,
+        or at the last.
     forward, turn : float64[n]
         After her h-th visit, at rank i: if draw h is below ``forward[i]`` she goes on to the next rank; else, if it is
         below ``turn[i]``, back to the one before; else she stops. She stops as well where there is no such rank.
@@ -135,8 +135,8 @@ def walk(
 
     >>> total, steps = np.zeros(5), np.zeros(5, np.int64)
     >>> offsets, which, kind = np.array([0, 0, 1], np.int64), np.zeros(1, np.int32), np.zeros(1, np.int32)
-    >>> chances = np.array([1.0]), np.array([0.8, 0.0]), np.array([0.8, 0.9])
-    >>> walk(7, 0, 5, *chances, 0, offsets, which, kind, np.array([[1.0, 0.5]]), 1, 100, total, steps)
+    >>> probabilities = np.array([1.0]), np.array([0.8, 0.0]), np.array([0.8, 0.9])
+    >>> walk(7, 0, 5, *probabilities, 0, offsets, which, kind, np.array([[1.0, 0.5]]), 1, 100, total, steps)
     0
     >>> steps, total
     (array([2, 1, 5, 1, 9]), array([1. , 0. , 1.5, 0. , 2.5]))
@@ -204,9 +204,9 @@ def _follow(plan: _Walk, key: _Words, total: _Floats, lists: int, steps: _Wholes
         _gain(plan, user, here, seen, total, lists)
         if visit == plan.limit:
             break
-        chance = draws(key, visit)
-        ahead = chance < plan.forward[here]
-        goes = chance < plan.turn[here]
+        probability = draws(key, visit)
+        ahead = probability < plan.forward[here]
+        goes = probability < plan.turn[here]
         at = at + np.where(ahead, 1, -1)
         goes &= at >= 0
         if plan.end is not None:
@@ -288,7 +288,7 @@ def _check_values(arrays: dict[str, NDArray[Any]], lists: int) -> None:
     offsets, which, kind = arrays["offsets"], arrays["which"], arrays["kind"]
     # said so that not-a-number is refused, too
     if not (arrays["start"] >= np.append(0.0, arrays["start"][:-1])).all():
-        raise ValueError("start: expected chances that never fall")
+        raise ValueError("start: expected probabilities that never fall")
     if not ((arrays["forward"] >= 0.0) & (arrays["turn"] >= arrays["forward"])).all():
         raise ValueError("turn: expected 0 <= forward <= turn at each rank")
     if offsets[0] != 0 or offsets[-1] != which.size or not (offsets[1:] >= offsets[:-1]).all():

@@ -35,7 +35,7 @@ static inline u64 mix64(u64 x) {
 
 static inline u64 draw(u64 key, u64 number) { return mix64(key + (number + 1) * GOLDEN) >> 11; }
 
-/* how many of the draws, as whole numbers, are a chance below p: with it (draw < p) needs no floating point */
+/* how many of the draws, as whole numbers, are a probability below p: with it (draw < p) needs no floating point */
 static u64 draws_below(double p) {
     if (p >= 1.0) return (u64)DRAWS;
     double scaled = p * DRAWS; /* exact */
@@ -63,7 +63,7 @@ typedef struct {
     u64 starts, limit;
 } Walk;
 
-/* the first start whose cumulative chance exceeds p, or the last; halving without a branch to mispredict */
+/* the first start whose cumulative probability exceeds p, or the last; halving without a branch to mispredict */
 static inline u64 start_of(const Walk *w, double p) {
     const double *from = w->start;
     for (u64 left = w->starts; left > 1;) {
@@ -185,7 +185,7 @@ static int fill(Walk *w, Gain *gain, const Py_buffer *v, u64 entries, u64 lists)
     const i64 *offset = v[OFFSETS].buf;
     const i32 *which = v[WHICH].buf, *kind = v[KIND].buf;
     for (u64 i = 0; i < w->starts; i++)
-        if (!(w->start[i] >= (i ? w->start[i - 1] : 0.0))) return wrong("start: expected chances that never fall");
+        if (!(w->start[i] >= (i ? w->start[i - 1] : 0.0))) return wrong("start: expected probabilities that never fall");
     for (u64 i = 0; i < w->n; i++) {
         double ahead = forward[i], either = turn[i];
         if (!(ahead >= 0.0 && either >= ahead)) return wrong("turn: expected 0 <= forward <= turn at each rank");

@@ -1,4 +1,4 @@
-"""Pictures of users, laws and scores, and the page that shows it all (extra ``report``)."""
+"""Pictures of users, distributions and scores, and the page that shows it all (extra ``report``)."""
 
 from __future__ import annotations
 

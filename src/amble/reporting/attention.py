@@ -17,14 +17,14 @@ __all__ = ["DEPTH", "attention"]
 Array = NDArray[np.float64]
 
 DEPTH = 100  # ranks shown
-_SEEN = 0.01  # of the users get to a rank at least, where their chance of stopping is shown
+_SEEN = 0.01  # of the users get to a rank at least, where their probability of stopping is shown
 
 
 def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) -> dict[str, Any]:
-    """The weights W, the chance 1 - C of stopping once there, and the residual of a measure's user, by rank.
+    """The weights W, the probability 1 - C of stopping once there, and the residual of a measure's user, by rank.
 
     A user comes with one of the run's topics, each as likely as another: W and the residual are means over topics; the
-    chance of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who wanders has none.
+    probability of stopping is that of all who get to a rank, whatever their topic, if 1 % do. Who wanders has none.
     """
     name = measure.label
     if not measure.declaration.is_user:

@@ -1,4 +1,4 @@
-"""Laws for the page: the cdfs of chosen systems under each user, orders 1 and 2, and who dominates whom."""
+"""Distributions for the page: the cdfs of chosen systems under each user, orders 1 and 2, and who dominates whom."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.errors import AmbleError, SimulationWarning
-from amble.evaluation.run_distributions import laws, orders_of
+from amble.evaluation.run_distributions import orders_of, run_distributions
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.hasse import hasse_layout
 
-__all__ = ["SIMULATED", "chosen_systems", "corners", "dominance", "laws_under"]
+__all__ = ["SIMULATED", "chosen_systems", "corners", "distributions_under", "dominance"]
 
-SIMULATED = 10_000  # users on every topic, where there is no exact law
+SIMULATED = 10_000  # users on every topic, where there is no exact distribution
 _CORNERS = 160  # of a line on the page
 
 
@@ -32,44 +32,49 @@ def chosen_systems(order: Sequence[int], baseline: int, most: int) -> list[int]:
     return [i for i in order if i in kept]
 
 
-def laws_under(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Law]:
-    """The laws of some systems over users and topics: exact, or of 10,000 simulated users a topic."""
+def distributions_under(
+    scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0
+) -> dict[str, Distribution]:
+    """The distributions of some systems over users and topics: exact, or of 10,000 simulated users a topic."""
     runs = [scores.runs[i] for i in systems]
     with warnings.catch_warnings():
         warnings.simplefilter("error", SimulationWarning)
         try:
-            return laws(scores.rankings, measure, runs=runs)
+            return run_distributions(scores.rankings, measure, runs=runs)
         except SimulationWarning:
-            return laws(scores.rankings, measure, runs=runs, users=SIMULATED, seed=seed)
+            return run_distributions(scores.rankings, measure, runs=runs, users=SIMULATED, seed=seed)
 
 
-def corners(law: Law) -> tuple[list[float], list[float]]:
+def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
     """Where a cdf steps, and the share from there on: all atoms if they are few, else steps of 1/160 of the users."""
-    share = law.cdf(law.values)
+    share = distribution.cdf(distribution.values)
     keep = np.arange(share.size)
     if share.size > _CORNERS:
         keep = np.unique(np.append(np.unique(np.floor(share * _CORNERS), return_index=True)[1], share.size - 1))
-    return [round(x, 6) for x in law.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
+    return [round(x, 6) for x in distribution.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
 
 
 def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
-    """What the page says of laws under one user, or why it says nothing."""
+    """What the page says of distributions under one user, or why it says nothing."""
     name = measure.label
     try:
-        found = laws_under(scores, measure, systems, seed)
+        found = distributions_under(scores, measure, systems, seed)
     except AmbleError as why:  # no user, or ties without one rank
         return {"measure": name, "why": str(why)}
-    users = max(law.users or 0 for law in found.values())
+    users = max(distribution.users or 0 for distribution in found.values())
     runs = list(found)
     asked = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
-    one = [float(x) if users and x == x else law.mean for law, x in zip(found.values(), asked[:, 0], strict=True)]
+    one = [
+        float(x) if users and x == x else distribution.mean
+        for distribution, x in zip(found.values(), asked[:, 0], strict=True)
+    ]
     order = order_systems(found)
     return {
         "measure": name,
         "systems": list(systems),
         "users": users,
-        "band": round(max(law.band for law in found.values()), 6),
-        "lines": [corners(law) for law in found.values()],
+        "band": round(max(distribution.band for distribution in found.values()), 6),
+        "lines": [corners(distribution) for distribution in found.values()],
         "order1": [_number(x) for x in one],
         "order2": [_number(x) for x in asked[:, 1].tolist()],
         "verdicts": ["".join(_SIGNS[int(code)] for code in row) for row in order.matrix],

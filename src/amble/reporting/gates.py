@@ -9,7 +9,7 @@ import numpy as np
 
 from amble.comparison import compare
 from amble.comparison.comparison import TESTS, Question
-from amble.comparison.p_values import Chance
+from amble.comparison.p_values import Probability
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import parse
@@ -72,7 +72,7 @@ def pass_through(scores: Scores, gates: list[Gate], asked: Question) -> Outcome:
             i, j = int(found.a[k]), int(found.b[k])
             regressions.append(
                 f"regression: {found.runs[i]}: {gate.measure} {found.mean[i]:.4f}, {base} {found.mean[j]:.4f}, "
-                f"difference {found.difference[k]:.4f} (p {Chance(found.adjusted[k]):.4f}, {_how(found.question)})"
+                f"difference {found.difference[k]:.4f} (p {Probability(found.adjusted[k]):.4f}, {_how(found.question)})"
             )
         if found.limit:
             doubts.append(f"--fail-if {gate.measure}: too few {found.limit} to find any difference, so it cannot fail")

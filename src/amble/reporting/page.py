@@ -27,8 +27,8 @@ from amble.reporting.page_data import contents
 
 __all__ = ["Page", "jinja", "report"]
 
-SYSTEMS = 16  # whose laws and documents are shown
-_SCRIPTS = ("marks.js", "board.js", "topics.js", "laws.js", "users.js", "start.js")
+SYSTEMS = 16  # whose distributions and documents are shown
+_SCRIPTS = ("marks.js", "board.js", "topics.js", "distributions.js", "users.js", "start.js")
 _FEW = 6  # runs named in a command
 
 # what the commands on the page need not say
@@ -133,7 +133,8 @@ def report(
     test, correction, alpha, seed, rounds
         As for `compare`; tests are two-sided.
     systems : int
-        How many runs are shown in detail (laws, dominance, documents): the baseline and the best by the first measure.
+        How many runs are shown in detail (distributions, dominance, documents): the baseline and the best by the first
+        measure.
     title : str, optional
     command, config : str, optional
         How the report can be made again, shown on the page: a command, and a file for ``amble report --config``.
@@ -218,7 +219,7 @@ def _commands(scores: Scores, asked: Question, about: Mapping[str, Any]) -> dict
         "leaderboard": f"amble compare {files}{tested} -m {measures} --letters",
         "topics": f"amble eval {files} -m {measures} -q --format tsv",
         "documents": f"amble compare {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
-        "laws": f"amble law {files}{seed} -m {user} --levels",
+        "distributions": f"amble distribution {files}{seed} -m {user} --levels",
         "users": f"amble user {user} --depth 100",
         "meta": f"amble meta tau {files}{seed} -m {measures}",
         "audit": f"amble check {runs} --qrels {qrels}",

@@ -72,10 +72,10 @@ def contents(
     }
     progress("documents")
     out["documents"] = _documents(scores, systems, topics)
-    out["laws"] = []
+    out["distributions"] = []
     for m in scores.parsed:
-        progress(f"laws of {m.label}")
-        out["laws"].append(dominance(scores, m, systems, board.asked.seed))
+        progress(f"distributions of {m.label}")
+        out["distributions"].append(dominance(scores, m, systems, board.asked.seed))
     progress("users")
     run = scores.runs[best]
     out["users"] = {"run": best, "depth": DEPTH, "of": [attention(scores, m, run) for m in scores.parsed]}
@@ -128,7 +128,7 @@ def _leaderboard(board: Leaderboard) -> dict[str, Any]:
         "residual": _numbers(board.residual.T),
         "letters": [board.letters(j) for j in range(m)] if tested else [],
         "differences": _differences(board, against),
-        "adjusted": [[_chances(one.adjusted) for one in of] for of in against],
+        "adjusted": [[_probabilities(one.adjusted) for one in of] for of in against],
         "verdicts": [["".join(_SIGNS[v] for v in one.verdict.tolist()) for one in of] for of in against],
         "captions": [", ".join(found.caption.splitlines()) for found in board.compared],
         "limits": [found.limit for found in board.compared],
@@ -152,7 +152,7 @@ def _differences(board: Leaderboard, against: list[list[Any]]) -> list[Any]:
     return _numbers(found) if apart else []
 
 
-def _chances(p: Array) -> list[float | None]:
+def _probabilities(p: Array) -> list[float | None]:
     """P-values to three digits, however small."""
     return [None if x != x else float(f"{x:.3g}") for x in p.tolist()]
 

@@ -5,7 +5,7 @@ are words of one character each. In English an apostrophe stays inside a word (t
 elsewhere it divides, as in *l'acqua*.
 
 Words are told apart by the library regex, which knows Unicode; stems are Snowball's, by PyStemmer; stop words are the
-lists of bm25s. All of them come with ``pip install 'amble[lab]'``. Plain text in ASCII, without a language, needs none.
+lists of bm25s. All of them come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amble.errors import AmbleError
 
 __all__ = ["Analyser"]
 
-_EXTRA = "the extra: pip install 'amble[lab]'"
+_EXTRA = "the extra: pip install 'amble[search]'"
 _ASCII = re.compile(r"[a-z0-9]+")
 _ASCII_APOSTROPHE = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _APOSTROPHES = ("english", "porter")

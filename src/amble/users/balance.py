@@ -1,7 +1,8 @@
-"""Invariant laws of the family of `models`, of many lists at once, each by what its structure allows.
+"""Invariant distributions of the family of `models`, of many lists at once, each by what its structure allows.
 
-An invariant law is kept up to a factor, and written as pi(i) = x(i) w(i), where w(i) is the sum of the weights that
-leave rank i. What she does at i is in w; x is where she is drawn to, and does not depend on whether she may stay.
+An stationary distribution is kept up to a factor, and written as pi(i) = x(i) w(i), where w(i) is the sum of the
+weights that leave rank i. What she does at i is in w; x is where she is drawn to, and does not depend on whether she
+may stay.
 
 * Without counts the weights are symmetric, so the chain is reversible and x is 1: pi is a **row sum**. If she goes
   everywhere, over all ranks, it is two prefix sums of the weights; over the relevant ones, a sum over pairs of them.
@@ -32,7 +33,7 @@ _CELLS = 1 << 18  # pairs that are summed at once
 
 
 def row_sums(model: Model, rank: Any, length: Any) -> Array:
-    """The invariant law over all ranks, without counts: at the ranks given, in lists of the lengths given."""
+    """The stationary distribution over all ranks, without counts: at the ranks given, in lists of the lengths given."""
     i, n = np.broadcast_arrays(np.asarray(rank, np.int64), np.asarray(length, np.int64))
     longest = int(n.max(initial=1))
     if model.connected == "LO":
@@ -47,7 +48,7 @@ def row_sums(model: Model, rank: Any, length: Any) -> Array:
 
 
 def pair_sums(model: Model, rank: NDArray[np.int64]) -> Array:
-    """The invariant law over some ranks of each list, without counts; as many ranks in each."""
+    """The stationary distribution over some ranks of each list, without counts; as many ranks in each."""
     lists, m = rank.shape
     if m == 1:
         return np.ones((lists, 1))
@@ -71,7 +72,7 @@ def pair_sums(model: Model, rank: NDArray[np.int64]) -> Array:
 
 
 def drawn(model: Model, rank: NDArray[np.int64], relevant: NDArray[np.int64]) -> Logs:
-    """The logarithm of the invariant law, with counts, up to a constant.
+    """The logarithm of the stationary distribution, with counts, up to a constant.
 
     Parameters
     ----------
@@ -115,11 +116,13 @@ def _products(logs: Array) -> Logs:
 def _solved(weights: Array) -> tuple[Array, Array]:
     """Solve pi = pi P, and divide by the weights that leave each rank."""
     leaving = weights.sum(axis=-1)
-    chances = weights / leaving[..., None]
+    probabilities = weights / leaving[..., None]
     m = leaving.shape[-1]
-    system = np.swapaxes(np.eye(m) - chances + 1.0, -1, -2)
+    system = np.swapaxes(np.eye(m) - probabilities + 1.0, -1, -2)
     pi = np.linalg.solve(system, np.ones((*leaving.shape, 1)))
-    pi = np.swapaxes(pi, -1, -2) @ chances  # one step, which only adds: small entries become as exact as large ones
+    pi = (
+        np.swapaxes(pi, -1, -2) @ probabilities
+    )  # one step, which only adds: small entries become as exact as large ones
     return pi[..., 0, :] / leaving, leaving
 
 

@@ -1,6 +1,7 @@
 """Chains on the ranks: forward, back, stop. First passages, visits and ends, without a subtraction.
 
-At rank i she goes forward with chance p, back with q, and stops with s = 1 - p - q. Weight each step by z = e^-x. With
+At rank i she goes forward with probability p, back with q, and stops with s = 1 - p - q. Weight each step by z = e^-x.
+With
 
     u_i = 1 - F(i, i+1): she never gets from i to i + 1 (nor does the weight), and
     v_i = 1 - F(i, i-1): never to i - 1,
@@ -31,7 +32,7 @@ _SLACK = 1e-9  # by how much p + q may exceed 1
 
 
 class Chain(NamedTuple):
-    """Chances at each rank of some lists; rank is the last axis.
+    """Probabilities at each rank of some lists; rank is the last axis.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class Chain(NamedTuple):
     start : ndarray of shape (lists, n)
         Where she begins.
     beyond : tuple of ndarray, or None
-        The three chances at every rank beyond the list, each of shape (lists,), where it goes on for ever.
+        The three probabilities at every rank beyond the list, each of shape (lists,), where it goes on for ever.
     """
 
     forward: Array
@@ -84,12 +85,12 @@ def stops(forward: Array, back: Array) -> Array:
 
 
 def check(forward: Array, back: Array) -> None:
-    """Refuse what are no chances, and say where."""
-    for name, chance in (("p", forward), ("q", back)):
-        bad = ~((chance >= 0) & (chance <= 1))
+    """Refuse what are no probabilities, and say where."""
+    for name, probability in (("p", forward), ("q", back)):
+        bad = ~((probability >= 0) & (probability <= 1))
         if bad.any():
             i = int(np.flatnonzero(bad)[0])
-            raise MeasureError(f"{name} = {chance[i]:g} at rank {i + 1}, expected a chance between 0 and 1")
+            raise MeasureError(f"{name} = {probability[i]:g} at rank {i + 1}, expected a probability between 0 and 1")
     over = forward + back > 1 + _SLACK
     if over.any():
         i = int(np.flatnonzero(over)[0])
@@ -101,7 +102,7 @@ def check(forward: Array, back: Array) -> None:
 def settle(
     forward: Array, back: Array, length: Array, start: Array, first: str, beyond: tuple[float, float] | None
 ) -> Chain:
-    """Lists of chances, each closed at its own end (or endless), with what is meant at rank 1."""
+    """Lists of probabilities, each closed at its own end (or endless), with what is meant at rank 1."""
     p, q = np.array(forward, np.float64, ndmin=2), np.array(back, np.float64, ndmin=2)
     lists, n = p.shape
     s = stops(p, q)
@@ -132,7 +133,7 @@ def settle(
 
 
 def reachable(forward: Array, back: Array, stop: Array, start: Array, least: float = 1e-18) -> int:
-    """How many ranks of one list matter: to the others she comes with less than this chance."""
+    """How many ranks of one list matter: to the others she comes with less than this probability."""
     never, reach, rest = 0.0, 0.0, 1.0
     for i, (p, q, s, mu) in enumerate(
         zip(forward.tolist(), back.tolist(), stop.tolist(), start.tolist(), strict=True), 1
@@ -213,9 +214,9 @@ def solved(chain: Chain) -> Passages:
     return found
 
 
-def _beyond(chances: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple[Array, Array, Array]:
-    """One rank beyond the list: the chance never to come back (v), to end out there, and the visits out there."""
-    p, q, s = (c[:, None] for c in chances)
+def _beyond(probabilities: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple[Array, Array, Array]:
+    """One rank beyond the list: the probability never to come back (v), to end out there, and the visits out there."""
+    p, q, s = (c[:, None] for c in probabilities)
     dead = s + lost * (p + q)
     zp, zq = z * p, z * q
     b = dead + zq - zp
@@ -226,10 +227,10 @@ def _beyond(chances: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple
     return v, s * share, share
 
 
-def further(chances: tuple[Array, Array, Array]) -> float:
-    """The chance to get one rank further, for each who is at a rank beyond the first list, where it is endless."""
-    p, q, s = (float(c[0]) for c in chances)
-    never_back = float(_beyond(chances, np.ones(1), np.zeros(1))[0][0, 0])
+def further(probabilities: tuple[Array, Array, Array]) -> float:
+    """The probability to get one rank further, for each who is at a rank beyond the first list, where it is endless."""
+    p, q, s = (float(c[0]) for c in probabilities)
+    never_back = float(_beyond(probabilities, np.ones(1), np.zeros(1))[0][0, 0])
     return p / (s + q + p * never_back)
 
 

@@ -10,8 +10,8 @@ and the trapezoidal rule in y is exact up to a bound known beforehand: A is anal
 
     2 E[T] ((1 + c) cos d)^-a / (e^(2 pi d / eta) - 1)      for any d < pi / 2,
 
-however small the chances of stopping are. For any other f the nodes are M-th roots of unity, and their weights the
-Fourier transform of 1 / f (M so large that nobody walks that far).
+however small the probabilities of stopping are. For any other f the nodes are M-th roots of unity, and their weights
+the Fourier transform of 1 / f (M so large that nobody walks that far).
 """
 
 from __future__ import annotations

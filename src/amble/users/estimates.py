@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 SUPPRESSED = -1  # instead of how many observations a cell has
 
-SLACK = 1e-6  # chances may be written with few digits
+SLACK = 1e-6  # probabilities may be written with few digits
 
 
 class Part(NamedTuple):
@@ -54,8 +54,8 @@ class Estimate:
     grades : sequence of float, optional
         If the numbers are by grade: the grades, in rising order.
     concentration : array_like, optional
-        Of a square array, instead of draws: rows are drawn from Dirichlet laws with the row, times this, as their
-        parameters. The moves behind a row plus the weight of its smoothing, or fewer where sessions differ.
+        Of a square array, instead of draws: rows are drawn from Dirichlet distributions with the row, times this, as
+        their parameters. The moves behind a row plus the weight of its smoothing, or fewer where sessions differ.
     pooled : array_like of int, optional
         Where few sessions are behind some numbers, and neighbours were estimated together: for each number the place,
         from 1, of the first that it shares its value with.
@@ -100,9 +100,9 @@ class Estimate:
         return _filled(self.value)
 
     @property
-    def law(self) -> Array:
+    def distribution(self) -> Array:
         """The value as a distribution over ranks: those suppressed share what the others lack to 1."""
-        return _law(self.value)
+        return _distribution(self.value)
 
     def places(self) -> list[tuple[int, int]]:
         """The places of numbers, from 1, that were estimated together: the first and the last of them, in order."""
@@ -111,9 +111,9 @@ class Estimate:
         starts, sizes = np.unique(self.pooled, return_counts=True)
         return [(int(a), int(a + n - 1)) for a, n in zip(starts, sizes, strict=True)]
 
-    def drawn_law(self, b: int) -> Array:
-        """The law over ranks on resampled sessions, the b-th time."""
-        return self.law if self.draws is None else _law(self.draws[b % len(self.draws)])
+    def drawn_distribution(self, b: int) -> Array:
+        """The distribution over ranks on resampled sessions, the b-th time."""
+        return self.distribution if self.draws is None else _distribution(self.draws[b % len(self.draws)])
 
     def suppress(self, smallest: int) -> Estimate:
         """Return it without the cells that have fewer observations than that; rows of a square array keep theirs."""
@@ -139,7 +139,7 @@ class Estimate:
         return np.where(total > 0, gamma / np.where(total > 0, total, 1.0), self.value)
 
 
-def _law(value: Array) -> Array:
+def _distribution(value: Array) -> Array:
     gone = np.isnan(value)
     left = max(1.0 - float(np.nansum(value)), 0.0) / max(int(gone.sum()), 1)
     known = np.maximum(np.where(gone, left, value), 0.0)

@@ -1,8 +1,9 @@
 """A user who looks at n relevant documents, counting repeats, and goes home with the mean of precision there.
 
-She is a chain over the relevant documents, p from each to each, and a law of the first one that she looks at. Her score
-depends on how often she looked at each of them, so the exact law follows (where she is, how often she was where):
-documents that are alike to her are counted together. The work has a budget. The variance needs no law.
+She is a chain over the relevant documents, p from each to each, and a distribution of the first one that she looks at.
+Her score depends on how often she looked at each of them, so the exact distribution follows (where she is, how often
+she was where): documents that are alike to her are counted together. The work has a budget. The variance needs no
+distribution.
 
 With rates the mean is over her time: each look counts as long as it takes in the mean.
 """
@@ -20,7 +21,7 @@ from amble.native.plain_walker import draws, keys
 from amble.users.invariant import occupied
 from amble.users.joint import OverBudgetError
 
-__all__ = ["exact_law", "followed", "variance"]
+__all__ = ["exact_distribution", "followed", "variance"]
 
 Array = NDArray[np.float64]
 
@@ -29,11 +30,11 @@ _CHUNK = 1 << 16  # users who step together
 _MOST_STEPS = 1e10  # of all users together, some minutes
 
 
-def exact_law(p: Array, first: Array, precision: Array, time: Array, steps: int) -> tuple[Array, Array]:
+def exact_distribution(p: Array, first: Array, precision: Array, time: Array, steps: int) -> tuple[Array, Array]:
     """Her scores after so many looks, and their probabilities.
 
     >>> p = np.array([[0.0, 1.0], [0.5, 0.5]])
-    >>> exact_law(p, np.array([1.0, 0.0]), np.array([1.0, 0.5]), np.ones(2), 3)  # 1 2 1 or 1 2 2
+    >>> exact_distribution(p, np.array([1.0, 0.0]), np.array([1.0, 0.5]), np.ones(2), 3)  # 1 2 1 or 1 2 2
     (array([0.83333333, 0.66666667]), array([0.5, 0.5]))
     """
     if steps == 1:

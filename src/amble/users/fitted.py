@@ -1,8 +1,8 @@
 """Users fitted to what people did: estimates with their intervals, in a small file that every measure can use.
 
 A `Fitted` holds one or more models of the same log, each with its parameters. An `Estimate` is a number, a number for
-each rank or grade, or chances from rank to rank; with it come its interval, how many observations are behind it, and
-draws: the same parameter on resampled sessions, so that what is not known of it can be carried into scores.
+each rank or grade, or probabilities from rank to rank; with it come its interval, how many observations are behind it,
+and draws: the same parameter on resampled sessions, so that what is not known of it can be carried into scores.
 
 A file holds aggregates only. A cell with fewer observations than ``smallest`` is suppressed: its numbers are NaN, and
 of its observations only that they are fewer is told. `amble.users.fit_file` reads and writes it.
@@ -25,22 +25,22 @@ _MOST_HOPE = 1e9  # nobody hopes for more
 _DRAWN_SLACK = 1e-4  # draws are written with five digits
 
 
-def _chance(*forms: str, needed: bool = True) -> Part:
+def _probability(*forms: str, needed: bool = True) -> Part:
     return Part(0.0, 1.0, False, forms, needed)
 
 
 KINDS: dict[str, dict[str, Part]] = {
     "walk": {
-        "p": _chance("one", "rank", "grade"),
-        "q": _chance("one", "rank", "grade"),
-        "s": _chance("one", "rank", "grade", needed=False),
-        "start": _chance("rank", needed=False),
+        "p": _probability("one", "rank", "grade"),
+        "q": _probability("one", "rank", "grade"),
+        "s": _probability("one", "rank", "grade", needed=False),
+        "start": _probability("rank", needed=False),
     },
-    "rbp": {"p": _chance("one")},
+    "rbp": {"p": _probability("one")},
     "insq": {"T": Part(0.0, _MOST_HOPE, True, ("one",))},
     "inst": {"T": Part(0.5, _MOST_HOPE, False, ("one",))},
-    "continuation": {"C": _chance("rank")},
-    "markov": {"P": _chance("matrix"), "start": _chance("rank", needed=False)},
+    "continuation": {"C": _probability("rank")},
+    "markov": {"P": _probability("matrix"), "start": _probability("rank", needed=False)},
     "times": {"mu": Part(0.0, np.inf, True, ("one", "rank"))},
 }
 
@@ -239,7 +239,7 @@ def _check_model(model: FittedModel, smallest: int) -> None:
     start = model.estimates.get("start")
     if start is not None:
         total = float(np.nansum(start.value))
-        least = SLACK if np.isnan(start.value).any() else 0.99  # a suppressed chance is missing in the sum
+        least = SLACK if np.isnan(start.value).any() else 0.99  # a suppressed probability is missing in the sum
         if not least <= total <= 1.01:
             raise AmbleError(f"{where}, start.value: the sum is {total:.6g}, expected 1")
         if start.draws is not None and not (np.nansum(start.draws, axis=-1) > 0).all():
@@ -247,7 +247,7 @@ def _check_model(model: FittedModel, smallest: int) -> None:
 
 
 def _check_together(model: FittedModel, where: str) -> None:
-    """A walker's chances of going forward and back."""
+    """A walker's probabilities of going forward and back."""
     p, q = model.estimates["p"], model.estimates["q"]
     if p.form != q.form and "grade" in (p.form, q.form) and "rank" in (p.form, q.form):
         raise AmbleError(f"{where}: p by {p.form} and q by {q.form}, expected both by rank or both by grade")

@@ -2,9 +2,9 @@
 
 Write only one of these, and the others follow (ranks from 1):
 
-* C(i), the chance of going on after rank i (``continuation``);
-* V(i) = C(1) ... C(i-1), the chance of reaching rank i (``visits``);
-* L(i) = V(i) (1 - C(i)), the chance that i is the last rank seen (``last``);
+* C(i), the probability of going on after rank i (``continuation``);
+* V(i) = C(1) ... C(i-1), the probability of reaching rank i (``visits``);
+* L(i) = V(i) (1 - C(i)), the probability that i is the last rank seen (``last``);
 * W(i) = V(i) / sum V, the share of her attention that rank i gets (``weights``);
 * s(i), where C(i) = ((i + s) / (i + s + 1))^2 (``shift``): the family of INSQ and INST.
 
@@ -43,7 +43,7 @@ class Forward:
     continuation, visits, last, weights, shift : float, array or function of the ranks
         Exactly one of them.
     survival : array, optional
-        With what chance she survives the gain at each rank: C is what was declared, times this.
+        With what probability she survives the gain at each rank: C is what was declared, times this.
     mass : float, optional
         With ``last``: what it is to be divided by (AP stops at a relevant document with probability 1 / R: last is 1
         there, the mass R; kept apart, the division comes last and is exact).
@@ -94,7 +94,7 @@ class Forward:
         if depth is not None and (isinstance(depth, bool) or int(depth) != depth or depth < 1):
             raise MeasureError(f"depth={depth!r}: expected a whole number of at least 1, or None")
         if self.kind == "continuation" and isinstance(self.rule, int | float) and not np.isnan(self.rule):
-            check_chances(np.asarray(self.rule, np.float64), 1)
+            check_probabilities(np.asarray(self.rule, np.float64), 1)
             if beyond == "endless" and depth is None and self.rule >= 1 and survival is None:
                 raise MeasureError("a user who always goes on never stops; say depth=, or beyond='stop'")
         if beyond == "endless" and self.kind not in ("shift", "continuation"):
@@ -111,7 +111,7 @@ class Forward:
         return np.broadcast_to(np.asarray(out, np.float64), np.shape(ranks) or np.shape(out))
 
     def reach(self, n: int) -> Array:
-        """The chance of reaching each of the first n ranks (for a user who does not look at the grades)."""
+        """The probability of reaching each of the first n ranks (for a user who does not look at the grades)."""
         return self.over(n).visits
 
     def over(self, n: int) -> Behaviour:
@@ -127,7 +127,7 @@ class Forward:
             x = inverse_square(rank, x)
         elif self.beyond == "endless":
             if np.ndim(self.rule) > 0 or callable(self.rule):
-                raise MeasureError("reading on for ever needs one chance of going on, the same at all ranks")
+                raise MeasureError("reading on for ever needs one probability of going on, the same at all ranks")
             tail = Geometric(float(x[-1]))
         if self.survival is not None:
             if self.kind in ("visits", "weights"):
@@ -143,7 +143,7 @@ class Forward:
         else:
             visits = x / x[0]
         if not np.isfinite(visits).all() or (visits < -_TOLERANCE).any() or not visits.any():
-            raise MeasureError(f"{self.kind} does not give a chance of reaching every rank")
+            raise MeasureError(f"{self.kind} does not give a probability of reaching every rank")
         if self.depth is not None:
             visits[self.depth :] = 0.0
         nxt = visits[1:]
@@ -163,24 +163,24 @@ class Forward:
         c = np.concatenate((c, [end]))
         if (c < -_TOLERANCE).any() or (c > 1 + _TOLERANCE).any():
             first = int(np.flatnonzero((c < -_TOLERANCE) | (c > 1 + _TOLERANCE))[0])
-            raise MeasureError(f"the chance of going on after rank {first + 1} is {c[first]:.6g}, expected 0 to 1")
+            raise MeasureError(f"the probability of going on after rank {first + 1} is {c[first]:.6g}, expected 0 to 1")
         return Behaviour(np.clip(c, 0.0, 1.0), visits, tail)
 
 
-def check_chances(chances: Array, rank: Any) -> None:
-    """Refuse what is no chance of going on."""
+def check_probabilities(probabilities: Array, rank: Any) -> None:
+    """Refuse what is no probability of going on."""
     with np.errstate(invalid="ignore"):
-        wrong = ~((chances >= -_TOLERANCE) & (chances <= 1 + _TOLERANCE))
+        wrong = ~((probabilities >= -_TOLERANCE) & (probabilities <= 1 + _TOLERANCE))
     if wrong.any():
-        ranks = np.broadcast_to(np.asarray(rank), chances.shape)
+        ranks = np.broadcast_to(np.asarray(rank), probabilities.shape)
         first = int(ranks[wrong].flat[0])
         raise MeasureError(
-            f"the chance of going on after rank {first} is {chances[wrong].flat[0]:.6g}, expected 0 to 1"
+            f"the probability of going on after rank {first} is {probabilities[wrong].flat[0]:.6g}, expected 0 to 1"
         )
 
 
 def inverse_square(rank: Array, shift: Array) -> Array:
-    """The chance of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
+    """The probability of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
     x = np.maximum(rank + shift, 0.0)
     return np.asarray((x / (x + 1.0)) ** 2)
 
@@ -195,7 +195,7 @@ class Behaviour:
     expected_depth : float
         How many documents she looks at: sum V = 1 / W(1).
     beyond : float
-        The chance that none of these ranks is her last one.
+        The probability that none of these ranks is her last one.
     """
 
     def __init__(self, continuation: Array, visits: Array, tail: Tail | None = None) -> None:
@@ -207,12 +207,12 @@ class Behaviour:
 
     @property
     def halting(self) -> Array:
-        """The chance of stopping at a rank, once there."""
+        """The probability of stopping at a rank, once there."""
         return 1.0 - self.continuation
 
     @property
     def last(self) -> Array:
-        """The chance that a rank is the last one she looks at."""
+        """The probability that a rank is the last one she looks at."""
         return self.visits * (1.0 - self.continuation)
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.forward import Behaviour, Forward, check_chances, inverse_square
+from amble.users.forward import Behaviour, Forward, check_probabilities, inverse_square
 from amble.users.forward_static import FURTHEST, NOBODY, divided, followed
 from amble.users.tails import Geometric, InverseSquare, Tail
 
@@ -110,9 +110,9 @@ class _Block:
                 "relevant": self.relevant,
             }
             user = function(**{name: points[name] for name in names})
-            if user.kind in ("visits", "weights") and callable(user.rule):  # as chances of going on
-                chances = np.asarray(user.rule(rank + 1.0) / user.rule(rank))
-                user = Forward(continuation=chances, survival=user.survival, depth=user.depth, beyond=user.beyond)
+            if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on
+                probabilities = np.asarray(user.rule(rank + 1.0) / user.rule(rank))
+                user = Forward(continuation=probabilities, survival=user.survival, depth=user.depth, beyond=user.beyond)
             value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
             if user.kind in ("visits", "weights"):
                 first = value[:, :1] if first is None else first
@@ -122,7 +122,7 @@ class _Block:
                     raise MeasureError(f"{user.kind} must be numbers that do not rise with the rank")
                 c = np.ones(gain.shape)  # only V is asked of her
             else:
-                c, visits = self._chances(user, value, rank, reach)
+                c, visits = self._probabilities(user, value, rank, reach)
             inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
             last_rank = np.full(size, user.depth) if user.depth is not None else self.length
             if user.ends:
@@ -169,19 +169,21 @@ class _Block:
         return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
 
     @staticmethod
-    def _chances(user: Forward, value: Array, rank: Array, reach: Array) -> tuple[Array, Array]:
+    def _probabilities(user: Forward, value: Array, rank: Array, reach: Array) -> tuple[Array, Array]:
         """C and V over a stretch that ``reach`` get to."""
         if user.kind == "last":
             last = value if user.mass is None else value / np.maximum(user.mass, 1e-300)
             visits = reach[:, None] - np.cumsum(last, axis=1) + last
             if not np.isfinite(last).all() or (last < -1e-9).any() or (visits - last < -1e-9).any():
-                raise MeasureError("the chances that a rank is the last one must be at least 0 and sum to at most 1")
+                raise MeasureError(
+                    "the probabilities that a rank is the last one must be at least 0 and sum to at most 1"
+                )
             visits = np.where(visits > 1e-15, visits, 0.0)
             return np.divide(visits - last, visits, out=np.zeros(last.shape), where=visits > 0), visits
         c = inverse_square(rank, value) if user.kind == "shift" else value
         if user.survival is not None:
             c = c * user.survival
-        check_chances(c, rank)
+        check_probabilities(c, rank)
         first = np.ones((c.shape[0], 1))
         return c, reach[:, None] * np.cumprod(np.concatenate((first, c[:, :-1]), axis=1), axis=1)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, scan
-from amble.users.forward import Forward, check_chances
+from amble.users.forward import Forward, check_probabilities
 from amble.users.tails import trigamma
 
 __all__ = ["score_piecewise", "score_sparse"]
@@ -43,7 +43,7 @@ def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], quest
     if user.kind == "last":
         last = value
     elif user.kind == "continuation":
-        check_chances(value, gains.position)
+        check_probabilities(value, gains.position)
         last = _before(value, gains) * (1.0 - value)
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
@@ -56,9 +56,9 @@ def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], quest
     return total
 
 
-def _before(chances: Array, gains: Gains) -> Array:
-    """The product of the chances at the hits before each one."""
-    product = scan(np.multiply.accumulate, chances, gains.offsets)
+def _before(probabilities: Array, gains: Gains) -> Array:
+    """The product of the probabilities at the hits before each one."""
+    product = scan(np.multiply.accumulate, probabilities, gains.offsets)
     return np.where(gains.ordinal == 1, 1.0, np.concatenate(([1.0], product[:-1])))
 
 
@@ -66,9 +66,9 @@ def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
     """Score a user who walks as one who does not look at the grades, but may stop at each gain as well."""
     lists = gains.lists
     if user.survival is None:
-        raise MeasureError("a user who stops at gains says with what chance she survives them")
+        raise MeasureError("a user who stops at gains says with what probability she survives them")
     survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
-    check_chances(survival, gains.position)
+    check_probabilities(survival, gains.position)
     behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
         max(int(lists.length.max(initial=0)), 1)
     )
@@ -99,9 +99,9 @@ def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
 def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
     """Score a user who changes her mind only where she gains something.
 
-    Between a gain at rank a and the next one at b she goes on with one chance c, so that V(b) = V(a) c^(b - a), or with
-    one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits between are
-    V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    Between a gain at rank a and the next one at b she goes on with one probability c, so that V(b) = V(a) c^(b - a), or
+    with one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits between are V(a)
+    (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
     """
     lists = gains.lists
     n = lists.n
@@ -119,7 +119,7 @@ def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], qu
     last = np.append(at[1:], size) - 1  # the last piece of each list
     until = np.append(rank[1:], 0.0)
     until[last] = np.maximum(lists.length, 1) + 1.0
-    pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_chance}
+    pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_probability}
     if user.kind not in pieces:
         raise MeasureError(f"a user in pieces is declared by her shift or her continuation, found {user.kind}")
     endless = np.zeros(size, bool)
@@ -148,14 +148,18 @@ def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[n
     return ratio, visits
 
 
-def _pieces_of_chance(rank: Array, until: Array, chance: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
-    check_chances(chance, rank)
+def _pieces_of_probability(
+    rank: Array, until: Array, probability: Array, endless: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    check_probabilities(probability, rank)
     m = until - rank
-    ratio = chance**m
-    sure = chance >= 1.0
-    rest = np.where(sure, 1.0, 1.0 - chance)
-    inner = (chance > 0.5) & ~sure & ~endless  # 1 - c^m without cancellation
-    gone = np.where(inner, -np.expm1(m * np.log(np.where(inner, chance, 0.5))), 1.0 - np.where(endless, 0.0, ratio))
+    ratio = probability**m
+    sure = probability >= 1.0
+    rest = np.where(sure, 1.0, 1.0 - probability)
+    inner = (probability > 0.5) & ~sure & ~endless  # 1 - c^m without cancellation
+    gone = np.where(
+        inner, -np.expm1(m * np.log(np.where(inner, probability, 0.5))), 1.0 - np.where(endless, 0.0, ratio)
+    )
     visits = np.where(sure, m, gone / rest)
     if (sure & endless).any():
         raise MeasureError("a user who never stops has no expected depth")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from amble.users.joint import NoExactLawError
 
-__all__ = ["between", "lattice", "law_of_gain", "product_of_two"]
+__all__ = ["between", "distribution_of_gain", "lattice", "product_of_two"]
 
 Array = NDArray[Any]
 
@@ -19,7 +19,7 @@ _MOST_UNITS = 1 << 22
 
 
 def between(on: Array, off: Array, at: Array) -> Array:
-    """The chance of ever coming from one of some ranks to another, given those of one rank further and one back."""
+    """The probability of ever reaching one of some ranks from another, given those of one rank further and one back."""
     ahead = np.array([np.prod(on[a:b]) for a, b in pairwise(at)])
     behind = np.array([np.prod(off[a + 1 : b + 1]) for a, b in pairwise(at)])
     out = np.eye(at.size)
@@ -38,7 +38,9 @@ def lattice(gains: Array) -> tuple[float, NDArray[np.int64]]:
         return 1.0, np.zeros(gains.size, np.int64)
     parts = [Fraction(float(v)).limit_denominator(10_000) for v in values]
     if any(abs(float(part) - v) > 1e-12 * v for part, v in zip(parts, values.tolist(), strict=True)):
-        raise NoExactLawError("the gains are no multiples of one number, so their sums are too many for an exact law")
+        raise NoExactLawError(
+            "the gains are no multiples of one number, so their sums are too many for an exact distribution"
+        )
     denominator = math.lcm(*(part.denominator for part in parts))
     numerator = math.gcd(*(int(part * denominator) for part in parts))
     unit = numerator / denominator
@@ -77,7 +79,7 @@ def product_of_two(
     return np.asarray(enter_i * (right_i * d - b * right_j) / det + enter_j * (a * right_j - c * right_i) / det)
 
 
-def law_of_gain(back: Array, loop: Array, forward: Array, stop: Array, start: Array, units: Array) -> Array:
+def distribution_of_gain(back: Array, loop: Array, forward: Array, stop: Array, start: Array, units: Array) -> Array:
     """P(T = t), t in units, of a walk all of whose ranks gain something."""
     out = [0.0]
     m = units.size

@@ -1,10 +1,9 @@
-"""Any chain on the ranks: checked, its invariant law, the chain watched on some of the ranks, and finite steps.
+"""Any chain on the ranks: checked, its stationary distribution, the chain induced on some ranks, and finite steps.
 
-The invariant law pi = pi P exists and is one if every rank can be reached from every other. Weights that are the same
-both ways give it as row sums, weights between neighbours by detailed balance, others by taking
-states out. A chain that is
-watched only when it is at some of its ranks is a chain, too; its invariant law is that of the whole chain there, but
-for a factor.
+The stationary distribution pi = pi P exists and is one if every rank can be reached from every other. Weights that are
+the same both ways give it as row sums, weights between neighbours by detailed balance, others by taking states out. A
+chain that is watched only when it is at some of its ranks is a chain, too; its stationary distribution is that of the
+whole chain there, but for a factor.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from amble.errors import MeasureError
 from amble.users.markov_models import Model, distance_weights
 
 __all__ = [
-    "chances",
     "check_irreducible",
     "check_size",
     "log_invariant",
     "moved",
     "occupied",
+    "probabilities",
     "watched",
     "watched_model",
 ]
@@ -33,17 +32,17 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Logs = NDArray[Any]
 
-_SLACK = 1e-9  # how far from 1 a row of chances may sum
+_SLACK = 1e-9  # how far from 1 a row of probabilities may sum
 _NAMED = 5  # culprits that are named, before they are counted
 _KEPT = 4  # fundamental matrices that are kept
-_LARGEST = 8192  # ranks whose chances, from each to each, are written down
+_LARGEST = 8192  # ranks whose probabilities, from each to each, are written down
 
 
 def check_size(n: int) -> None:
-    """Refuse chains whose chances fill the memory."""
+    """Refuse chains whose probabilities fill the memory."""
     if n > _LARGEST:
         raise MeasureError(
-            f"chances between {n:,} ranks, from each to each, are too many; expected at most {_LARGEST:,} "
+            f"probabilities between {n:,} ranks, from each to each, are too many; expected at most {_LARGEST:,} "
             f"(@k cuts lists)"
         )
 
@@ -66,8 +65,8 @@ def checked(weights: Any, rank: Ints, what: str = "weight") -> Array:
     return w
 
 
-def chances(weights: Array, rank: Ints) -> Array:
-    """Weights as chances, each row divided by its sum; a single rank is where she stays."""
+def probabilities(weights: Array, rank: Ints) -> Array:
+    """Weights as probabilities, each row divided by its sum; a single rank is where she stays."""
     if rank.size == 1:
         return np.ones((1, 1))
     largest = float(weights.max(initial=0.0))
@@ -80,12 +79,12 @@ def chances(weights: Array, rank: Ints) -> Array:
 
 
 def check_matrix(matrix: Any, rank: Ints) -> Array:
-    """Chances between ranks, each row summing to 1."""
-    p = checked(matrix, rank, "chance")
+    """Probabilities between ranks, each row summing to 1."""
+    p = checked(matrix, rank, "probability")
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1.0) > _SLACK)
     if wrong.size:
-        raise MeasureError(f"the chances at rank {rank[wrong[0]]} sum to {total[wrong[0]]:.12g}, expected 1")
+        raise MeasureError(f"the probabilities at rank {rank[wrong[0]]} sum to {total[wrong[0]]:.12g}, expected 1")
     return np.asarray(p / total[:, None])
 
 
@@ -116,7 +115,7 @@ def check_irreducible(weights: Array, rank: Ints) -> None:
 
 
 def log_invariant(weights: Array) -> Logs:
-    """The logarithm of the invariant law, up to a constant; by what the weights allow."""
+    """The logarithm of the stationary distribution, up to a constant; by what the weights allow."""
     n = weights.shape[0]
     if n == 1:
         return np.zeros(1, np.longdouble)
@@ -150,14 +149,14 @@ def _by_elimination(p: Array) -> Logs:
 def _taken_out(p: Array, keep: int) -> Array:
     """The chain without its states from the last one down to number ``keep``.
 
-    Before the diagonal stand the chances between what was left when a state went; in its column, what led to it for
-    each chance of leaving it.
+    Before the diagonal stand the probabilities between what was left when a state went; in its column, what led to it
+    for each probability of leaving it.
     """
     a = np.array(p)
     for k in range(a.shape[0] - 1, keep - 1, -1):
         leaves = a[k, :k].sum()
         if not leaves > 0:
-            raise MeasureError("the chain is too close to falling apart: a chance of leaving is no number above 0")
+            raise MeasureError("the chain is too close to falling apart: a probability of leaving is no number above 0")
         a[:k, k] /= leaves
         a[:k, :k] += np.outer(a[:k, k], a[k, :k])
     return a
@@ -167,10 +166,10 @@ def _taken_out(p: Array, keep: int) -> Array:
 
 
 def watched(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
-    """The chances between some states of a chain, if the others are not seen: those kept, by their places.
+    """The probabilities between some states of a chain, if the others are not seen: those kept, by their places.
 
-    And the chances that each is the first to be seen, if she starts by a law over all states: as if she came from a
-    state of its own, to which she never returns.
+    And the probabilities that each is the first to be seen, if she starts by a distribution over all states: as if she
+    came from a state of its own, to which she never returns.
     """
     n, m = p.shape[0], keep.size
     rest = np.setdiff1d(np.arange(n), keep)
@@ -185,13 +184,13 @@ def watched(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
 
 
 def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
-    """The chances between the relevant ranks of a list of n documents, and those of being seen first.
+    """The probabilities between the relevant ranks of a list of n documents, and those of being seen first.
 
-    Over all ranks, without counts, chances are as in a network of conductances, and unseen ranks are taken out of it:
-    what is left has the pseudo-inverse of the whole network's Laplacian, on the ranks kept and centred there. It is the
-    same for all lists of a length. Between neighbours, conductances in a row add by their inverses.
+    Over all ranks, without counts, probabilities are as in a network of conductances, and unseen ranks are taken out of
+    it: what is left has the pseudo-inverse of the whole network's Laplacian, on the ranks kept and centred there. It is
+    the same for all lists of a length. Between neighbours, conductances in a row add by their inverses.
 
-    She starts by a law over the ranks that she wanders over.
+    She starts by a distribution over the ranks that she wanders over.
     """
     m = rank.size
     if m == 1:
@@ -199,14 +198,14 @@ def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array
     found = np.arange(1, m + 1)
     if model.states == "OR":
         check_size(m)
-        return chances(model.weights(rank, *model.ways(rank, found)), rank), start
+        return probabilities(model.weights(rank, *model.ways(rank, found)), rank), start
     every = np.arange(1, n + 1)
     if model.connected == "LO":
         return _watched_neighbours(model, rank, n, start)
     check_size(n)
     if model.counts != "NA":
         seen = np.searchsorted(rank, every, side="right")
-        return watched(chances(model.weights(every, *model.ways(every, seen)), every), rank - 1, start)
+        return watched(probabilities(model.weights(every, *model.ways(every, seen)), every), rank - 1, start)
     inverse, leaving = _network(model.distance, n)
     some = inverse[np.ix_(rank - 1, rank - 1)]
     border = np.ones((m + 1, m + 1))

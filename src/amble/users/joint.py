@@ -1,4 +1,4 @@
-"""The joint law of what she gains and how often she looks, followed visit by visit.
+"""The joint distribution of what she gains and how often she looks, followed visit by visit.
 
 Where nothing is ever lost, the state is (rank, gain so far); where only first visits count, it is (rank, lowest and
 highest rank so far), because she has seen all ranks between them. Both are finite at every visit, but may be many: the
@@ -25,16 +25,16 @@ _CRUMB = 1e-19  # mass that is not worth a row
 
 
 class NoExactLawError(MeasureError):
-    """There is no exact law that a computer could hold."""
+    """There is no exact distribution that a computer could hold."""
 
 
 class OverBudgetError(NoExactLawError):
-    """The exact law would take more work than was allowed."""
+    """The exact distribution would take more work than was allowed."""
 
 
 def _spend(budget: int, cells: int) -> int:
     if cells > min(budget, _LARGEST):
-        raise OverBudgetError("the exact law would take more work than its budget allows")
+        raise OverBudgetError("the exact distribution would take more work than its budget allows")
     return budget - cells
 
 

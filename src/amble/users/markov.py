@@ -2,8 +2,8 @@
 
 Ferrante, Ferro and Maistro (2014) let a Markov chain choose the next rank. Only her visits to relevant documents are
 watched, and precision there is averaged over all of them. In the long run that is sum over the relevant ranks i of
-pi(i) Prec(i), pi being the invariant law of the chain that is watched: Markov Precision. There is no last rank and no
-depth to ask for: she never stops.
+pi(i) Prec(i), pi being the stationary distribution of the chain that is watched: Markov Precision. There is no last
+rank and no depth to ask for: she never stops.
 
 If she spends 1 / mu(i) at rank i in the mean, what counts is time: pi(i) / mu(i), made to sum to 1. If she looks at n
 relevant documents only, pi is where she is in the mean over these visits, given where she starts; her score is the mean
@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.balance import drawn, pair_sums, row_sums, share
-from amble.users.finite_steps import exact_law, followed, variance
+from amble.users.finite_steps import exact_distribution, followed, variance
 from amble.users.forward import Behaviour
 from amble.users.invariant import (
-    chances,
     check_irreducible,
     check_matrix,
     check_size,
@@ -34,6 +33,7 @@ from amble.users.invariant import (
     log_invariant,
     moved,
     occupied,
+    probabilities,
     watched,
     watched_model,
 )
@@ -50,7 +50,7 @@ STARTS = ("first", "uniform")
 
 
 class Wander:
-    """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a law.
+    """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a distribution.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Wander:
     counts : {"NA", "FRBN", "FNBR", "FIRBIN", "FINBIR"}
         With ``model``: how what she has passed draws her forward or back.
     weights : function of two ranks, or square array
-        Her chance of going from rank i to rank j is in proportion to ``weights(i, j)``; the function gets arrays.
+        Her probability of going from rank i to rank j is in proportion to ``weights(i, j)``; the function gets arrays.
     matrix : function of the ranks, or square array
-        Her chances of going from rank to rank; each row sums to 1.
-    law : function of the ranks, or array
-        No chain, but the law itself, by rank; on the relevant ranks it is made to sum to 1.
+        Her probabilities of going from rank to rank; each row sums to 1.
+    distribution : function of the ranks, or array
+        No chain, but the distribution itself, by rank; on the relevant ranks it is made to sum to 1.
     states : {"AD", "OR"}
         With ``weights`` or ``matrix``: she wanders over all documents, or over the relevant ones only.
     rates : function of the ranks, or array, optional
@@ -100,14 +100,14 @@ class Wander:
         counts: str = "NA",
         weights: Callable[[Array, Array], ArrayLike] | ArrayLike | None = None,
         matrix: Callable[[Array], ArrayLike] | ArrayLike | None = None,
-        law: ByRank | None = None,
+        distribution: ByRank | None = None,
         states: str = "AD",
         rates: ByRank | None = None,
         steps: int | None = None,
         start: Any = "first",
         rescale: str = "NA",
     ) -> None:
-        kinds = {"model": model, "weights": weights, "matrix": matrix, "law": law}
+        kinds = {"model": model, "weights": weights, "matrix": matrix, "distribution": distribution}
         given = [(kind, rule) for kind, rule in kinds.items() if rule is not None]
         if len(given) != 1:
             raise MeasureError(f"a wanderer is declared by one of {', '.join(kinds)}; found {len(given)} of them")
@@ -123,22 +123,24 @@ class Wander:
             raise MeasureError(f"rescale={rescale!r:.60}: expected one of {', '.join(map(repr, RESCALING))}")
         if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
             raise MeasureError(f"steps={steps!r:.60}: expected a whole number of at least 1, or None")
-        if steps is not None and law is not None:
-            raise MeasureError("steps: a wanderer declared by a law takes none")
+        if steps is not None and distribution is not None:
+            raise MeasureError("steps: a wanderer declared by a distribution takes none")
         if isinstance(start, str) and start not in STARTS:
             raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
         self.loops, self.states = loops, states if self.model is None else self.model.states
         self.rates, self.start = _own(rates), start if isinstance(start, str) else _own(start)
         self.steps, self.rescale = steps, rescale
-        self._laws: dict[int, Logs] = {}  # over all ranks, by the list's length, where that is all that matters
+        self._distributions: dict[
+            int, Logs
+        ] = {}  # over all ranks, by the list's length, where that is all that matters
 
     @property
     def story(self) -> str:
         """What she does, in words."""
         if self.model is not None:
             told = [self.model.story]
-        elif self.kind == "law":
-            told = ["She is at each relevant document of the list with a chance that was given."]
+        elif self.kind == "distribution":
+            told = ["She is at each relevant document of the list with a probability that was given."]
         else:
             over = "all documents" if self.states == "AD" else "the relevant documents"
             told = [f"She wanders over {over} of the list, with a {self.kind.rstrip('s')} of her own for every move."]
@@ -176,9 +178,9 @@ class Wander:
     # ---- the chain
 
     def logs(self, rank: Ints, n: int) -> Logs:
-        """The logarithm of the invariant law of the chain: of all ranks (AD), or of the relevant ones given (OR)."""
+        """Logarithm of the stationary distribution: over all ranks (AD), or over the relevant ones given (OR)."""
         every = np.arange(1, n + 1)
-        over = every if self.states == "AD" or self.kind == "law" else rank
+        over = every if self.states == "AD" or self.kind == "distribution" else rank
         if not over.size:
             return np.zeros(0, np.longdouble)
         if self.model is not None:
@@ -189,20 +191,24 @@ class Wander:
             return np.asarray(np.log(sums.astype(np.longdouble)))
         if over is rank:
             return log_invariant(self._weights(over))
-        if n not in self._laws:
-            self._laws[n] = self._given(every) if self.kind == "law" else log_invariant(self._weights(every))
-        return self._laws[n]
+        if n not in self._distributions:
+            self._distributions[n] = (
+                self._given(every) if self.kind == "distribution" else log_invariant(self._weights(every))
+            )
+        return self._distributions[n]
 
     def _given(self, rank: Ints) -> Logs:
-        law = by_rank(self.rule, rank, "law", last=False)
-        if not ((law >= 0) & np.isfinite(law)).all():
-            first = int(np.flatnonzero(~((law >= 0) & np.isfinite(law)))[0])
-            raise MeasureError(f"the law at rank {rank[first]} is {law[first]:g}, expected a finite number, 0 or more")
+        distribution = by_rank(self.rule, rank, "distribution", last=False)
+        if not ((distribution >= 0) & np.isfinite(distribution)).all():
+            first = int(np.flatnonzero(~((distribution >= 0) & np.isfinite(distribution)))[0])
+            raise MeasureError(
+                f"the probability of rank {rank[first]} is {distribution[first]:g}, expected a finite number, 0 or more"
+            )
         with np.errstate(divide="ignore"):
-            return np.log(law.astype(np.longdouble))
+            return np.log(distribution.astype(np.longdouble))
 
     def _weights(self, rank: Ints) -> Array:
-        """Her own weights or chances between ranks, checked."""
+        """Her own weights or probabilities between ranks, checked."""
         check_size(rank.size)
         if self.kind == "matrix":
             ranks = rank.astype(np.float64)
@@ -225,38 +231,38 @@ class Wander:
             if self.loops == "NL" and w.ndim == 2 and w.shape[0] == w.shape[1]:
                 np.fill_diagonal(w, 0.0)
             w = checked(w, rank)
-            chances(w, rank)  # refuses ranks that she cannot leave
+            probabilities(w, rank)  # refuses ranks that she cannot leave
         if rank.size > 1:
             check_irreducible(w, rank)
         return w
 
     def moves(self, rank: Ints, n: int) -> tuple[Array, Array]:
-        """Her chances between the relevant ranks, the others being passed unseen, and of which one she looks at first.
+        """Transition probabilities between the relevant ranks, the others passed unseen, and the start over them.
 
-        With P her chain, R the relevant ranks, N the others and a start by the law l over both, these are
+        With P her chain, R the relevant ranks, N the others and a start by the distribution l over both, these are
         P_RR + P_RN (I - P_NN)^-1 P_NR and l_R + l_N (I - P_NN)^-1 P_NR.
         """
-        if self.kind == "law":
-            raise MeasureError("she is declared by a law, not by a chain: she makes no moves")
+        if self.kind == "distribution":
+            raise MeasureError("she is declared by a distribution, not by a chain: she makes no moves")
         every = np.arange(1, n + 1)
         start = self.starting(every if self.states == "AD" else rank)
         if self.model is not None:
             return watched_model(self.model, rank, n, start)
         if self.states == "OR":
-            return chances(self._weights(rank), rank), start
-        return watched(chances(self._weights(every), every), rank - 1, start)
+            return probabilities(self._weights(rank), rank), start
+        return watched(probabilities(self._weights(every), every), rank - 1, start)
 
     def starting(self, over: Ints) -> Array:
-        """The law of where she starts, among the ranks that she wanders over."""
+        """The distribution of where she starts, among the ranks that she wanders over."""
         if isinstance(self.start, str):
             first = np.arange(over.size) == 0
             return np.full(over.size, 1.0 / over.size) if self.start == "uniform" else first.astype(np.float64)
-        law = by_rank(self.start, over, "start", last=False)
-        if not ((law >= 0) & np.isfinite(law)).all() or not law.sum() > 0:
+        distribution = by_rank(self.start, over, "start", last=False)
+        if not ((distribution >= 0) & np.isfinite(distribution)).all() or not distribution.sum() > 0:
             raise MeasureError(
                 "start: expected a probability, 0 or more, for each rank, and more than 0 at some of hers"
             )
-        return np.asarray(law / law.sum())
+        return np.asarray(distribution / distribution.sum())
 
     def times(self, rank: Ints) -> Array:
         """The mean time that she spends at each of some ranks."""
@@ -316,13 +322,13 @@ class Wandering(Behaviour):
     def _watched(self) -> Array:
         rank = self.relevant
         if self.wander.steps is not None and rank.size > 1:
-            law = occupied(self.moves, self.first, self.wander.steps)
+            distribution = occupied(self.moves, self.first, self.wander.steps)
         else:
             logs = self._logs[rank - 1] if self._logs.size == self.n else self._logs
             if not np.isfinite(logs).any():
-                raise MeasureError("the law is 0 at every relevant rank")
-            law = share(logs)
-        time = law * self.wander.times(rank)
+                raise MeasureError("the distribution is 0 at every relevant rank")
+            distribution = share(logs)
+        time = distribution * self.wander.times(rank)
         return np.asarray(time / time.sum())
 
     @cached_property
@@ -336,7 +342,7 @@ class Wandering(Behaviour):
 
     @cached_property
     def everywhere(self) -> Array:
-        """By rank: the invariant law of her chain, with the visits to documents that are not relevant."""
+        """By rank: the stationary distribution of her chain, with the visits to documents that are not relevant."""
         out = np.zeros(self.n)
         if self._logs.size:
             out[slice(None) if self._logs.size == self.n else self.relevant - 1] = share(self._logs)
@@ -350,12 +356,12 @@ class Wandering(Behaviour):
 
     @property
     def moves(self) -> Array:
-        """The chances of going from one relevant document to another: a row and a column for each."""
+        """The probabilities of going from one relevant document to another: a row and a column for each."""
         return self._moves[0]
 
     @property
     def first(self) -> Array:
-        """The law of the relevant document that she looks at first."""
+        """The distribution of the relevant document that she looks at first."""
         return self._moves[1]
 
     def after(self, moves: int) -> Array:
@@ -388,24 +394,24 @@ class Wandering(Behaviour):
         return self.moves, self.first, self.precision[at - 1], self.wander.times(at), self.wander.steps
 
     @cached_property
-    def law(self) -> Law:
-        """The law of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
+    def distribution(self) -> Distribution:
+        """The distribution of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
 
         Without steps, what rescaling takes away is at 0, as it is for AP. NoExactLawError if steps are too many.
         """
         if not self.relevant.size:
-            return Law([0.0], [1.0])
+            return Distribution([0.0], [1.0])
         if self.wander.steps is not None:
-            values, probs = exact_law(*self._looks)
-            return Law(values * self.scale, probs)
+            values, probs = exact_distribution(*self._looks)
+            return Distribution(values * self.scale, probs)
         values, probs = self.precision[self.relevant - 1], self._weights[self.relevant - 1] * self.scale
-        return Law(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - self.scale)))
+        return Distribution(np.append(values, 0.0), np.append(probs, max(0.0, 1.0 - self.scale)))
 
     @property
     def variance(self) -> float:
         """The variance of her score over users: exact, for any number of steps if all visits count alike."""
         if not self.relevant.size or self.wander.steps is None or self.wander.rates is not None:
-            return self.law.var
+            return self.distribution.var
         p, first, precision, _, steps = self._looks
         return variance(p, first, precision, steps) * self.scale**2
 
@@ -415,7 +421,7 @@ class Wandering(Behaviour):
         Her score is the one divided by the other; without rates, the time is the number of steps.
         """
         if self.wander.steps is None:
-            raise MeasureError("she never stops, so nobody comes home with a score; ask for her law")
+            raise MeasureError("she never stops, so nobody comes home with a score; ask for her distribution")
         if not self.relevant.size:
             yield np.zeros(users), np.full(users, float(self.wander.steps))
             return

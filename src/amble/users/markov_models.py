@@ -1,6 +1,6 @@
 """Where a wanderer goes next: the family of Ferrante, Ferro and Maistro (2014), and of the program they published.
 
-From rank i she goes to rank j with a chance in proportion to a weight, the product of
+From rank i she goes to rank j with a probability in proportion to a weight, the product of
 
 * the distance: d(k) = 1 (``NA``), 1 / (k + 1) (``ID``) or 1 / log10(k + 2) (``LID``), where k = abs(i - j);
 * the counts: 1 (``NA``), or a number that depends on the rank i she is at: one going forward, f(i), another one going
@@ -11,7 +11,8 @@ She goes to all ranks (``GL``) or to the neighbours only (``LO``) of the ranks t
 (``AD``), or those of relevant documents only (``OR``). She never stays (``NL``), or she may (``SL``), with the weight
 d(0), times f(i) + b(i) where there are counts.
 
-A row of chances sums to 1, so only the ratio f : b matters. Hence ``FIRBIN`` is ``FNBR`` and ``FINBIR`` is ``FRBN``.
+A row of probabilities sums to 1, so only the ratio f : b matters. Hence ``FIRBIN`` is ``FNBR`` and ``FINBIR`` is
+``FRBN``.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ DISTANCES = {
 LOOPS = {"NL": "and never stays where she is", "SL": "or stays where she is, at distance 0"}
 COUNTS = {
     "NA": "",
-    "FRBN": "What she has passed draws her forward if it is relevant, back if it is not: her chances of going forward "
+    "FRBN": "What she has passed draws her forward if it is relevant, back if it is not: her probabilities of forward "
     "and back are as 1 + relevant to 1 + other documents down to her rank.",
-    "FNBR": "What she has passed draws her back if it is relevant, forward if it is not: her chances of going forward "
+    "FNBR": "What she has passed draws her back if it is relevant, forward if it is not: her probabilities of forward "
     "and back are as 1 + other to 1 + relevant documents down to her rank.",
-    "FIRBIN": "Relevant documents hold her from going forward, others from going back: her chances of going forward "
+    "FIRBIN": "Relevant documents hold her from going forward, others from going back: her probabilities of forward "
     "and back are as 1 / (1 + relevant) to 1 / (1 + other) documents down to her rank; that is FNBR.",
-    "FINBIR": "Relevant documents hold her from going back, others from going forward: her chances of going forward "
+    "FINBIR": "Relevant documents hold her from going back, others from going forward: her probabilities of forward "
     "and back are as 1 / (1 + other) to 1 / (1 + relevant) documents down to her rank; that is FRBN.",
 }
 RESCALING = {
@@ -85,8 +86,9 @@ class Model(NamedTuple):
     --------
     >>> from amble.users.markov_models import Model
     >>> Model.read("GL_AD_ID").story
-    'She wanders over all documents of the list, from any of them to any other, the nearer the likelier, as 1 / (distance + 1), and never stays where she is.'
-    """  # noqa: E501
+    'She wanders over all documents of the list, from any of them to any other, the nearer the likelier, as 1 /
+    (distance + 1), and never stays where she is.'
+    """
 
     connected: str
     states: str

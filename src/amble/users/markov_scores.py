@@ -1,7 +1,7 @@
 """Scores of users who wander: of thousands of lists at once where the model is known, one by one otherwise.
 
-What costs time is the invariant law. It depends on the model, not on rescaling, so it is kept for measures that differ
-in nothing else. Lists are taken together that have as many ranks for her to wander over.
+What costs time is the stationary distribution. It depends on the model, not on rescaling, so it is kept for measures
+that differ in nothing else. Lists are taken together that have as many ranks for her to wander over.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def score_wander(measure: Any, gains: Gains) -> Array:
         if key not in gains.made:
             gains.made[key] = _mean_precision(model, found, rates)
         return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
-    if user is not None and user.steps is None and (user.kind == "law" or user.states == "AD"):
+    if user is not None and user.steps is None and (user.kind == "distribution" or user.states == "AD"):
         times = user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
         mean = _averaged(_own_weights(user, found) * times[found.position - 1], found)
         return np.asarray(mean * _scale(user.rescale, gains, found))
@@ -71,7 +71,7 @@ def score_wander(measure: Any, gains: Gains) -> Array:
 def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
     """What the user of a measure does on list i."""
     if measure.is_population:
-        raise MeasureError(f"{measure} is a population, not one user; ask for its law, or for a user of it")
+        raise MeasureError(f"{measure} is a population, not one user; ask for its distribution, or for a user of it")
     if "most" not in gains.made:
         gains.made["most"] = _most(gains, _found(gains))
     return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
@@ -132,7 +132,7 @@ def _scale(rescale: str, gains: Gains, found: Found) -> Any:
 
 
 def _mean_precision(model: Model, found: Found, times: Array | None) -> Array:
-    """Precision at the relevant ranks of each list, averaged by the invariant law there."""
+    """Precision at the relevant ranks of each list, averaged by the stationary distribution there."""
     weight = _weights(model, found)
     if times is not None:
         weight = weight * times[found.position - 1]
@@ -147,7 +147,7 @@ def _averaged(weight: Array, found: Found) -> Array:
 
 
 def _weights(model: Model, found: Found) -> Array:
-    """The invariant law at the relevant ranks, up to a factor of each list."""
+    """The stationary distribution at the relevant ranks, up to a factor of each list."""
     if model.counts == "NA" and model.states == "AD":
         return row_sums(model, found.position, found.length[found.list])
     out = np.ones(found.position.size)
@@ -185,7 +185,7 @@ def _own_weights(user: Wander, found: Found) -> Array:
         return np.zeros(0)
     most = np.maximum.reduceat(logs, found.offsets[:-1][some])
     if not np.isfinite(most).all():
-        raise MeasureError("the law is 0 at every relevant rank")
+        raise MeasureError("the distribution is 0 at every relevant rank")
     return np.asarray(np.exp((logs - np.repeat(most, found.size[some])).astype(np.float64)))
 
 

@@ -1,14 +1,15 @@
 """A user in a session: down a list, back, on to the next query, or home.
 
-At every document she goes forward with chance p, back with q, on to the next query with r, and stops with s; at the
-first document of a list there is no way back, at the last no way forward, and the other chances are scaled up (van
-Dijk, Ferrante, Ferro & Kanoulas 2019). Whatever is scaled, r and s keep their ratio, so that she leaves every list for
-the next query with the same chance r / (r + s), wherever she is on it and however long it is: that is the chance of
-reaching query j + 1 from query j. How long it takes is another matter, and two numbers tell it:
+At every document she goes forward with probability p, back with q, on to the next query with r, and stops with s; at
+the first document of a list there is no way back, at the last no way forward, and the other probabilities are scaled up
+(van Dijk, Ferrante, Ferro & Kanoulas 2019). Whatever is scaled, r and s keep their ratio, so that she leaves every list
+for the next query with the same probability r / (r + s), wherever she is on it and however long it is: that is the
+probability of reaching query j + 1 from query j. How long it takes is another matter, and two numbers tell it:
 
     e(i)   the mean number of steps from document 1 to document i, if she leaves by neither exit:
            m_1 = 1, m_k = (1 + q' m_(k-1)) / p' with p' = p / (p + q) and q' = q / (p + q), e(i) = m_1 + ... + m_(i-1)
-    e_Q    the mean number of steps until she asks the next query, if she does not stop. With f_k the chance to get from
+    e_Q    the mean number of steps until she asks the next query, if she does not stop. With f_k the probability to get
+    from
            k to k + 1, tau_k the mean number of steps until she does or leaves (both from the left, in one pass, without
            a subtraction), it is the sum of f_1 ... f_(k-1) tau_k, and differs between lists of different lengths in
            its last term only.
@@ -45,12 +46,12 @@ class SessionWalk:
     Parameters
     ----------
     p, q, r, s : float
-        The chances to go forward, back, on to the next query, and to stop; p, r and s above 0, and 1 together.
+        The probabilities to go forward, back, on to the next query, and to stop; p, r and s above 0, and 1 together.
     endless : bool
         Lists and sessions go on for ever (session RBP's user), and nothing is scaled up at their ends; needs q = 0.
     last : {"stay", "stop"}
-        At the last query there is no next one. She does not think of it, and the other chances are scaled up (MsM);
-        or she stops where she would have asked it (the expected measures of Kanoulas et al. 2011).
+        At the last query there is no next one. She does not think of it, and the other probabilities are scaled up
+        (MsM); or she stops where she would have asked it (the expected measures of Kanoulas et al. 2011).
 
     Examples
     --------
@@ -64,7 +65,7 @@ class SessionWalk:
     def __init__(self, p: float, q: float, r: float, s: float, *, endless: bool = False, last: str = "stay") -> None:
         for name, value in (("p", p), ("q", q), ("r", r), ("s", s)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise MeasureError(f"{name}={value!r:.60}: expected a chance between 0 and 1")
+                raise MeasureError(f"{name}={value!r:.60}: expected a probability between 0 and 1")
         total = p + q + r + s
         if abs(total - 1) > _SLACK:
             raise MeasureError(f"p + q + r + s = {p:g} + {q:g} + {r:g} + {s:g} = {total:.6g}, expected 1")
@@ -74,7 +75,7 @@ class SessionWalk:
             ("s", s, "she never stops"),
         ):
             if value == 0:
-                raise MeasureError(f"{name} = 0: {what}; expected a chance above 0")
+                raise MeasureError(f"{name} = 0: {what}; expected a probability above 0")
         if endless and q > 0:
             raise MeasureError(f"q = {q:g} on endless lists: expected 0")
         if last not in ("stay", "stop"):
@@ -87,7 +88,7 @@ class SessionWalk:
 
     @property
     def onward(self) -> float:
-        """The chance to go on from a query to the next."""
+        """The probability to go on from a query to the next."""
         return self.r / (self.r + self.s)
 
     def times(self, n: int) -> Array:
@@ -122,7 +123,7 @@ class SessionWalk:
         """
         p, q, r = self.p, self.q, self.r
         out = np.ones(n + 1)
-        reach = passed = 1.0  # the chance to come to k; the sum over the ranks before k
+        reach = passed = 1.0  # the probability to come to k; the sum over the ranks before k
         stays, steps = r / (p + r), 1.0  # 1 - f_k and tau_k at k = 1
         passed = steps
         reach = p / (p + r)
@@ -152,7 +153,7 @@ class SessionStroll:
     lengths : ndarray
         How many documents each query shows.
     reach : ndarray
-        The chance that she ever asks each query.
+        The probability that she ever asks each query.
 
     Examples
     --------
@@ -170,10 +171,10 @@ class SessionStroll:
 
     @property
     def reach(self) -> Array:
-        """The chance that she ever asks each query."""
+        """The probability that she ever asks each query."""
         return np.asarray(self.walk.onward ** np.arange(self.lengths.size))
 
-    def _chances(self, j: int) -> tuple[Array, Array, Array, Array]:
+    def _probabilities(self, j: int) -> tuple[Array, Array, Array, Array]:
         """Forward, back, on, stop at each document of query j."""
         w, n = self.walk, int(self.lengths[j])
         p, q, r, s = (np.full(n, x) for x in (w.p, w.q, w.r, w.s))
@@ -193,10 +194,10 @@ class SessionStroll:
 
     @cached_property
     def _within(self) -> list[tuple[Array, Array]]:
-        """For each query, once there: the chance to see each document, and how often she does."""
+        """For each query, once there: the probability to see each document, and how often she does."""
         out: list[tuple[Array, Array]] = []
         for j, n in enumerate(self.lengths.tolist()):
-            p, q, r, s = self._chances(j)
+            p, q, r, s = self._probabilities(j)
             if n == 0:
                 out.append((np.zeros(0), np.zeros(0)))
                 continue
@@ -213,7 +214,7 @@ class SessionStroll:
 
     @property
     def seen(self) -> list[Array]:
-        """The chance that she ever looks at each document, query by query."""
+        """The probability that she ever looks at each document, query by query."""
         return [r * of for r, (of, _) in zip(self.reach.tolist(), self._within, strict=True)]
 
     @property
@@ -223,8 +224,8 @@ class SessionStroll:
 
     @property
     def last(self) -> list[Array]:
-        """The chance that she stops at each document, query by query."""
-        return [visits * self._chances(j)[3] for j, visits in enumerate(self.visits)]
+        """The probability that she stops at each document, query by query."""
+        return [visits * self._probabilities(j)[3] for j, visits in enumerate(self.visits)]
 
     @property
     def expected_queries(self) -> float:
@@ -261,9 +262,9 @@ class SessionStroll:
         n = self.lengths.tolist()
         starts = np.concatenate(([0], np.cumsum(n)))
         y = np.concatenate(self._gains(gains))
-        tables = [self._chances(j) for j in range(len(n))]
-        chances = [np.concatenate(part) for part in zip(*tables, strict=True)]
-        limits = np.cumsum(np.stack(chances), axis=0)  # forward, back, on, stop
+        tables = [self._probabilities(j) for j in range(len(n))]
+        probabilities = [np.concatenate(part) for part in zip(*tables, strict=True)]
+        limits = np.cumsum(np.stack(probabilities), axis=0)  # forward, back, on, stop
         first = first and self.walk.q > 0  # else there is no second visit
         batch = max(1, min(_BATCH, _MOST_MARKS // max(y.size, 1))) if first else _BATCH
         for begin in range(0, users, batch):

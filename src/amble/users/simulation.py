@@ -19,13 +19,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.effort import Effort
 from amble.users.markov import Wandering
 from amble.users.walk_on_list import Stroll
 
-__all__ = ["Simulation", "Tally", "check_users", "compiled", "efforts", "simulated_law", "simulated_steps", "strolls"]
+__all__ = [
+    "Simulation",
+    "Tally",
+    "check_users",
+    "compiled",
+    "efforts",
+    "simulated_distribution",
+    "simulated_steps",
+    "strolls",
+]
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -64,8 +73,8 @@ def check_users(users: Any, seed: Any, threads: Any) -> None:
             raise MeasureError(f"{name}={value!r:.60}: expected a whole number of at least {least}, at most {most}")
 
 
-class Simulation(Law):
-    """A law that was simulated, with what the users did on the way.
+class Simulation(Distribution):
+    """A distribution that was simulated, with what the users did on the way.
 
     Attributes
     ----------
@@ -134,8 +143,8 @@ class Tally:
         self.values, place = np.unique(both, return_inverse=True)
         self.counts = np.asarray(np.bincount(place.ravel(), np.concatenate((self.counts, counts))), np.float64)
 
-    def law(self, users: int, seed: int) -> Simulation:
-        """The law so far; each of ``users`` users may have walked several lists."""
+    def distribution(self, users: int, seed: int) -> Simulation:
+        """The distribution so far; each of ``users`` users may have walked several lists."""
         self._count()
         return Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
 
@@ -224,16 +233,16 @@ def _in_order(one: Callable[[int], Any], firsts: range, threads: int) -> Iterato
                 waiting.append(pool.submit(one, following))
 
 
-def simulated_law(
+def simulated_distribution(
     stroll: Stroll, gains: Array, *, users: int, seed: int, threads: int = 1, progress: Progress | None = None
 ) -> Simulation:
-    """The law of T / f(H) among users who walk one list."""
+    """The distribution of T / f(H) among users who walk one list."""
     check_users(users, seed, threads)
     tally = Tally()
     for total, steps in strolls(stroll, [gains], users=users, seed=seed, threads=threads, progress=progress):
         effort = efforts(stroll.effort, steps)
         tally.add(total[:, 0] / effort, total[:, 0], effort, steps)
-    return tally.law(users, seed)
+    return tally.distribution(users, seed)
 
 
 def simulated_steps(user: Wandering, tally: Tally, *, users: int, seed: int, of: int = 0) -> Tally:

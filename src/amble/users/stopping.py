@@ -1,20 +1,20 @@
-"""The law of a score over users who walk down and stop."""
+"""The distribution of a score over users who walk down and stop."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.users.forward import Behaviour
 
-__all__ = ["law_of_stops"]
+__all__ = ["distribution_of_stops"]
 
 Array = NDArray[np.float64]
 
 
-def law_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float) -> Law:
-    """The law of what users go home with: from where each stops, what she met on her way, and what is asked of her."""
+def distribution_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float) -> Distribution:
+    """Distribution of the score over users, from the rank where each stops, the gains met before, and the question."""
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
     t = np.cumsum(gain)
     values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[question]
@@ -26,4 +26,4 @@ def law_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float)
         left = max(0.0, 1.0 - float(probs.sum()))
     if left > 0:  # she leaves with nothing
         values, probs = np.append(values, 0.0), np.append(probs, left)
-    return Law(values / scale if scale > 0 else np.zeros(values.size), probs)
+    return Distribution(values / scale if scale > 0 else np.zeros(values.size), probs)

@@ -52,13 +52,13 @@ class Tail(Protocol):
     """How the readers of ranks beyond n go on."""
 
     def continuation(self, rank: int) -> float:
-        """The chance of going on after a rank beyond the list."""
+        """The probability of going on after a rank beyond the list."""
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
         """The expected visits to ranks beyond n + skip, if a share ``reach`` gets to n + 1."""
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """Ranks and the chances of stopping there; the last one stands for all that follow."""
+        """Ranks and the probabilities of stopping there; the last one stands for all that follow."""
 
 
 class Geometric:
@@ -72,7 +72,7 @@ class Geometric:
         self.p = p
 
     def continuation(self, rank: int) -> float:
-        """The chance of going on."""
+        """The probability of going on."""
         return self.p
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
@@ -84,7 +84,7 @@ class Geometric:
         count = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.p))) if self.p > 0 else 1
         if count > _MOST:
             raise MeasureError(
-                f"going on with probability {self.p!r}, she sees some {count:.1g} ranks, too many for a law"
+                f"going on with probability {self.p!r}, she sees some {count:.1g} ranks, too many for a distribution"
             )
         k = np.arange(count, dtype=np.float64)
         return n + 1 + k, reach * (1 - self.p) * self.p**k
@@ -97,7 +97,7 @@ class InverseSquare:
         self.shift = shift
 
     def continuation(self, rank: int) -> float:
-        """The chance of going on."""
+        """The probability of going on."""
         x = max(rank + float(self.shift), 0.0)
         return (x / (x + 1)) ** 2
 
@@ -107,7 +107,7 @@ class InverseSquare:
         return reach * x**2 * trigamma(x + skip)
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """The chances fall as the cube of the rank; those far beyond are gathered at their ranks' harmonic mean."""
+        """The probabilities fall as the cube of the rank; those far beyond are gathered at the harmonic mean."""
         x = n + 1 + float(self.shift)
         k = np.arange(_ATOMS + 1, dtype=np.float64)
         reached = reach * (x / (x + k)) ** 2

@@ -22,14 +22,14 @@ Ints = NDArray[np.int64]
 
 _CELLS = 1 << 15  # lists x ranks that fit into a processor's cache
 _CYCLE, _MEMORY = 10, 6  # steps between extrapolations, and how many changes these look at
-_SETTLED = 2e-14  # a change of the law, in all, that is nothing but rounding
+_SETTLED = 2e-14  # a change of the distribution, in all, that is nothing but rounding
 _NEARLY = 1e-11  # below this a change that does not shrink any more is rounding, too; in long lists a little more
 _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
 
 
 def settle(weights: Array, rank: Ints, forward: Array, back: Array) -> tuple[Array, Array]:
-    """The invariant law of several lists, divided by the weights that leave each rank, and those weights.
+    """The stationary distribution of several lists, divided by the weights that leave each rank, and those weights.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class _Steps:
             if done.any():
                 steps, active, y, change = steps._only(~done), active[~done], y[~done], change[~done]
             before = change
-        raise MeasureError(f"the invariant law was not found in {_MOST} steps")
+        raise MeasureError(f"the stationary distribution was not found in {_MOST} steps")
 
     def _only(self, keep: NDArray[np.bool_]) -> _Steps:
         """Some of the lists."""

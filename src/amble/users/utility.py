@@ -109,7 +109,7 @@ class Utility:
         return np.asarray(y[:, None] * (1.0 - self.loss) ** k)
 
     def table(self, gains: Array, returns: float) -> NDArray[np.float64]:
-        """g(k, y) for as many visits as matter when she comes back to no document with more than this chance."""
+        """g(k, y) for as many visits as matter when she comes back to no document with more than this probability."""
         if self.function is None and self.visits is not None:
             return self.values(gains, self.visits.size)
         kept = self.geometric
@@ -120,7 +120,7 @@ class Utility:
         return self.values(gains, min(count, _MOST_VISITS))
 
     def series(self, gains: Array, away: Array) -> Array:
-        """The sum over k of g(k, y) x^(k-1), where x = 1 - away is the chance of coming back."""
+        """The sum over k of g(k, y) x^(k-1), where x = 1 - away is the probability of coming back."""
         if self.function is None and self.visits is None:
             if self.loss == 0:
                 return gains / away

@@ -1,10 +1,10 @@
 """Users who walk a ranking back and forth, and stop (Ferrante and Ferro, 2020: the random walk browsing model).
 
-At each rank she goes forward with chance p, back with q, and stops with 1 - p - q. What she gains from a document
+At each rank she goes forward with probability p, back with q, and stops with 1 - p - q. What she gains from a document
 depends on how often she has been there; all she has gained is divided by a function of how many visits she made.
 
 `Walk` is the user; `Walk.over` puts her on a list, and the `Stroll` that it returns knows her visits, her last rank,
-how many visits she makes, what she gains, and the whole law of her score: exactly, not by simulation.
+how many visits she makes, what she gains, and the whole distribution of her score: exactly, not by simulation.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from amble.users.effort import Effort
 from amble.users.utility import Utility
 from amble.users.walk_on_list import Stroll
 
-__all__ = ["Chances", "Walk"]
+__all__ = ["Probabilities", "Walk"]
 
 Array = NDArray[Any]
-_NEVER = 1e-12  # a chance of stopping that is none
+_NEVER = 1e-12  # a probability of stopping that is none
 _NEVER_STOPS = (
     "p + q = 1 at every rank: she never stops of her own accord, and does not always come to the end of the list; "
     "expected p + q < 1 somewhere, or p > 0 everywhere and a list that ends"
@@ -33,22 +33,22 @@ _NEVER_STOPS = (
 Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
 
 
-class Chances:
-    """A chance at every rank: one number, one for each rank (the last holds further down), or one for each grade.
+class Probabilities:
+    """A probability at every rank: one number, one for each rank (the last holds further down), or one for each grade.
 
-    A function is called with the ranks. With a table of grades, a grade that is not in it has the chance of the next
-    lower one that is; an unjudged document has grade 0.
+    A function is called with the ranks. With a table of grades, a grade that is not in it has the probability of the
+    next lower one that is; an unjudged document has grade 0.
 
     Examples
     --------
-    >>> from amble.users.walk import Chances
-    >>> Chances([0.5, 0.4]).at(4)
+    >>> from amble.users.walk import Probabilities
+    >>> Probabilities([0.5, 0.4]).at(4)
     array([0.5, 0.4, 0.4, 0.4])
-    >>> Chances({0: 0.6, 1: 0.3}).at(3, np.array([0.0, 2.0, 1.0]))
+    >>> Probabilities({0: 0.6, 1: 0.3}).at(3, np.array([0.0, 2.0, 1.0]))
     array([0.6, 0.3, 0.3])
     """
 
-    def __init__(self, rule: Rule, name: str = "chance") -> None:
+    def __init__(self, rule: Rule, name: str = "probability") -> None:
         self.name = name
         self.function: Callable[[Array], Any] | None = rule if callable(rule) else None
         self.grades: Array | None = None
@@ -62,9 +62,11 @@ class Chances:
             else:
                 self.values = np.array(rule, np.float64, ndmin=1)
         except (TypeError, ValueError):
-            raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade") from None
+            raise MeasureError(
+                f"{name}={rule!r:.60}: expected a probability, or probabilities by rank or grade"
+            ) from None
         if self.values.ndim != 1 or not self.values.size or (self.grades is not None and np.isnan(self.grades).any()):
-            raise MeasureError(f"{name}={rule!r:.60}: expected a chance, or chances by rank or grade")
+            raise MeasureError(f"{name}={rule!r:.60}: expected a probability, or probabilities by rank or grade")
 
     @property
     def by_grade(self) -> bool:
@@ -77,7 +79,7 @@ class Chances:
         return self.function is None and self.values.size == 1
 
     def at(self, n: int, grades: Array | None = None) -> Array:
-        """The chances at ranks 1 to n; with grades, of that shape."""
+        """The probabilities at ranks 1 to n; with grades, of that shape."""
         if self.grades is not None:
             seen = np.zeros(n) if grades is None else np.nan_to_num(np.asarray(grades, np.float64), nan=0.0)
             place = np.searchsorted(self.grades, seen, side="right") - 1
@@ -89,9 +91,11 @@ class Chances:
 
     @property
     def outside(self) -> float:
-        """The chance at every rank beyond a list."""
+        """The probability at every rank beyond a list."""
         if self.function is not None:
-            raise MeasureError(f"{self.name}: an endless list needs a chance for all ranks beyond it, not a function")
+            raise MeasureError(
+                f"{self.name}: an endless list needs a probability for all ranks beyond it, not a function"
+            )
         return float(self.at(1, np.zeros(1))[0] if self.by_grade else self.values[-1])
 
 
@@ -101,13 +105,13 @@ class Walk:
     Parameters
     ----------
     forward, back : float, sequence, mapping or callable
-        p and q: one number, numbers by rank (the last one holds further down), ``{grade: chance}``, or a function of
-        the ranks.
+        p and q: one number, numbers by rank (the last one holds further down), ``{grade: probability}``, or a function
+        of the ranks.
     first : {"forward", "stop"}
         What she does at rank 1 instead of going back: FF20's Figure 1d has the former, its Appendix C the latter.
     start : sequence of float, optional
-        Where she begins: the chances of ranks 1, 2, …; without it, at rank 1. On a shorter list those who would start
-        beyond its end start at its last rank.
+        Where she begins: the probabilities of ranks 1, 2, …; without it, at rank 1. On a shorter list those who would
+        start beyond its end start at its last rank.
     beyond : {"stop", "endless"}
         At the last rank the forward step is a stop; or the list goes on for ever, with nothing to gain.
     utility : Utility
@@ -138,7 +142,7 @@ class Walk:
         effort: Effort | None = None,
         per: Literal["list", "endless"] | str = "list",
     ) -> None:
-        self.forward, self.back = Chances(forward, "p"), Chances(back, "q")
+        self.forward, self.back = Probabilities(forward, "p"), Probabilities(back, "q")
         if first not in ("forward", "stop"):
             raise MeasureError(f"first={first!r}: expected 'forward' or 'stop'")
         if beyond not in ("stop", "endless"):
@@ -151,7 +155,7 @@ class Walk:
         try:
             self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
         except (TypeError, ValueError):
-            raise MeasureError(f"start={start!r:.60}: expected chances of ranks 1, 2, …") from None
+            raise MeasureError(f"start={start!r:.60}: expected probabilities of ranks 1, 2, …") from None
         total = sum(self.start.ravel().tolist())
         if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(total - 1) <= 1e-9:
             raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
@@ -170,7 +174,7 @@ class Walk:
             else:
                 grades = p.grades if p.by_grade else q.grades if q.by_grade else np.zeros(0)  # type: ignore[assignment]
             n = max(p.values.size if not p.by_grade else 1, q.values.size if not q.by_grade else 1)
-            stopping = 0.0  # the largest chance of stopping
+            stopping = 0.0  # the largest probability of stopping
             for grade in grades if grades is not None and grades.size else [None]:
                 here = None if grade is None else np.full(n, grade)
                 a, b = p.at(n, here), q.at(n, here)

@@ -1,7 +1,7 @@
 """A walk over one list: where she is, when she stops, what she gains. All of it exact.
 
-H is the number of visits, T what they are worth together. `order1` is E[T / f(H)], `order2` is E[T] / E[f(H)]; `law` is
-the whole law of T / f(H).
+H is the number of visits, T what they are worth together. `order1` is E[T / f(H)], `order2` is E[T] / E[f(H)];
+`distribution` is the whole distribution of T / f(H).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.birth_death import Chain, Passages, further, passages, reachable, shortened, solved, watch
 from amble.users.effort import Effort
-from amble.users.gained import between, lattice, law_of_gain, product_of_two
+from amble.users.gained import between, distribution_of_gain, lattice, product_of_two
 from amble.users.joint import BUDGET, NoExactLawError, joint_kept, joint_once
 from amble.users.utility import Utility
 
@@ -35,7 +35,7 @@ class Stroll:
     Attributes
     ----------
     forward, back, stop : ndarray
-        The chances at each rank.
+        The probabilities at each rank.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class Stroll:
 
     @property
     def reach(self) -> Array:
-        """The chance that she ever comes to each rank."""
+        """The probability that she ever comes to each rank."""
         return np.asarray(self._walk.hit[:, 0, 0])
 
     @property
     def returns(self) -> Array:
-        """The chance that she comes back to a rank, once there."""
+        """The probability that she comes back to a rank, once there."""
         return 1.0 - self._walk.away[:, 0, 0]
 
     @cached_property
@@ -82,7 +82,7 @@ class Stroll:
 
     @property
     def last(self) -> Array:
-        """The chance that she stops at each rank."""
+        """The probability that she stops at each rank."""
         return np.asarray(self.visits * self.stop)
 
     @property
@@ -93,7 +93,7 @@ class Stroll:
 
     @property
     def beyond(self) -> float:
-        """The chance that she stops beyond the list."""
+        """The probability that she stops beyond the list."""
         if self.chain.beyond is None:
             return 0.0
         return float(self.tail_visits * self.chain.beyond[2][0])
@@ -110,12 +110,12 @@ class Stroll:
 
     @property
     def halting(self) -> Array:
-        """The chance of stopping at a visit to each rank."""
+        """The probability of stopping at a visit to each rank."""
         return self.stop
 
     @property
     def continuation(self) -> Array:
-        """The chance of going on, forward or back, after a visit to each rank."""
+        """The probability of going on, forward or back, after a visit to each rank."""
         return np.asarray(self.forward + self.back)
 
     def residual(self, k: int) -> float:
@@ -188,10 +188,10 @@ class Stroll:
 
         return solve
 
-    def depth_law(self) -> Law:
-        """The law of H, up to a share of 1e-16 of the users, who are taken to stop there."""
+    def depth_distribution(self) -> Distribution:
+        """The distribution of H, up to a share of 1e-16 of the users, who are taken to stop there."""
         probs = self.cut()._stopping()
-        return Law(np.arange(1.0, probs.size + 1.0), probs)
+        return Distribution(np.arange(1.0, probs.size + 1.0), probs)
 
     def _stopping(self) -> Array:
         """P(H = h) for h = 1, 2, …"""
@@ -322,31 +322,31 @@ class Stroll:
             total += 2.0 * float((y[i] * y[j]) @ pairs)
         return total - float((y * hit) @ first) ** 2
 
-    def total_law(self, gains: Any) -> Law:
-        """The law of T, where nothing is ever lost, or only the first visit counts."""
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T, where nothing is ever lost, or only the first visit counts."""
         y = self._gains(gains)
         if self.utility.kind == "fading":
             raise NoExactLawError(
-                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+                "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
         if self.utility.kind == "once":
             t, _, p = self.joint(gains)
-            return Law(t, p)
+            return Distribution(t, p)
         unit, units = lattice(y)
         walk = self.cut()
         units = units[: walk.n]
         keep = units > 0
         if not keep.any():
-            return Law([0.0], [1.0])
+            return Distribution([0.0], [1.0])
         back, loop, forward, stop, start, unseen = watch(walk.chain, keep)
-        probs = law_of_gain(back, loop, forward, stop, start, units[keep])
+        probs = distribution_of_gain(back, loop, forward, stop, start, units[keep])
         probs[0] += unseen
-        return Law(unit * np.arange(probs.size), probs)
+        return Distribution(unit * np.arange(probs.size), probs)
 
-    # ---- the whole law
+    # ---- the whole distribution
 
     def joint(self, gains: Any, budget: int = BUDGET) -> tuple[Array, Array, Array]:
-        """The joint law of T and H: arrays of t, h and their probabilities.
+        """The joint distribution of T and H: arrays of t, h and their probabilities.
 
         Followed visit by visit until less than 1e-15 of the users are left, who are taken to stop there.
         Raises `NoExactLawError` where that takes more than ``budget`` cells, or where a loss makes T depend on the
@@ -354,7 +354,7 @@ class Stroll:
         """
         if self.utility.kind == "fading":
             raise NoExactLawError(
-                "with this loss what she gains depends on the whole history of her visits, so there is no exact law"
+                "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
         y = self._gains(gains)
         walk = self.cut()
@@ -366,7 +366,7 @@ class Stroll:
         t, h, prob = joint_kept(p, q, s, mu, units, budget)
         return unit * t, h, prob
 
-    def law(self, gains: Any, budget: int = BUDGET) -> Law:
-        """The law of T / f(H), from the joint law of both."""
+    def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
+        """The distribution of T / f(H), from the joint distribution of both."""
         t, h, p = self.joint(gains, budget)
-        return Law(t / self.effort(h), p)
+        return Distribution(t / self.effort(h), p)

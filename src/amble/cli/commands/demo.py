@@ -42,10 +42,10 @@ def run(args: argparse.Namespace) -> int:
     rows = audit.rows()
     print(f"{Table(list(rows[0]), [list(row.values()) for row in rows])}\n")
     print(f"{audit}\n(read by the {'C' if compiled() else 'plain Python'} reader)\n")
-    law = scores.law("hybrid", qrels.topics[0], "AP")
+    distribution = scores.distribution("hybrid", qrels.topics[0], "AP")
     print(
         f"Not only a number: of the users that AP has in mind, on topic {qrels.topics[0]} of 'hybrid', a quarter see a "
-        f"precision of at most {law.quantile(0.25):.2f}, half at most {law.quantile(0.5):.2f}.\n"
+        f"precision of at most {distribution.quantile(0.25):.2f}, half at most {distribution.quantile(0.5):.2f}.\n"
     )
     here = "python -m amble" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
     print("Next:")

@@ -1,12 +1,12 @@
 """Show how scores are distributed over users, and whether one run is better whatever users want.
 
-  amble law qrels.txt bm25.run dense.run -m AP
-  amble law qrels.txt *.run -m "PH(p=.5,q=.25,loss=.25)" --plot laws.svg
-  amble law qrels.txt *.run -m "RBP(p=.8)" --levels --hasse order.dot
+  amble distribution qrels.txt bm25.run dense.run -m AP
+  amble distribution qrels.txt *.run -m "PH(p=.5,q=.25,loss=.25)" --plot distributions.svg
+  amble distribution qrels.txt *.run -m "RBP(p=.8)" --levels --hasse order.dot
 
-A run's law is that of a user who comes with one of the topics. Runs are compared by order 1, E[t / h]; by order 2,
-E[t] / E[h]; by order 3, stochastic dominance: whatever score users want, no fewer of them get it; and by second-order
-dominance, which everyone agrees with who wants more and shuns risk.
+A run's distribution is that of a user who comes with one of the topics. Runs are compared by order 1, E[t / h]; by
+order 2, E[t] / E[h]; by order 3, stochastic dominance: whatever score users want, no fewer of them get it; and by
+second-order dominance, which everyone agrees with who wants more and shuns risk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from amble.cli.options import SEED, THREADS, USERS
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
 if TYPE_CHECKING:
-    from amble.distributions.distribution import Law
+    from amble.distributions.distribution import Distribution
     from amble.distributions.partial_order import PartialOrder
     from amble.table import Table
 
@@ -39,12 +39,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
     add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
-    add("--users", type=USERS, metavar="N", help="simulate as many on every topic, also where the law is known exactly")
+    add(
+        "--users",
+        type=USERS,
+        metavar="N",
+        help="simulate as many on every topic, also where the distribution is known exactly",
+    )
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same users (default: %(default)s)")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--pairs", action="store_true", help="all pairs of runs, and nothing else")
     only.add_argument("--levels", action="store_true", help="the partial order of the runs, and nothing else")
-    add("--plot", metavar="FILE", help=f"chart of the laws of up to {_FEW} runs: .svg, .png, .pdf or .html")
+    add("--plot", metavar="FILE", help=f"chart of the distributions of up to {_FEW} runs: .svg, .png, .pdf or .html")
     add("--hasse", metavar="FILE", help="the partial order as a diagram: .dot for Graphviz, or a chart")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
     alignment(add, ties=("docno", "rank", "file"))
@@ -53,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the laws and write what follows from them."""
+    """Find the distributions and write what follows from them."""
     measure = _measure(args)
     _check(args)
     from amble.distributions.partial_order import order_systems
@@ -61,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
     rankings = align(args.qrels, list(args.runs), **alignment_of(args))
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
-    found, notes = _laws(rankings, measure, topics, args)
+    found, notes = _distributions(rankings, measure, topics, args)
     orders = _Orders(found, rankings, measure, topics)
     order = order_systems(found) if len(found) > 1 else None
     tables = _tables(found, orders, order, args)
@@ -82,24 +87,26 @@ def run(args: argparse.Namespace) -> int:
 class _Orders:
     """Order 1 and order 2 of each run: means over topics.
 
-    Order 1 is the mean of the law. Where that was simulated the walks, and all users who walk down, know it exactly;
-    `known` tells of both orders whether they are exact.
+    Order 1 is the mean of the distribution. Where that was simulated the walks, and all users who walk down, know it
+    exactly; `known` tells of both orders whether they are exact.
     """
 
-    def __init__(self, found: dict[str, Law], rankings: Any, measure: Any, topics: list[str] | None) -> None:
-        from amble.evaluation.run_distributions import laws, means_of
+    def __init__(self, found: dict[str, Distribution], rankings: Any, measure: Any, topics: list[str] | None) -> None:
+        from amble.evaluation.run_distributions import means_of, run_distributions
 
         self._errors = [0.0] * len(found)
         self.two = means_of("order2", rankings, measure, topics).tolist()
-        if all(law.users is None for law in found.values()):
-            self.one = [law.mean for law in found.values()]
+        if all(distribution.users is None for distribution in found.values()):
+            self.one = [distribution.mean for distribution in found.values()]
         elif measure.is_population:
-            self.one = [law.mean for law in found.values()]
-            self._errors = [law.standard_error for law in found.values()]
+            self.one = [distribution.mean for distribution in found.values()]
+            self._errors = [distribution.standard_error for distribution in found.values()]
         elif measure.walking() is not None:
             self.one = means_of("order1", rankings, measure, topics).tolist()
         else:
-            self.one = [law.mean for law in laws(rankings, measure, topics=topics).values()]
+            self.one = [
+                distribution.mean for distribution in run_distributions(rankings, measure, topics=topics).values()
+            ]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 
     def verdicts(self, i: int, j: int) -> list[str | None]:
@@ -114,12 +121,14 @@ def _measure(args: argparse.Namespace) -> Any:
     load_plugins(args)
     asked = args.measure or [_DEFAULT]
     if len(asked) > 1:
-        raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a law of its own")
+        raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a distribution of its own")
     measure = parse(asked[0])
     if measure.declaration.question == "session":
-        raise MeasureError(f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).law(matrix)")
+        raise MeasureError(
+            f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).distribution(matrix)"
+        )
     if not measure.declaration.is_user:
-        raise MeasureError(f"{measure} is not a user: it has a score, and no law over users")
+        raise MeasureError(f"{measure} is not a user: it has a score, and no distribution over users")
     return measure
 
 
@@ -137,13 +146,15 @@ def _check(args: argparse.Namespace) -> None:
                 check_file(path, endings)
 
 
-def _laws(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace) -> Any:
-    """The laws, and what was said on the way."""
-    from amble.evaluation.run_distributions import laws
+def _distributions(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace) -> Any:
+    """The distributions, and what was said on the way."""
+    from amble.evaluation.run_distributions import run_distributions
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", SimulationWarning)
-        found = laws(rankings, measure, topics=topics, users=args.users, seed=args.seed, threads=args.threads)
+        found = run_distributions(
+            rankings, measure, topics=topics, users=args.users, seed=args.seed, threads=args.threads
+        )
     notes = []
     for warning in heard:
         if issubclass(warning.category, SimulationWarning):
@@ -153,14 +164,14 @@ def _laws(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.
     return found, notes
 
 
-def _tables(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, args: Any) -> list[Table]:
+def _tables(found: dict[str, Distribution], orders: _Orders, order: PartialOrder | None, args: Any) -> list[Table]:
     """What was asked for: the runs, their pairs, their levels; for people, the runs and one of the others."""
     from amble.table import Table
 
     shares = [f"{100 * u:g}%" for u in _QUANTILES]
     rows = [
-        [run, one, two, law.sd, *law.quantile(_QUANTILES).tolist()]
-        for (run, law), one, two in zip(found.items(), orders.one, orders.two, strict=True)
+        [run, one, two, distribution.sd, *distribution.quantile(_QUANTILES).tolist()]
+        for (run, distribution), one, two in zip(found.items(), orders.one, orders.two, strict=True)
     ]
     tables = [Table(["run", "order1", "order2", "sd", *shares], rows, digits=args.digits)]
     if order is None:
@@ -174,22 +185,22 @@ def _tables(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, 
     return tables[1:] if args.pairs or args.levels else tables
 
 
-def _pairs(found: dict[str, Law], orders: _Orders, args: argparse.Namespace) -> Table:
+def _pairs(found: dict[str, Distribution], orders: _Orders, args: argparse.Namespace) -> Table:
     """Each run beside each that was named after it."""
     from amble.progress import Progress
     from amble.table import Table
 
-    names, laws = list(found), list(found.values())
+    names, distributions = list(found), list(found.values())
     rows: list[list[Any]] = []
     line = Progress("comparing runs")
     try:
-        for i, mine in enumerate(laws):
-            for j in range(i + 1, len(laws)):
-                how = mine.dominance(laws[j])
+        for i, mine in enumerate(distributions):
+            for j in range(i + 1, len(distributions)):
+                how = mine.dominance(distributions[j])
                 second = how.second if how.verdict in ("equal", "incomparable") else how.verdict  # the first implies it
                 row = [names[i], names[j], *orders.verdicts(i, j), how.verdict, second]
                 rows.append([*row, _crossings(how.crossings.tolist(), args), how.better, how.worse, how.same])
-                line(len(rows), len(laws) * (len(laws) - 1) // 2)
+                line(len(rows), len(distributions) * (len(distributions) - 1) // 2)
     finally:
         line.close()
     columns = ["run", "other", "order1", "order2", "order3", "second", "crossings", "better", "worse", "same"]
@@ -226,23 +237,26 @@ def _rendered(tables: list[Table], order: PartialOrder | None, args: argparse.Na
     return texts
 
 
-def _about(found: dict[str, Law], order: PartialOrder | None) -> dict[str, Any]:
+def _about(found: dict[str, Distribution], order: PartialOrder | None) -> dict[str, Any]:
     """What a program may want to know beside the rows."""
     about: dict[str, Any] = {
-        "laws": {run: {"atoms": law.values.size, "users": law.users, "band": law.band} for run, law in found.items()}
+        "distributions": {
+            run: {"atoms": distribution.values.size, "users": distribution.users, "band": distribution.band}
+            for run, distribution in found.items()
+        }
     }
     if order is not None:
         about["order"] = {"levels": order.levels, "comparable": order.comparable, "pairs": order.counts}
     return about
 
 
-def _draw(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, measure: Any, args: Any) -> None:
+def _draw(found: dict[str, Distribution], orders: _Orders, order: PartialOrder | None, measure: Any, args: Any) -> None:
     if args.plot:
         from amble.reporting.charts.chart import save
-        from amble.reporting.charts.distribution_charts import law_chart
+        from amble.reporting.charts.distribution_charts import distribution_chart
 
         one, two = (dict(zip(found, of, strict=True)) for of in (orders.one, orders.two))
-        save(law_chart(found, one, two, title=measure.label), args.plot)
+        save(distribution_chart(found, one, two, title=measure.label), args.plot)
     if args.hasse and order is not None:
         if args.hasse.lower().endswith(".dot"):
             write(order.dot(), args.hasse)
@@ -253,14 +267,14 @@ def _draw(found: dict[str, Law], orders: _Orders, order: PartialOrder | None, me
             save(hasse_chart(order, title=f"{measure}: stochastic dominance"), args.hasse)
 
 
-def _told(measure: Any, found: dict[str, Law], over: str, orders: _Orders) -> list[str]:
-    """What the laws are: exact, or simulated and how far off they may be."""
-    band, users = max((law.band, law.users or 0) for law in found.values())
+def _told(measure: Any, found: dict[str, Distribution], over: str, orders: _Orders) -> list[str]:
+    """What the distributions are: exact, or simulated and how far off they may be."""
+    band, users = max((distribution.band, distribution.users or 0) for distribution in found.values())
     known = " and ".join(name for name, known in zip(("order1", "order2"), orders.known, strict=True) if known)
     if not band:
-        return [f"laws of {measure.label} over {over}: exact"]
+        return [f"distributions of {measure.label} over {over}: exact"]
     notes = [
-        f"laws of {measure.label} over {over}: {users:,} users a topic, "
+        f"distributions of {measure.label} over {over}: {users:,} users a topic, "
         f"their cdfs within {band:.4f} of the true ones (95 %)" + (f"; {known} exact" if known else "")
     ]
     if len(found) > 1:

@@ -45,7 +45,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--columns", metavar="WHAT=NAME,…", help="of a table: which column is the session, query, rank, time, …")
     add("--actions", metavar="WHAT=WORD,…", help="of a table: the words for click, query, show and end")
     add("--time-unit", choices=("s", "ms", "us"), default="s", help="of a table (default: %(default)s)")
-    add("--qrels", metavar="Q", help="judgments by query and document of the log, for chances by grade and for INST")
+    add(
+        "--qrels",
+        metavar="Q",
+        help="judgments by query and document of the log, for probabilities by grade and for INST",
+    )
     add(
         "--depth",
         type=whole(),

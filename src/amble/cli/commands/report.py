@@ -1,4 +1,4 @@
-"""Write one page that shows it all: leaderboard, topics, laws, users, measures, audit, references.
+"""Write one page that shows it all: leaderboard, topics, distributions, users, measures, audit, references.
 
   amble report qrels.txt bm25.run dense.run hybrid.run -o report.html
   amble report qrels.txt *.run -m AP nDCG@10 "RBP(p=0.8)" --baseline bm25.run --charts figures --latex table.tex
@@ -86,7 +86,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
     add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
     add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
-    add("--systems", type=whole(), metavar="N", help="runs shown in detail: laws, dominance, documents (default: 16)")
+    add(
+        "--systems",
+        type=whole(),
+        metavar="N",
+        help="runs shown in detail: distributions, dominance, documents (default: 16)",
+    )
     alignment(add)
     add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
     add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
@@ -209,7 +214,7 @@ def _wanted(args: argparse.Namespace) -> list[Any]:
 
 
 def _systems(topics: int) -> int:
-    """How many runs to show in detail: fewer where there are so many topics that laws take long."""
+    """How many runs to show in detail: fewer where there are so many topics that distributions take long."""
     from amble.reporting.page import SYSTEMS
 
     return min(SYSTEMS, max(6, 8_000 // max(topics, 1)))

@@ -137,11 +137,14 @@ def _about(m: Any, grades: list[float] | None, context: dict[str, Any], digits: 
         return ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # said below
-        law = m.law(grades, **context)
-    who = "users" if law.users is None else f"{law.users:,} simulated users"
+        distribution = m.distribution(grades, **context)
+    who = "users" if distribution.users is None else f"{distribution.users:,} simulated users"
     low, high = m.interval(grades, **context)
-    quartiles = ", ".join(f"{q:.{digits}f}" for q in law.quantile(_QUARTILES).tolist())
+    quartiles = ", ".join(f"{q:.{digits}f}" for q in distribution.quantile(_QUARTILES).tolist())
     text = f", score {m.value(grades, **context):.{digits}f}"
     if any(math.isnan(g) for g in grades) or high > low:
         text += f" (between {low:.{digits}f} and {high:.{digits}f})"
-    return text + f"; over {who}: mean {law.mean:.{digits}f}, sd {math.sqrt(law.var):.{digits}f}, quartiles {quartiles}"
+    return (
+        f"{text}; over {who}: mean {distribution.mean:.{digits}f}, sd {math.sqrt(distribution.var):.{digits}f}, "
+        f"quartiles {quartiles}"
+    )

@@ -1,13 +1,14 @@
-"""The measures, a file a family: importing it declares them all."""
+"""The measures, a file a family: importing it declares them all, in the order of tables and help."""
 
+# ruff: noqa: I001
 from amble.measures.catalogue import (
     classic,
+    list_based,
     cwl,
     graded,
-    list_based,
     markov_precision,
-    sessions_expected,
     sessions_novelty,
+    sessions_expected,
     sessions_weighted,
     walks,
 )

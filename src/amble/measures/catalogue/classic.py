@@ -50,7 +50,7 @@ def _tied_ap(gains: Gains) -> Array:
     """The mean of AP over all orders of tied documents (McSherry and Najork, 2008).
 
     A group holds ranks a ... a + n - 1 and r relevant documents, with R before it. The document at a + j is relevant
-    with chance r / n, and then j (r - 1) / (n - 1) of those before it in the group are, so the group adds
+    with probability r / n, and then j (r - 1) / (n - 1) of those before it in the group are, so the group adds
     (r / n) sum_j (R + 1 + j (r - 1) / (n - 1)) / (a + j); both sums are differences of harmonic numbers.
     """
     lists = gains.lists
@@ -78,9 +78,9 @@ def _tied_ap(gains: Gains) -> Array:
 def _tied_rr(gains: Gains) -> Array:
     """The mean of RR over all orders of the first tied group that holds a relevant document.
 
-    With r relevant among n, the first is the j-th (from 0) with chance r/n for j = 0, then each time
-    (n - j - r) / (n - j - 1) times the one before... the chance that none of the first j is relevant is the product
-    of (n - i - r) / (n - i), i < j.
+    With r relevant among n, the first is the j-th (from 0) with probability r/n for j = 0, then each time (n - j - r) /
+    (n - j - 1) times the one before... the probability that none of the first j is relevant is the product of (n - i -
+    r) / (n - i), i < j.
     """
     lists = gains.lists
     if lists.ties is None:
@@ -95,9 +95,9 @@ def _tied_rr(gains: Gains) -> Array:
         r = int((first[hits] == a).sum())
         j = np.arange(n - r + 1)
         none = np.concatenate(([1.0], np.cumprod((n - j[:-1] - r) / (n - j[:-1]))))
-        chance = none * r / (n - j)
+        probability = none * r / (n - j)
         seen = a + j <= (lists.depth or np.inf)
-        out[i] = (chance * seen / (a + j)).sum()
+        out[i] = (probability * seen / (a + j)).sum()
     return out
 
 
@@ -111,7 +111,7 @@ def _tied_rr(gains: Gains) -> Array:
     formula="mean over the relevant documents of the precision at their ranks (0 for those not found)",
 )
 def average_precision(gain: Array, relevant: Array) -> Forward:
-    """She wants one of the relevant documents, each with the same chance, reads down to it, and asks for precision.
+    """She wants one of the relevant documents, each with equal probability, reads down to it, and asks for precision.
 
     If it is not in the list, she leaves with nothing.
     """
@@ -189,10 +189,10 @@ def normalised_gain(base: Base = None) -> Forward:
     stops="gain",
     cite="chapelle2009",
     family="classic",
-    formula="sum over ranks of (1 / rank) x chance of stopping there; a grade g satisfies with (2^g - 1) / 2^max",
+    formula="sum over ranks of (1 / rank) x probability of stopping there; a grade g satisfies with (2^g - 1) / 2^max",
 )
 def expected_reciprocal_rank(gain: Array) -> Forward:
-    """Each document satisfies her with a chance that grows with its grade; then she stops."""
+    """Each document satisfies her with a probability that grows with its grade; then she stops."""
     return Forward(continuation=1.0 - gain, beyond="nothing")
 
 

@@ -111,14 +111,16 @@ def inst(
 
 
 def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """CWL with the chances of a fitted user; whoever goes on for ever is refused."""
+    """CWL with the probabilities of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])
         fitted = FittedUser("continuation").read(values["user"])["C"]
         further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
         values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
     if Numbers.read(values["C"])[-1] >= 1:
-        raise MeasureError("the last chance of C is 1 and holds further down: she never stops; expected less than 1")
+        raise MeasureError(
+            "the last probability of C is 1 and holds further down: she never stops; expected less than 1"
+        )
     return d, values, cut
 
 
@@ -131,20 +133,22 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[s
     variant=_spelled,
     formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
 )
-def chances_by_rank(
+def probabilities_by_rank(
     rank: Array,
     C: Annotated[
         str,
         Numbers(domain=Between(0, 1, closed=True)),
-        "chances of going on after rank 1, 2, …; the last holds further down",
+        "probabilities of going on after rank 1, 2, …; the last holds further down",
     ] = "0.8",
     user: Annotated[
         str | None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
     ] = None,
 ) -> Forward:
-    """After each rank she goes on with a chance of its own, as people were seen to do; she may read on for ever."""
-    chances = np.array(Numbers.read(C))
-    return Forward(continuation=chances[np.minimum(np.asarray(rank, np.int64), chances.size) - 1], beyond="endless")
+    """After each rank she goes on with a probability of its own, as people were seen to do, perhaps for ever."""
+    probabilities = np.array(Numbers.read(C))
+    return Forward(
+        continuation=probabilities[np.minimum(np.asarray(rank, np.int64), probabilities.size) - 1], beyond="endless"
+    )
 
 
 @measure(

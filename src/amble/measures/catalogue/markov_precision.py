@@ -38,7 +38,7 @@ def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
     cite="ferrante2014",
     family="markov",
     variant=_fitted,
-    formula="sum over the relevant ranks i of pi(i) x precision at i; pi is the invariant law of a Markov chain",
+    formula="sum over the relevant ranks i of pi(i) x precision at i, with pi a stationary distribution of a chain",
 )
 def markov_precision(
     model: Annotated[
@@ -51,8 +51,8 @@ def markov_precision(
     counts: Annotated[
         str,
         OneOf(*COUNTS),
-        "chances of going forward (F) and back (B) in proportion to the relevant (R) or other (N) documents down to "
-        "her rank, or to their inverses (I)",
+        "probabilities of going forward (F) and back (B) in proportion to the relevant (R) or other (N) documents down "
+        "to her rank, or to their inverses (I)",
     ] = "NA",
     rescale: Annotated[
         str,
@@ -78,7 +78,7 @@ def markov_precision(
     user: Annotated[
         str | None,
         Optional(FittedUser("markov")),
-        "instead of model: chances from rank to rank fitted to what people did; she never goes below the last of them",
+        "instead of model: transition probabilities fitted to what people did; she never goes below the last of them",
     ] = None,
 ) -> Wander:
     """She wanders over the list, back and forth, and at each relevant document she asks for precision.
@@ -95,8 +95,8 @@ def markov_precision(
 
 
 def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    if {"g", "law"} <= given:
-        raise MeasureError("g and law: expected one of them")
+    if {"g", "distribution"} <= given:
+        raise MeasureError("g and distribution: expected one of them")
     return d, values, cut
 
 
@@ -107,7 +107,7 @@ def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset
     cite="robertson2008",
     variant=_satisfied,
     family="markov",
-    formula="sum over the relevant ranks i of p(i) x precision at i; p is the chance that she is satisfied there",
+    formula="sum over the relevant ranks i of p(i) x precision at i; p is the probability that she is satisfied there",
 )
 def normalised_cumulative_precision(
     gain: Array,
@@ -118,7 +118,7 @@ def normalised_cumulative_precision(
         Between(0, 1, closed=True),
         "the next relevant document satisfies her g times as often as the one before; 1: all alike, which is AP",
     ] = 1.0,
-    law: Annotated[
+    distribution: Annotated[
         str | None,
         Optional(Numbers(domain=AtLeast(0))),
         "instead of g: how often the first relevant document found satisfies her, the second, and so on, in "
@@ -129,13 +129,13 @@ def normalised_cumulative_precision(
 
     If it is not in the list, she leaves with nothing.
     """
-    if law is None:
+    if distribution is None:
         weight = np.where(gain > 0, g ** np.maximum(seen - 1.0, 0.0), 0.0)
         total = relevant if g == 1 else np.minimum(relevant, 1.0)
         if 0 < g < 1:  # (1 - g^R) / (1 - g), without cancellation
             total = np.expm1(relevant * np.log(g)) / (g - 1.0)
     else:
-        given = np.concatenate(([0.0], Numbers.read(law)))  # by the number of relevant documents found
+        given = np.concatenate(([0.0], Numbers.read(distribution)))  # by the number of relevant documents found
         found, most = (np.minimum(np.asarray(x, np.int64), given.size) for x in (seen, relevant))
         weight = np.where(gain > 0, np.append(given, 0.0)[found], 0.0)
         total = np.cumsum(given)[np.minimum(most, given.size - 1)]

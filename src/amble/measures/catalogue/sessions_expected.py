@@ -2,15 +2,16 @@
 
 (Kanoulas, Carterette, Clough & Sanderson 2011.)
 
-At each document she goes down with chance d; otherwise she leaves the list, and asks the next query with chance rho,
-if there is one. What she saw, query after query, is one list, and that list has precision, recall, DCG, AP.
+At each document she goes down with probability d; otherwise she leaves the list, and asks the next query with
+probability rho, if there is one. What she saw, query after query, is one list, and that list has precision, recall,
+DCG, AP.
 
-They need no sampling. Let D_j(m) be the chance to come to query j after m documents, and L(l) the chance to look at l
-documents of a list: D_(j+1) = rho (D_j * L), a convolution. Precision, recall and DCG at k are sums of what a document
-is worth at place m + i. AP needs how many relevant documents came before, and only its mean for each m, because AP is
-linear in it: C_(j+1) = rho ((C_j * L) + (D_j * c L)), where c(l) are the relevant ones among the first l. The precision
-of all she saw needs its total gain in the same way. RR follows the users who found nothing so far. Other measures are
-the mean over simulated users (`esM`).
+They need no sampling. Let D_j(m) be the probability to come to query j after m documents, and L(l) the probability to
+look at l documents of a list: D_(j+1) = rho (D_j * L), a convolution. Precision, recall and DCG at k are sums of what a
+document is worth at place m + i. AP needs how many relevant documents came before, and only its mean for each m,
+because AP is linear in it: C_(j+1) = rho ((C_j * L) + (D_j * c L)), where c(l) are the relevant ones among the first l.
+The precision of all she saw needs its total gain in the same way. RR follows the users who found nothing so far. Other
+measures are the mean over simulated users (`esM`).
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ Array = NDArray[np.float64]
 
 _NOBODY = 1e-18
 
-_DOWN = Annotated[float, Between(0, 1), "chance to go down to the next document"]
-_REFORM = Annotated[float, Between(0, 1), "chance to ask the next query, having left a list"]
+_DOWN = Annotated[float, Between(0, 1), "probability to go down to the next document"]
+_REFORM = Annotated[float, Between(0, 1), "probability to ask the next query, having left a list"]
 _K = Annotated[int | None, Optional(Whole(1)), "how many of the documents she saw count"]
 
 
@@ -46,7 +47,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 
 def _looks(n: int, d: float) -> Array:
-    """The chance to look at 0, 1, ..., n documents of a list; ranks to which nobody comes are left out."""
+    """The probability to look at 0, 1, ..., n documents of a list; ranks to which nobody comes are left out."""
     n = min(n, 1 + math.ceil(math.log(_NOBODY) / math.log(d)))
     if n == 0:
         return np.ones(1)
@@ -69,13 +70,13 @@ class _Places:
     def _solve(self, lengths: tuple[int, ...]) -> tuple[Array, Array]:
         if lengths not in self._known:
             came = self._solve(lengths[:-1])[0] if len(lengths) > 1 else np.ones(1)
-            law = _looks(lengths[-1], self._d)
-            n = law.size - 1
+            distribution = _looks(lengths[-1], self._d)
+            n = distribution.size - 1
             worth = self._phi(np.arange(1.0, came.size + n))
             weights = np.zeros(n)
             if n:
                 weights[:] = self._d ** np.arange(n) * np.correlate(worth, came, "valid")
-            self._known[lengths] = self._rho * np.convolve(came, law), weights
+            self._known[lengths] = self._rho * np.convolve(came, distribution), weights
         return self._known[lengths]
 
 
@@ -121,16 +122,19 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     held = sessions.sessions
     out = np.zeros(held.n)
     for e in range(held.n):
-        came, total = np.ones(1), np.zeros(1)  # chances of m documents before a query, and their mean gain times it
+        came, total = (
+            np.ones(1),
+            np.zeros(1),
+        )  # probabilities of m documents before a query, and their mean gain times it
         rows = sessions.by_query(e)
         for j, row in enumerate(rows):
-            law = _looks(row.size, down)
-            gained = np.concatenate(([0.0], np.cumsum(row[: law.size - 1])))
-            total = np.convolve(total, law) + np.convolve(came, law * gained)
+            distribution = _looks(row.size, down)
+            gained = np.concatenate(([0.0], np.cumsum(row[: distribution.size - 1])))
+            total = np.convolve(total, distribution) + np.convolve(came, distribution * gained)
             rate = float((total[1:] / np.arange(1, total.size)).sum())
             out[e] += (1.0 if j == len(rows) - 1 else 1.0 - reform) * rate
             total *= reform
-            came = reform * np.convolve(came, law)
+            came = reform * np.convolve(came, distribution)
     return out
 
 
@@ -178,13 +182,13 @@ def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
     for e in range(held.n):
         came = np.ones(1)  # of those who found nothing so far
         for row in sessions.by_query(e):
-            law = _looks(row.size, down)
-            found = np.flatnonzero(row[: law.size - 1] > 0)
+            distribution = _looks(row.size, down)
+            found = np.flatnonzero(row[: distribution.size - 1] > 0)
             if found.size:
                 i = int(found[0]) + 1
                 out[e] += down ** (i - 1) * float((came / (np.arange(came.size) + i)).sum())
-                law = law[:i]
-            came = reform * np.convolve(came, law)
+                distribution = distribution[:i]
+            came = reform * np.convolve(came, distribution)
     return out
 
 
@@ -198,16 +202,19 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
     held = sessions.sessions
     out = np.zeros(held.n)
     for e in range(held.n):
-        came, before = np.ones(1), np.zeros(1)  # chances of m documents, and the mean number of relevant ones times it
+        came, before = (
+            np.ones(1),
+            np.zeros(1),
+        )  # probabilities of m documents, and the mean number of relevant ones times it
         for row in sessions.by_query(e):
-            law = _looks(row.size, down)
-            row = row[: law.size - 1]
+            distribution = _looks(row.size, down)
+            row = row[: distribution.size - 1]
             found = np.concatenate(([0.0], np.cumsum(row)))
             for i in (np.flatnonzero(row > 0) + 1).tolist():
                 place = np.arange(came.size) + i
                 out[e] += down ** (i - 1) * float(((before + came * found[i]) / place).sum())
-            before = reform * (np.convolve(before, law) + np.convolve(came, law * found))
-            came = reform * np.convolve(came, law)
+            before = reform * (np.convolve(before, distribution) + np.convolve(came, distribution * found))
+            came = reform * np.convolve(came, distribution)
     return _over(out, _ideal(sessions, lambda ideal: float((ideal > 0).sum())))
 
 

@@ -106,7 +106,7 @@ def average_cube_test(
 )  # fmt: skip
 def expected_utility(
     sessions: SessionGains,
-    p: Annotated[float, Between(0, 1), "chance to stop at each document of a list"] = 0.5,
+    p: Annotated[float, Between(0, 1), "probability to stop at each document of a list"] = 0.5,
     gamma: Annotated[float, Between(0, 1), "what each further time keeps of a piece's worth"] = 0.5,
     a: Annotated[float, AtLeast(0), "what reading a document costs"] = 0.01,
 ) -> Array:

@@ -42,7 +42,7 @@ AUTHORS = {
 }  # fmt: skip
 
 
-def _chances(values: dict[str, Any]) -> tuple[float, float, float, float]:
+def _probabilities(values: dict[str, Any]) -> tuple[float, float, float, float]:
     """p, q, r and s: those given, or those of one of the authors' users as they are."""
     if values["user"] is None:
         return values["p"], values["q"], values["r"], values["s"]
@@ -50,21 +50,21 @@ def _chances(values: dict[str, Any]) -> tuple[float, float, float, float]:
 
 
 def _walker(values: dict[str, Any]) -> SessionWalk:
-    chances = _chances(values)
+    probabilities = _probabilities(values)
     if values["user"] == "yandex_log":
-        total = sum(chances)
+        total = sum(probabilities)
         if not values["program"]:
             warnings.warn(
-                f"MsM(user='yandex_log'): its chances sum to {total:.2f} in the authors' file; divided by that",
+                f"MsM(user='yandex_log'): its probabilities sum to {total:.2f} in the authors' file; divided by that",
                 NormalisedWarning,
                 stacklevel=2,
             )
-        chances = tuple(x / total for x in chances)  # type: ignore[assignment]
-    return SessionWalk(*chances)
+        probabilities = tuple(x / total for x in probabilities)  # type: ignore[assignment]
+    return SessionWalk(*probabilities)
 
 
 def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """Refuse what has no part, and chances that do not go together, as soon as they are written."""
+    """Refuse what has no part, and probabilities that do not go together, as soon as they are written."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
         raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
@@ -77,12 +77,12 @@ def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: f
     return declaration, values, cut
 
 
-def _reach_of_program(chances: tuple[float, float, float, float], n: int) -> Array:
-    """1 - h_F for lists of 0 to n documents as the authors' program has it, with chances that may not sum to 1.
+def _reach_of_program(probabilities: tuple[float, float, float, float], n: int) -> Array:
+    """1 - h_F for lists of 0 to n documents as the authors' program has it, with probabilities that may not sum to 1.
 
-    It scales the first and the last row only. phi_k is the chance to stop before getting from k to k + 1.
+    It scales the first and the last row only. phi_k is the probability to stop before getting from k to k + 1.
     """
-    p, q, r, s = chances
+    p, q, r, s = probabilities
     out = np.full(n + 1, r / (r + s))
     f, phi = p / (p + r + s), s / (p + r + s)
     reach, stopped = f, phi
@@ -116,10 +116,10 @@ def _before(seen: SessionGains, of_query: Array) -> Array:
 )  # fmt: skip
 def msm(
     sessions: SessionGains,
-    p: Annotated[float, Between(0, 1, closed=True), "chance to go forward"] = 0.6,
-    q: Annotated[float, Between(0, 1, closed=True), "chance to go back"] = 0.1,
-    r: Annotated[float, Between(0, 1, closed=True), "chance to ask the next query"] = 0.2,
-    s: Annotated[float, Between(0, 1, closed=True), "chance to stop"] = 0.1,
+    p: Annotated[float, Between(0, 1, closed=True), "probability to go forward"] = 0.6,
+    q: Annotated[float, Between(0, 1, closed=True), "probability to go back"] = 0.1,
+    r: Annotated[float, Between(0, 1, closed=True), "probability to ask the next query"] = 0.2,
+    s: Annotated[float, Between(0, 1, closed=True), "probability to stop"] = 0.1,
     discount: Annotated[
         str, OneOf("linear", "log"), "by how many steps a document is away, or their logarithm"
     ] = "linear",
@@ -128,7 +128,9 @@ def msm(
     published: Annotated[
         bool, Switch(), "the appendix to the letter: t = e(i) + e_Q in every query, log to base 10"
     ] = False,
-    program: Annotated[bool, Switch(), "chances of 'yandex_log' as the authors' program uses them, not scaled"] = False,
+    program: Annotated[
+        bool, Switch(), "probabilities of 'yandex_log' as the authors' program uses them, not scaled"
+    ] = False,
 ) -> Array:
     """She goes down a list or back, on to the next query or home; a document counts less the longer she needs to it.
 
@@ -143,7 +145,7 @@ def msm(
     most = int(n.max(initial=0))
     times, leaving = walk.times(most), walk.leaving(most)[n]
     if program:
-        share = np.log(_reach_of_program(_chances(values), most))[n]
+        share = np.log(_reach_of_program(_probabilities(values), most))[n]
         reach = np.exp(_before(sessions, share))
     else:
         reach = walk.onward**held.turn
@@ -170,10 +172,10 @@ def _srbp_walker(values: dict[str, Any]) -> SessionWalk:
 )  # fmt: skip
 def srbp(
     sessions: SessionGains,
-    p: Annotated[float, Between(0, 1), "persistence: the chance to go on, down or to the next query"] = 0.8,
+    p: Annotated[float, Between(0, 1), "persistence: the probability to go on, down or to the next query"] = 0.8,
     b: Annotated[float, Between(0, 1), "balance: the share of those who go on that go down the list"] = 0.7,
 ) -> Array:
-    """She goes on with chance p: down the list with share b, else to the next query; asked for her rate of gain."""
+    """She goes on with probability p: down the list with share b, else to the next query; her rate of gain."""
     walk = _srbp_walker({"p": p, "b": b})
     held, hits = sessions.sessions, sessions.hits
     weight = walk.onward ** held.turn[held.query[hits]] * walk.p ** (held.position[hits] - 1.0)

@@ -11,13 +11,13 @@ from amble.expressions.domains import (
     Above,
     AtLeast,
     Between,
-    Chance,
     Form,
     GainTable,
     Numbers,
     OneOf,
     Optional,
     Parameter,
+    Probability,
 )
 from amble.expressions.populations import Population
 from amble.measures.declaration import REGISTRY, Declaration, Meant, measure
@@ -101,13 +101,13 @@ def _fitted(user: Any) -> dict[str, Any]:
     kind = FittedUser("walk")
     found, model = kind.read(user), kind.model(user)
     p, q = found["p"], found["q"]
-    over = np.maximum(p + q, 1.0)  # chances written with few digits
+    over = np.maximum(p + q, 1.0)  # probabilities written with few digits
     out: dict[str, Any] = {"user": None, "first": model.first}
-    for name, chance in (("p", p / over), ("q", q / over)):
+    for name, probability in (("p", p / over), ("q", q / over)):
         grades = model.estimates[name].grades or model.estimates["q" if name == "p" else "p"].grades
-        out[name] = by_rank(chance)
+        out[name] = by_rank(probability)
         if grades is not None:
-            out[name] = ",".join(f"{g!r}={x!r}" for g, x in zip(grades, chance.tolist(), strict=True))
+            out[name] = ",".join(f"{g!r}={x!r}" for g, x in zip(grades, probability.tolist(), strict=True))
     if "start" in found:
         out["start"] = by_rank(found["start"])
     return out
@@ -129,8 +129,8 @@ def _err_to_the_end(gain: Array) -> Forward:
     formula="E[T / f(H)] or E[T] / E[f(H)] for H visits; the k-th to a document is worth gain x (1 - loss)^(k - 1)",
 )
 def walk(
-    p: Annotated[float | str, Chance(), "the chance of going forward"] = 0.5,
-    q: Annotated[float | str, Chance(), "the chance of going back"] = 0.25,
+    p: Annotated[float | str, Probability(), "the probability of going forward"] = 0.5,
+    q: Annotated[float | str, Probability(), "the probability of going back"] = 0.25,
     loss: Annotated[float, Between(0, 1, closed=True), "what is lost of a document's gain with every visit"] = 0.25,
     visits: Annotated[
         str | None, Optional(Numbers(domain=AtLeast(0))), "instead of loss: what each visit is worth, as '1,0.5,0.1'"
@@ -143,7 +143,7 @@ def walk(
         str, OneOf("forward", "stop"), "what she does at rank 1 instead of going back: goes forward, or stops"
     ] = "forward",
     start: Annotated[
-        str | None, Optional(Numbers(domain=AtLeast(0))), "chances of starting at rank 1, 2, …; None: at rank 1"
+        str | None, Optional(Numbers(domain=AtLeast(0))), "probabilities of starting at rank 1, 2, …; None: at rank 1"
     ] = None,
     end: Annotated[
         str | None,
@@ -164,8 +164,8 @@ def walk(
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
     utility = Utility(loss) if visits is None else Utility(visits=Numbers.read(visits))
     return Walk(
-        Chance.read(p),
-        Chance.read(q),
+        Probability.read(p),
+        Probability.read(q),
         first=first,
         start=None if start is None else Numbers.read(start),
         beyond="endless" if end == "endless" else "stop",

@@ -54,7 +54,7 @@ function cellOf(column, i, scale) {
     case "difference":
       return h("td", { class: "number" }, signed(value), " ", verdictMark(verdictOf(m, i)));
     case "p":
-      return h("td", { class: "number" }, i === state.baseline ? "–" : chance(value));
+      return h("td", { class: "number" }, i === state.baseline ? "–" : probability(value));
     case "residual":
       return h("td", { class: "number" }, value === null ? "–" : (data.measures[m].bound ? "" : "~") + fixed(value));
     default:

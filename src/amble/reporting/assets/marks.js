@@ -34,7 +34,7 @@ const fixed = (x, digits = 4) => (x === null || x === undefined ? "–" : x.toFi
 const signed = (x, digits = 4) =>
   x === null || x === undefined ? "–" : (x > 0 ? "+" : x < 0 ? "−" : "±") + Math.abs(x).toFixed(digits);
 const percent = (x, digits = 0) => (x === null ? "–" : (100 * x).toFixed(digits) + " %");
-const chance = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.0001 ? "<0.0001" : p.toFixed(4));
+const probability = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.0001 ? "<0.0001" : p.toFixed(4));
 // by characters: half an emoji is none
 const short = (text, most) => { const signs = [...text]; return signs.length > most ? signs.slice(0, most - 1).join("") + "…" : text; };
 

@@ -1,20 +1,20 @@
 // What the reader chooses, and what is drawn again then.
 
 const drawTopics = () => { drawHeat(); drawDifferences(); drawHardest(); drawDocuments(); };
-const drawAll = () => { drawBoard(); drawTopics(); drawLaws(); drawUsers(); drawMatrix(); drawPower(); };
+const drawAll = () => { drawBoard(); drawTopics(); drawDistributions(); drawUsers(); drawMatrix(); drawPower(); };
 
 function choose(changes) {
   Object.assign(state, changes);
   for (const key of ["measure", "baseline", "system", "topic"]) find(key).value = String(state[key]);
   if ("system" in changes) {
-    const law = lawOf();
-    if (law.systems && law.systems.includes(state.system) && state.lines.size < MOST_LINES) state.lines.add(state.system);
+    const distribution = lawOf();
+    if (distribution.systems && distribution.systems.includes(state.system) && state.lines.size < MOST_LINES) state.lines.add(state.system);
   }
   hush();
   keeping(() => {
     if ("measure" in changes) drawAll();
     else if (Object.keys(changes).join() === "topic") drawTopics();
-    else { drawBoard(); drawTopics(); drawLaws(); }
+    else { drawBoard(); drawTopics(); drawDistributions(); }
   });
 }
 

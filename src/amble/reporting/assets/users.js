@@ -2,7 +2,7 @@
 
 const PANELS = [
   ["weights", "attention W", "the share of attention that a rank gets"],
-  ["halting", "halting 1 − C", "the chance of stopping, once there (where 1 % of users get)"],
+  ["halting", "halting 1 − C", "the probability of stopping, once there (where 1 % of users get)"],
   ["residual", "residual", "the share of attention beyond the rank"],
 ];
 

@@ -171,9 +171,9 @@ def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any
     Returns
     -------
     altair.HConcatChart
-        Three panels: the share of attention W, the chance 1 - C of stopping once there, and the share of attention that
-        goes beyond the rank. Four for users who wander: the share of attention among relevant documents, that among
-        all she visits, precision, and the share of attention beyond the rank.
+        Three panels: the share of attention W, the probability 1 - C of stopping once there, and the share of attention
+        that goes beyond the rank. Four for users who wander: the share of attention among relevant documents, that
+        among all she visits, precision, and the share of attention beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
     return altair().Chart.from_dict(spec)

@@ -1,4 +1,4 @@
-"""Charts of laws: the share of users whose score is at most x, a line a run, with what the runs score."""
+"""Charts of distributions: the share of users whose score is at most x, a line a run, with what the runs score."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.errors import AmbleError
 from amble.reporting.charts.chart import altair, many, shown
 
-__all__ = ["COLOURS", "law_chart", "law_spec", "steps"]
+__all__ = ["COLOURS", "distribution_chart", "distribution_spec", "steps"]
 
 COLOURS = (
     "#2f6db5", "#d1373f", "#2c8f4e", "#e58a00", "#7a4fa8", "#00909e",
@@ -25,37 +25,38 @@ _POINTS = 2000  # of a line
 T = TypeVar("T")
 
 
-def steps(law: Law, least: float, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def steps(distribution: Distribution, least: float, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The corners of a cdf from ``least`` to ``most``: where it steps, and the share from there on.
 
-    Of laws with many atoms about 2,000 are kept, so that the line is never off by more than 1/2,000 of the users.
+    Of distributions with many atoms about 2,000 are kept, so that the line is never off by more than 1/2,000 of the
+    users.
     """
-    share = law.cdf(law.values)
+    share = distribution.cdf(distribution.values)
     keep = np.unique(np.append(np.unique(np.floor(share * _POINTS), return_index=True)[1], share.size - 1))
-    x, y = law.values[keep], share[keep]
+    x, y = distribution.values[keep], share[keep]
     return np.concatenate(([least], x, [most])), np.concatenate(([0.0], y, [1.0]))
 
 
-def law_spec(
-    laws: Mapping[str, Law],
+def distribution_spec(
+    distributions: Mapping[str, Distribution],
     order1: Mapping[str, float] | None = None,
     order2: Mapping[str, float] | None = None,
     *,
     title: str = "",
 ) -> dict[str, Any]:
-    """Laws and orders as a Vega-Lite specification; see `law_chart`."""
-    if not 1 <= len(laws) <= len(COLOURS):
-        raise AmbleError(f"{len(laws)} laws on one chart, expected 1 to {len(COLOURS)}")
-    laws, one, two = _shown(laws), _shown(order1 or {}), _shown(order2 or {})
-    least = min(0.0, *(float(law.values[0]) for law in laws.values()))
-    most = max(1.0, *(float(law.values[-1]) for law in laws.values()))
+    """Distributions and orders as a Vega-Lite specification; see `distribution_chart`."""
+    if not 1 <= len(distributions) <= len(COLOURS):
+        raise AmbleError(f"{len(distributions)} distributions on one chart, expected 1 to {len(COLOURS)}")
+    distributions, one, two = _shown(distributions), _shown(order1 or {}), _shown(order2 or {})
+    least = min(0.0, *(float(distribution.values[0]) for distribution in distributions.values()))
+    most = max(1.0, *(float(distribution.values[-1]) for distribution in distributions.values()))
     margin = 0.02 * (most - least)
     least, most = least - margin, most + margin
     legend = {"title": None, "orient": "bottom", "labelLimit": 0, "columns": 4, "symbolType": "stroke"}
     colour = {
         "field": "run",
         "type": "nominal",
-        "scale": {"domain": list(laws), "range": list(COLOURS[: len(laws)])},
+        "scale": {"domain": list(distributions), "range": list(COLOURS[: len(distributions)])},
         "legend": legend | {"symbolSize": 300, "symbolStrokeWidth": 2.5, "symbolOpacity": 1},
     }
     x = {
@@ -73,18 +74,18 @@ def law_spec(
         "axis": {"tickCount": 10, "format": ".1f"},
     }
     width = {"field": "width", "type": "quantitative", "scale": None}
-    data = many([row for name in laws for row in _rows(name, laws, least, most)])
+    data = many([row for name in distributions for row in _rows(name, distributions, least, most)])
     lines = {
         "data": data,
         "mark": {"type": "line", "interpolate": "step-after", "opacity": 0.9},
         "encoding": {"x": x, "y": y, "color": colour, "strokeWidth": width},
     }
     layers: list[dict[str, Any]] = [lines]
-    if any(law.band > 0 for law in laws.values()):
+    if any(distribution.band > 0 for distribution in distributions.values()):
         ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
         band = {"type": "area", "interpolate": "step-after", "opacity": 0.15}
         layers.insert(0, {"data": data, "mark": band, "encoding": {"x": x, **ends, "color": colour}})
-    marks = list(_marks(laws, one, two))
+    marks = list(_marks(distributions, one, two))
     if marks:
         drawn = [order for order in ORDERS if any(row["order"] == order for row in marks)]
         dash = {
@@ -108,29 +109,29 @@ def _shown(of: Mapping[str, T]) -> dict[str, T]:
     return {shown(name): value for name, value in of.items()}
 
 
-def _rows(name: str, laws: Mapping[str, Law], least: float, most: float) -> Iterator[dict[str, Any]]:
+def _rows(name: str, distributions: Mapping[str, Distribution], least: float, most: float) -> Iterator[dict[str, Any]]:
     """The corners of one line. One that a later line covers is wider, so that both are seen."""
-    law = laws[name]
-    later = list(laws)[list(laws).index(name) + 1 :]
-    width = 4.0 if any(law.distance(laws[other]) < 1 / _POINTS for other in later) else 1.8
-    for x, share in zip(*(part.tolist() for part in steps(law, least, most)), strict=True):
+    distribution = distributions[name]
+    later = list(distributions)[list(distributions).index(name) + 1 :]
+    width = 4.0 if any(distribution.distance(distributions[other]) < 1 / _POINTS for other in later) else 1.8
+    for x, share in zip(*(part.tolist() for part in steps(distribution, least, most)), strict=True):
         yield {
             "run": name,
             "score": round(x, 9),
             "share": round(share, 9),
-            "low": round(max(share - law.band, 0.0), 9),
-            "high": round(min(share + law.band, 1.0), 9),
+            "low": round(max(share - distribution.band, 0.0), 9),
+            "high": round(min(share + distribution.band, 1.0), 9),
             "width": width,
         }
 
 
 def _marks(
-    laws: Mapping[str, Law], order1: Mapping[str, float], order2: Mapping[str, float]
+    distributions: Mapping[str, Distribution], order1: Mapping[str, float], order2: Mapping[str, float]
 ) -> Iterator[dict[str, Any]]:
     """The orders of each run; one that a later line covers is wider."""
     found = [
         (name, order, float(of[name]))
-        for name in laws
+        for name in distributions
         for order, of in zip(ORDERS, (order1, order2), strict=True)
         if name in of and np.isfinite(of[name])
     ]
@@ -139,18 +140,18 @@ def _marks(
         yield {"run": name, "order": order, "score": round(x, 9), "width": 3.5 if covered else 1.5}
 
 
-def law_chart(
-    laws: Mapping[str, Law],
+def distribution_chart(
+    distributions: Mapping[str, Distribution],
     order1: Mapping[str, float] | None = None,
     order2: Mapping[str, float] | None = None,
     *,
     title: str = "",
 ) -> Any:
-    """Draw laws as cdfs: the share of users whose score is at most x.
+    """Draw distributions as cdfs: the share of users whose score is at most x.
 
     Parameters
     ----------
-    laws : mapping of str to Law
+    distributions : mapping of str to Distribution
         Up to twelve, by run.
     order1, order2 : mapping of str to float, optional
         What the runs score: vertical lines in the runs' colours, dashed for order 1 and dotted for order 2.
@@ -159,6 +160,6 @@ def law_chart(
     Returns
     -------
     altair.LayerChart
-        A line a run; of simulated laws with the band that holds the true cdf with 95 %.
+        A line a run; of simulated distributions with the band that holds the true cdf with 95 %.
     """
-    return altair().Chart.from_dict(law_spec(laws, order1, order2, title=title))
+    return altair().Chart.from_dict(distribution_spec(distributions, order1, order2, title=title))

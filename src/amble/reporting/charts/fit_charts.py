@@ -12,7 +12,7 @@ __all__ = ["fit_chart"]
 _PANELS = (
     Panel("share of visits W", "value", "low", "high", ("panel", "W")),
     Panel("last rank L", "value", "low", "high", ("panel", "L")),
-    Panel("chance of going on C", "value", "low", "high", ("panel", "C")),
+    Panel("probability of going on C", "value", "low", "high", ("panel", "C")),
 )
 
 

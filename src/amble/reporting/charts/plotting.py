@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from amble.comparison.comparison import Comparison
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.metaevaluation import Agreement, Correlations
 from amble.reporting.charts.chart import user_chart
-from amble.reporting.charts.distribution_charts import law_chart
+from amble.reporting.charts.distribution_charts import distribution_chart
 from amble.reporting.charts.hasse import hasse_chart
 from amble.reporting.charts.line_charts import square_chart
 from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart
-from amble.reporting.dominance import laws_under
+from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
 from amble.users.forward import Behaviour
 from amble.users.walk_on_list import Stroll
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["charts_of", "plot"]
 
 _DRAWN = (
-    "scores, a comparison, a leaderboard, a law or laws by name, a partial order, a measure, a user or users by name, "
-    "correlations, an agreement"
+    "scores, a comparison, a leaderboard, a distribution or several by name, a partial order, a measure, a user or "
+    "several by name, correlations, an agreement"
 )
 _DEPTH = 100
-_LINES = 8  # laws in one chart
+_LINES = 8  # distributions in one chart
 
 
 def plot(
@@ -51,7 +51,7 @@ def plot(
         * `Scores`: runs by topics; with ``run`` and ``baseline``, the differences of the two by topic
         * `Comparison`: the difference of each pair, with its interval
         * `Leaderboard` (of a `Page`): means with intervals and letters
-        * `Law`, or ``{name: Law}``: the share of users whose score is at most x
+        * `Distribution`, or ``{name: Distribution}``: the share of users whose score is at most x
         * `PartialOrder`: the Hasse diagram
         * `Measure`, a user (as `Measure.user` makes it), or ``{name: user}``: attention, halting, residual by rank; a
           measure's user is drawn on a list without a relevant document
@@ -61,7 +61,7 @@ def plot(
     run, baseline : str, optional
         Of scores.
     title : str, optional
-        Of laws and partial orders.
+        Of distributions and partial orders.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def plot(
     Examples
     --------
     >>> import amble
-    >>> laws = {"x": amble.parse("AP").law([1, 0, 1]), "y": amble.parse("AP").law([0, 1, 1])}
-    >>> type(amble.plot(laws)).__name__
+    >>> distributions = {"x": amble.parse("AP").distribution([1, 0, 1]), "y": amble.parse("AP").distribution([0, 1, 1])}
+    >>> type(amble.plot(distributions)).__name__
     'LayerChart'
     >>> amble.plot("AP")
     Traceback (most recent call last):
@@ -95,20 +95,20 @@ def plot(
         return square_chart(x.measures, x.values, f"{x.statistic} of rankings of runs")
     if isinstance(x, Agreement):
         return square_chart(x.measures, x.significant, "agreement on significant differences")
-    return _laws_or_users(x, title)
+    return _distributions_or_users(x, title)
 
 
-def _laws_or_users(x: Any, title: str) -> Any:
-    if isinstance(x, Law):
-        return law_chart({title or "law": x}, title=title)
+def _distributions_or_users(x: Any, title: str) -> Any:
+    if isinstance(x, Distribution):
+        return distribution_chart({title or "distribution": x}, title=title)
     if isinstance(x, Measure):
         return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
     if isinstance(x, Behaviour | Stroll):
         return user_chart({title or "user": x}, _DEPTH)
     if isinstance(x, Mapping) and x:
         kinds = list(x.values())
-        if all(isinstance(one, Law) for one in kinds):
-            return law_chart(x, title=title)
+        if all(isinstance(one, Distribution) for one in kinds):
+            return distribution_chart(x, title=title)
         if all(isinstance(one, Behaviour | Stroll) for one in kinds):
             return user_chart(x, _DEPTH)
     raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
@@ -122,11 +122,16 @@ def charts_of(report: Page) -> dict[str, Any]:
     out = {"means": means_chart(board), "topics": heat_chart(scores)}
     if base != best:
         out["differences"] = difference_chart(scores, best, base)
-    user = next((m for m, law in zip(scores.parsed, data["laws"], strict=True) if "lines" in law), None)
+    user = next(
+        (m for m, distribution in zip(scores.parsed, data["distributions"], strict=True) if "lines" in distribution),
+        None,
+    )
     if user is not None:
-        found = laws_under(scores, user, data["chosen"], board.asked.seed)
+        found = distributions_under(scores, user, data["chosen"], board.asked.seed)
         drawn = dict.fromkeys([best, *([base] if base in found else []), *found])
-        out["laws"] = law_chart({name: found[name] for name in list(drawn)[:_LINES]}, title=user.label)
+        out["distributions"] = distribution_chart(
+            {name: found[name] for name in list(drawn)[:_LINES]}, title=user.label
+        )
         if len(found) > 1:
             out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
     users = {m.label: scores.user(best, topic, m) for m, topic in _answered(report)}

@@ -1,14 +1,14 @@
-// Laws: what users go home with, a line a run; and who is better whatever they want.
+// Distributions: what users go home with, a line a run; and who is better whatever they want.
 
 const MOST_LINES = 8;
 
-const lawOf = () => data.laws[state.measure];
+const lawOf = () => data.distributions[state.measure];
 const colourOf = new Map(); // of a run, for as long as it is drawn
 
 function linesToStart() {
-  const law = data.laws.find((one) => one.systems);
-  if (!law) return;
-  const first = [state.system, state.baseline, ...law.systems].filter((i) => law.systems.includes(i));
+  const distribution = data.distributions.find((one) => one.systems);
+  if (!distribution) return;
+  const first = [state.system, state.baseline, ...distribution.systems].filter((i) => distribution.systems.includes(i));
   for (const i of [...new Set(first)].slice(0, 4)) state.lines.add(i);
 }
 
@@ -23,27 +23,27 @@ function paint() {
   }
 }
 
-function drawLaws() {
-  const law = lawOf();
-  const boxes = ["law", "law-systems", "hasse", "pairs"].map(find);
-  find("law-measure").textContent = `the user of ${names[state.measure]}`;
-  if (!law.systems) {
+function drawDistributions() {
+  const distribution = lawOf();
+  const boxes = ["distribution", "distribution-systems", "hasse", "pairs"].map(find);
+  find("distribution-measure").textContent = `the user of ${names[state.measure]}`;
+  if (!distribution.systems) {
     boxes.forEach((box) => box.replaceChildren());
-    boxes[0].replaceChildren(h("p", { class: "note" }, `${law.why}.`));
+    boxes[0].replaceChildren(h("p", { class: "note" }, `${distribution.why}.`));
     return;
   }
-  retold("law-command", /-m .* --levels$/, `-m ${quoted(names[state.measure])} --levels`);
+  retold("distribution-command", /-m .* --levels$/, `-m ${quoted(names[state.measure])} --levels`);
   paint();
-  drawCdf(boxes[0], law);
-  drawSystems(boxes[1], law);
-  drawHasse(boxes[2], law);
-  drawPairs(boxes[3], law);
+  drawCdf(boxes[0], distribution);
+  drawSystems(boxes[1], distribution);
+  drawHasse(boxes[2], distribution);
+  drawPairs(boxes[3], distribution);
 }
 
-function drawCdf(box, law) {
+function drawCdf(box, distribution) {
   const [width, height, left, bottom] = [widthOf(box), 330, 44, 44];
-  const drawn = law.systems.map((i, k) => ({ i, k })).filter((one) => state.lines.has(one.i));
-  const ends = drawn.flatMap(({ k }) => [law.lines[k][0][0], law.lines[k][0].at(-1)]);
+  const drawn = distribution.systems.map((i, k) => ({ i, k })).filter((one) => state.lines.has(one.i));
+  const ends = drawn.flatMap(({ k }) => [distribution.lines[k][0][0], distribution.lines[k][0].at(-1)]);
   const [least, most] = [Math.min(0, ...ends), Math.max(1, ...ends)];
   const x = linear(least, most, left, width - 8);
   const y = linear(0, 1, height - bottom, 16);
@@ -52,13 +52,13 @@ function drawCdf(box, law) {
   leftAxis(svg, left, width - 8, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2));
   bottomAxis(svg, height - bottom, x, marks.at, marks.digits, "score", (left + width) / 2);
   for (const { i, k } of drawn) {
-    const [at, share] = law.lines[k];
+    const [at, share] = distribution.lines[k];
     let path = `M${x(least).toFixed(1)} ${y(0).toFixed(1)}`;
     at.forEach((v, n) => { path += `H${x(v).toFixed(1)}V${y(share[n]).toFixed(1)}`; });
     path += `H${x(most).toFixed(1)}`;
     const colour = `line-${colourOf.get(i)}`;
     svg.append(s("path", { d: path, class: `cdf ${colour}` }));
-    [["order 1", law.order1[k], "one"], ["order 2", law.order2[k], "two"]].forEach(([what, value, dash]) => {
+    [["order 1", distribution.order1[k], "one"], ["order 2", distribution.order2[k], "two"]].forEach(([what, value, dash]) => {
       if (value === null) return;
       svg.append(s("line", { x1: x(value), x2: x(value), y1: y(0), y2: y(1), class: `order ${dash} ${colour}` }));
       svg.append(s("path", { d: `M${x(value)} ${y(1) - 1}l-4.5 -8h9z`, class: `tick ${colour}`, ...telling(() => [data.runs[i], `${what}: ${fixed(value)}`]) }));
@@ -69,12 +69,12 @@ function drawCdf(box, law) {
     const place = svg.getBoundingClientRect();
     const v = least + ((event.clientX - place.left - left) / (width - 8 - left)) * (most - least);
     if (v < least || v > most) return hush();
-    tell(event, [`score at most ${fixed(v, 3)}`, ...drawn.map(({ i, k }) => `${data.runs[i]}: ${percent(shareAt(law.lines[k], v), 1)} of users`)]);
+    tell(event, [`score at most ${fixed(v, 3)}`, ...drawn.map(({ i, k }) => `${data.runs[i]}: ${percent(shareAt(distribution.lines[k], v), 1)} of users`)]);
   });
   svg.addEventListener("pointerleave", hush);
-  const told = law.users
-    ? `${law.users.toLocaleString("en")} users simulated on every topic; lines within ${fixed(law.band)} of the true ones (95 %).`
-    : "Exact laws; lines of many steps are drawn within 1/160 of the users.";
+  const told = distribution.users
+    ? `${distribution.users.toLocaleString("en")} users simulated on every topic; lines within ${fixed(distribution.band)} of the true ones (95 %).`
+    : "Exact distributions; lines of many steps are drawn within 1/160 of the users.";
   box.replaceChildren(svg, h("p", { class: "note" },
     h("span", { class: "dash one", "aria-hidden": "true" }), " order 1, E[t/h]; ", h("span", { class: "dash two", "aria-hidden": "true" }), " order 2, E[t]/E[h]. ", told));
 }
@@ -90,28 +90,28 @@ function quantile([at, share], u) {
   return at[n < 0 ? at.length - 1 : n];
 }
 
-function drawSystems(box, law) {
-  const rows = law.systems.map((i, k) => h("tr", {},
+function drawSystems(box, distribution) {
+  const rows = distribution.systems.map((i, k) => h("tr", {},
     h("th", { scope: "row" }, h("label", { class: "line" },
       h("input", { type: "checkbox", checked: state.lines.has(i), disabled: !state.lines.has(i) && state.lines.size >= MOST_LINES, onchange: (event) => {
         if (event.target.checked) state.lines.add(i); else state.lines.delete(i);
-        keeping(drawLaws);
+        keeping(drawDistributions);
       } }),
       h("i", { class: state.lines.has(i) ? `swatch line-${colourOf.get(i)}` : "swatch none", "aria-hidden": "true" }), data.runs[i])),
-    h("td", { class: "number" }, fixed(law.order1[k], 3)), h("td", { class: "number" }, fixed(law.order2[k], 3)),
-    h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.25), 3)), h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.5), 3)), h("td", { class: "number" }, fixed(quantile(law.lines[k], 0.75), 3))));
+    h("td", { class: "number" }, fixed(distribution.order1[k], 3)), h("td", { class: "number" }, fixed(distribution.order2[k], 3)),
+    h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.25), 3)), h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.5), 3)), h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.75), 3))));
   box.replaceChildren(h("table", { class: "data tight" },
     h("caption", {}, "Check a run to draw it. A quarter, half, and three quarters of its users score at most:"),
     h("thead", {}, h("tr", {}, ["run", "order 1", "order 2", "¼ ≤", "½ ≤", "¾ ≤"].map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows)));
 }
 
 // how the run pointed at, or chosen, stands to another one
-function standing(law, i, j) {
-  return law.verdicts[law.systems.indexOf(i)][law.systems.indexOf(j)];
+function standing(distribution, i, j) {
+  return distribution.verdicts[distribution.systems.indexOf(i)][distribution.systems.indexOf(j)];
 }
 
-function drawHasse(box, law) {
-  const { nodes, edges } = law.hasse;
+function drawHasse(box, distribution) {
+  const { nodes, edges } = distribution.hasse;
   const systems = nodes.filter((node) => node.runs.length);
   const levels = Math.max(...nodes.map((node) => node.level)) + 1;
   const [from, to] = [Math.min(...nodes.map((n) => n.x - n.half)), Math.max(...nodes.map((n) => n.x + n.half))];
@@ -121,18 +121,18 @@ function drawHasse(box, law) {
   const x = linear(from, to, 10, width - 10);
   const step = Math.min(Math.max(34, 900 / levels), 64);
   const y = (level) => 22 + level * step;
-  const svg = drawing(width, levels * step + 10, `Dominance under the user of ${names[state.measure]}: ${levels} levels, the best on top; a line leads to the next runs that are dominated. ${percent(law.comparable)} of pairs can be compared.`);
-  const focus = state.node !== null && law.systems.includes(state.node) ? state.node : null;
+  const svg = drawing(width, levels * step + 10, `Dominance under the user of ${names[state.measure]}: ${levels} levels, the best on top; a line leads to the next runs that are dominated. ${percent(distribution.comparable)} of pairs can be compared.`);
+  const focus = state.node !== null && distribution.systems.includes(state.node) ? state.node : null;
   const role = (node) => {
     if (focus === null || !node.runs.length) return "";
     if (node.runs.includes(focus)) return "focus";
-    return { ">": "below", "<": "above", "=": "same", "?": "apart" }[standing(law, focus, node.runs[0])];
+    return { ">": "below", "<": "above", "=": "same", "?": "apart" }[standing(distribution, focus, node.runs[0])];
   };
   for (const [a, b] of edges) {
     svg.append(s("line", { x1: x(nodes[a].x), y1: y(nodes[a].level) + (nodes[a].runs.length ? 5 : 0), x2: x(nodes[b].x), y2: y(nodes[b].level) - (nodes[b].runs.length ? 12 : 0), class: "edge" }));
   }
   for (const node of systems) {
-    const pick = () => keeping(() => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, law); drawPairs(find("pairs"), law); });
+    const pick = () => keeping(() => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, distribution); drawPairs(find("pairs"), distribution); });
     const wide = Math.max(node.half * 2 * spread - 6, 20);
     svg.append(s("g", { class: `node ${role(node)}`, tabindex: 0, role: "button", "aria-pressed": String(role(node) === "focus"), "aria-label": node.runs.map((i) => data.runs[i]).join(", "), onclick: pick,
       onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } } },
@@ -142,10 +142,10 @@ function drawHasse(box, law) {
   box.replaceChildren(svg);
 }
 
-function drawPairs(box, law) {
+function drawPairs(box, distribution) {
   const told = [];
-  const list = (sign, i) => law.systems.filter((j) => j !== i && standing(law, i, j) === sign).map((j) => data.runs[j]);
-  if (state.node !== null && law.systems.includes(state.node)) {
+  const list = (sign, i) => distribution.systems.filter((j) => j !== i && standing(distribution, i, j) === sign).map((j) => data.runs[j]);
+  if (state.node !== null && distribution.systems.includes(state.node)) {
     const i = state.node;
     const say = (text, found) => told.push(h("p", {}, h("b", {}, `${text}: `), found.length ? found.join(", ") : "none"));
     told.push(h("p", {}, h("b", {}, data.runs[i])));
@@ -153,8 +153,8 @@ function drawPairs(box, law) {
     say("is dominated by", list("<", i));
     say("cannot be compared with", list("?", i));
   } else {
-    const apart = law.systems.flatMap((i, k) => law.systems.slice(k + 1).filter((j) => standing(law, i, j) === "?").map((j) => `${data.runs[i]} and ${data.runs[j]}`));
-    const all = (law.systems.length * (law.systems.length - 1)) / 2;
+    const apart = distribution.systems.flatMap((i, k) => distribution.systems.slice(k + 1).filter((j) => standing(distribution, i, j) === "?").map((j) => `${data.runs[i]} and ${data.runs[j]}`));
+    const all = (distribution.systems.length * (distribution.systems.length - 1)) / 2;
     told.push(h("p", {}, `${apart.length} of ${all} pairs are incomparable: each is better for some users.`, apart.length ? " Choose a run in the diagram to see its own." : ""));
     if (apart.length) told.push(h("details", {}, h("summary", {}, "Incomparable pairs"), h("ul", { class: "pairs" }, apart.map((text) => h("li", {}, text)))));
   }

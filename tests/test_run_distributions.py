@@ -1,4 +1,4 @@
-"""The laws of runs: mixtures over topics, exact or simulated."""
+"""The distributions of runs: mixtures over topics, exact or simulated."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ RUNS = {
 
 def test_a_run_is_the_mixture_of_its_topics() -> None:
     rankings = amble.align(QRELS, RUNS)
-    laws = amble.laws(rankings, "AP")
+    distributions = amble.run_distributions(rankings, "AP")
     # x: topic 1 both relevant at the top: 1; topic 2: 1/2; topic 3: 1. y: topic 1: half find b at rank 2 (1/2), half
     # look for a in vain (0); topic 2: 1; topic 3 is missing: 0
-    assert laws["x"].values.tolist() == [0.5, 1]
-    np.testing.assert_allclose(laws["x"].probs, [1 / 3, 2 / 3])
-    assert laws["y"].values.tolist() == [0, 0.5, 1]
-    np.testing.assert_allclose(laws["y"].probs, [1 / 6 + 1 / 3, 1 / 6, 1 / 3])
+    assert distributions["x"].values.tolist() == [0.5, 1]
+    np.testing.assert_allclose(distributions["x"].probs, [1 / 3, 2 / 3])
+    assert distributions["y"].values.tolist() == [0, 0.5, 1]
+    np.testing.assert_allclose(distributions["y"].probs, [1 / 6 + 1 / 3, 1 / 6, 1 / 3])
     scores = amble.evaluate(rankings, "AP")
     for run in ("x", "y"):
-        assert laws[run].mean == pytest.approx(scores[run, "AP"].mean(), abs=1e-15)
-    assert laws["y"].compare(laws["x"]) == "less"
+        assert distributions[run].mean == pytest.approx(scores[run, "AP"].mean(), abs=1e-15)
+    assert distributions["y"].compare(distributions["x"]) == "less"
 
 
 def test_some_topics() -> None:
     rankings = amble.align(QRELS, RUNS)
-    assert amble.laws(rankings, "AP", topics=["2"])["x"].values.tolist() == [0.5]
-    assert amble.laws(rankings, "AP", topics="2")["y"].values.tolist() == [1]
+    assert amble.run_distributions(rankings, "AP", topics=["2"])["x"].values.tolist() == [0.5]
+    assert amble.run_distributions(rankings, "AP", topics="2")["y"].values.tolist() == [1]
     with pytest.raises(amble.AlignError, match="topic '9' is not among the 3 topics scored: 1, 2, 3"):
-        amble.laws(rankings, "AP", topics=["9"])
+        amble.run_distributions(rankings, "AP", topics=["9"])
     assert chosen_lists(rankings, ["1"]) == [[0], [3]]
 
 
 def test_simulated_where_it_must_be() -> None:
     rankings = amble.align(QRELS, RUNS)
     with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 100,000 users simulated"):
-        laws = amble.laws(rankings, "PH", seed=3)
+        distributions = amble.run_distributions(rankings, "PH", seed=3)
     exact = orders_of(rankings, "PH")
     for i, run in enumerate(("x", "y")):
-        assert laws[run].users == 100_000
-        assert abs(laws[run].mean - exact[i, 0]) < 6 * laws[run].standard_error
-    some = amble.laws(rankings, "PH(loss=0)", users=5_000, seed=3)
-    without = amble.laws(rankings, "PH(loss=0)")
+        assert distributions[run].users == 100_000
+        assert abs(distributions[run].mean - exact[i, 0]) < 6 * distributions[run].standard_error
+    some = amble.run_distributions(rankings, "PH(loss=0)", users=5_000, seed=3)
+    without = amble.run_distributions(rankings, "PH(loss=0)")
     for run in ("x", "y"):
         assert some[run].users == 5_000
         assert some[run].distance(without[run]) < some[run].band_at(1e-6)
@@ -66,37 +66,39 @@ def test_both_orders() -> None:
     # x finds c at rank 2: T = 1 after 2 visits, both orders 1/2
     np.testing.assert_allclose(ap, [[0.5, 0.5], [1, 1]], atol=1e-15)
     assert np.isnan(orders_of(rankings, "nDCG")).all()
-    # order 1 of users whose own question is another: the mean of their laws
+    # order 1 of users whose own question is another: the mean of their distributions
     for text in ("BPM", "NERR8", "INST", "INSQ", "RBP", "P@2"):
-        laws = amble.laws(rankings, text)
-        np.testing.assert_allclose(orders_of(rankings, text)[:, 0], [law.mean for law in laws.values()], atol=1e-12)
+        distributions = amble.run_distributions(rankings, text)
+        np.testing.assert_allclose(
+            orders_of(rankings, text)[:, 0], [distribution.mean for distribution in distributions.values()], atol=1e-12
+        )
 
 
 def test_a_population_of_walkers_is_refused_in_one_line() -> None:
     rankings = amble.align(QRELS, RUNS)
     with pytest.raises(amble.MeasureError, match="population"):
-        amble.laws(rankings, "PH(p=Uniform(0.1,0.4))", users=100)
-    assert amble.laws(rankings, "PH(p=Uniform(0.1,0.4),loss=0)")["x"].users is None
+        amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4))", users=100)
+    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4),loss=0)")["x"].users is None
 
 
 def test_nothing_to_walk_on() -> None:
     rankings = amble.align(QRELS, RUNS, missing="skip")
     with pytest.raises(amble.AlignError, match="run y has no list"):
-        amble.laws(rankings, "AP", topics=["3"])
+        amble.run_distributions(rankings, "AP", topics=["3"])
     with pytest.raises(amble.MeasureError, match="ties='expected'"):
-        amble.laws(amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0, "b": 1.0}}}, ties="expected"), "AP")
+        amble.run_distributions(amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0, "b": 1.0}}}, ties="expected"), "AP")
     with pytest.raises(amble.AlignError, match="expected rankings"):
-        amble.laws(QRELS, "AP")  # type: ignore[arg-type]
+        amble.run_distributions(QRELS, "AP")  # type: ignore[arg-type]
     with pytest.raises(amble.MeasureError, match="not a user"):
-        amble.laws(rankings, "NumRel")
+        amble.run_distributions(rankings, "NumRel")
 
 
 def test_some_runs() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
     first, second = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0}}, {"1": {"b": 2.0, "a": 1.0}, "2": {"b": 2.0}}
     rankings = amble.align(qrels, {"x": first, "y": second, "z": first})
-    every = amble.laws(rankings, "AP")
-    some = amble.laws(rankings, "AP", runs=["z", "y", "z"])
+    every = amble.run_distributions(rankings, "AP")
+    some = amble.run_distributions(rankings, "AP", runs=["z", "y", "z"])
     assert list(some) == ["z", "y"]
     assert all((some[run].values == every[run].values).all() for run in some)
     assert some["y"].mean == 0.75  # 1/2 and 1
@@ -104,6 +106,6 @@ def test_some_runs() -> None:
     for measure in ("AP", "RBP", "P@1"):
         assert orders_of(rankings, measure, runs=["z", "y"]).tolist() == orders_of(rankings, measure)[[2, 1]].tolist()
     with pytest.raises(amble.AlignError, match="run 'w' is not among x, y, z"):
-        amble.laws(rankings, "AP", runs=["w"])
+        amble.run_distributions(rankings, "AP", runs=["w"])
     with pytest.raises(amble.AlignError, match="no runs asked for"):
-        amble.laws(rankings, "AP", runs=[])
+        amble.run_distributions(rankings, "AP", runs=[])

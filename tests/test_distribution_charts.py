@@ -1,4 +1,4 @@
-"""Charts of laws and of partial orders: what is drawn is what was found."""
+"""Charts of distributions and of partial orders: what is drawn is what was found."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import amble
-from amble.distributions.distribution import Law
+from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.reporting.charts.chart import save, shown
-from amble.reporting.charts.distribution_charts import COLOURS, law_chart, law_spec, steps
+from amble.reporting.charts.distribution_charts import COLOURS, distribution_chart, distribution_spec, steps
 from amble.reporting.charts.hasse import _width, hasse_chart, hasse_spec
 
 R, S = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
@@ -42,50 +42,50 @@ def drawn(spec: dict[str, Any], run: str, x: float) -> float:
     return [row["share"] for row in rows if row["score"] <= x][-1]
 
 
-def share(law: Law, x: float) -> float:
+def share(distribution: Distribution, x: float) -> float:
     """The share of users with at most x, counted atom by atom."""
-    return sum(p for v, p in zip(law.values.tolist(), law.probs.tolist(), strict=True) if v <= x)
+    return sum(p for v, p in zip(distribution.values.tolist(), distribution.probs.tolist(), strict=True) if v <= x)
 
 
 def test_lines_are_the_cdfs() -> None:
-    laws = {name: amble.parse("PH(loss=0)").law(grades) for name, grades in (("r", R), ("s", S))}
-    spec = law_spec(laws, {"r": 0.5, "s": 0.25}, {"r": 0.125, "s": 0.75}, title="walks")
-    for name, law in laws.items():
-        at = [-0.01, 0.0, 1.0, 1.01, *np.linspace(0.0003, 0.9997, 101), *law.values[::7]]
+    distributions = {name: amble.parse("PH(loss=0)").distribution(grades) for name, grades in (("r", R), ("s", S))}
+    spec = distribution_spec(distributions, {"r": 0.5, "s": 0.25}, {"r": 0.125, "s": 0.75}, title="walks")
+    for name, distribution in distributions.items():
+        at = [-0.01, 0.0, 1.0, 1.01, *np.linspace(0.0003, 0.9997, 101), *distribution.values[::7]]
         for x in at:
-            assert drawn(spec, name, x + 1e-8) == pytest.approx(share(law, x + 1e-8), abs=1e-3)
+            assert drawn(spec, name, x + 1e-8) == pytest.approx(share(distribution, x + 1e-8), abs=1e-3)
     # from 0 before the first score to 1 after the last
     rows = [row for row in rows_of(layers(spec, "line")[0]) if row["run"] == "r"]
     assert (rows[0]["share"], rows[-1]["share"]) == (0, 1)
-    assert rows[0]["score"] < laws["r"].values[0]
-    assert rows[-1]["score"] > laws["r"].values[-1]
+    assert rows[0]["score"] < distributions["r"].values[0]
+    assert rows[-1]["score"] > distributions["r"].values[-1]
     assert spec["title"]["text"] == "walks"
 
 
 def test_few_atoms_are_all_drawn() -> None:
-    law = amble.parse("AP").law(R, relevant=4)
-    x, y = steps(law, -0.02, 1.02)
-    assert x.tolist() == [-0.02, *law.values, 1.02]  # 2/5, 3/7, 1/2, 1
+    distribution = amble.parse("AP").distribution(R, relevant=4)
+    x, y = steps(distribution, -0.02, 1.02)
+    assert x.tolist() == [-0.02, *distribution.values, 1.02]  # 2/5, 3/7, 1/2, 1
     assert y.tolist() == [0, 0.25, 0.5, 0.75, 1, 1]
 
 
 @pytest.mark.parametrize("atoms", [3_000, 300_000])
 def test_many_atoms_are_thinned(atoms: int) -> None:
     rng = np.random.default_rng(4)
-    law = Law(rng.random(atoms) ** 3, rng.dirichlet(np.ones(atoms)))
-    x, y = steps(law, -1, 2)
+    distribution = Distribution(rng.random(atoms) ** 3, rng.dirichlet(np.ones(atoms)))
+    x, y = steps(distribution, -1, 2)
     assert x.size <= 2_005
-    at = np.sort(np.concatenate((rng.random(20_000), law.values[:: atoms // 1000], x[1:-1])))
+    at = np.sort(np.concatenate((rng.random(20_000), distribution.values[:: atoms // 1000], x[1:-1])))
     line = y[np.searchsorted(x, at, side="right") - 1]
-    assert np.abs(line - law.cdf(at)).max() < 1e-3
+    assert np.abs(line - distribution.cdf(at)).max() < 1e-3
     assert (np.diff(y) >= 0).all()
-    one_big_step = Law([0, *np.linspace(0.5, 0.6, 5000)], [0.9, *np.full(5000, 0.1 / 5000)])
+    one_big_step = Distribution([0, *np.linspace(0.5, 0.6, 5000)], [0.9, *np.full(5000, 0.1 / 5000)])
     assert steps(one_big_step, -1, 2)[1][1] == pytest.approx(0.9)
 
 
 def test_orders_are_vertical_lines() -> None:
-    laws = {"r": amble.parse("AP").law(R), "s": amble.parse("AP").law(S)}
-    spec = law_spec(laws, {"r": 0.58, "s": 0.68}, {"r": 0.45, "s": float("nan")})
+    distributions = {"r": amble.parse("AP").distribution(R), "s": amble.parse("AP").distribution(S)}
+    spec = distribution_spec(distributions, {"r": 0.58, "s": 0.68}, {"r": 0.45, "s": float("nan")})
     (rules,) = layers(spec, "rule")
     assert [(row["run"], row["order"], row["score"]) for row in rows_of(rules)] == [
         ("r", "order 1", 0.58),
@@ -97,12 +97,12 @@ def test_orders_are_vertical_lines() -> None:
     assert line["color"]["scale"] == {"domain": ["r", "s"], "range": list(COLOURS[:2])}
     dashes = dict(zip(*(rules["encoding"]["strokeDash"]["scale"][key] for key in ("domain", "range")), strict=True))
     assert dashes["order 1"] != dashes["order 2"]
-    assert layers(law_spec(laws), "rule") == []
+    assert layers(distribution_spec(distributions), "rule") == []
 
 
-def test_bands_of_simulated_laws() -> None:
-    laws = {"seen": amble.simulate("AP", R, users=500, seed=1), "known": amble.parse("AP").law(S)}
-    spec = law_spec(laws)
+def test_bands_of_simulated_distributions() -> None:
+    distributions = {"seen": amble.simulate("AP", R, users=500, seed=1), "known": amble.parse("AP").distribution(S)}
+    spec = distribution_spec(distributions)
     (area,) = layers(spec, "area")
     band = np.sqrt(np.log(2 / 0.05) / 1000)  # Dvoretzky, Kiefer, Wolfowitz
     for row in rows_of(area):
@@ -110,13 +110,14 @@ def test_bands_of_simulated_laws() -> None:
         assert row["low"] == pytest.approx(max(row["share"] - wide, 0), abs=1e-8)
         assert row["high"] == pytest.approx(min(row["share"] + wide, 1), abs=1e-8)
     assert area["mark"]["interpolate"] == "step-after"
-    assert layers(law_spec({"known": laws["known"]}), "area") == []
+    assert layers(distribution_spec({"known": distributions["known"]}), "area") == []
 
 
 def test_lines_that_cover_each_other_are_both_seen() -> None:
-    law = amble.parse("P").law(R)
-    spec = law_spec(
-        {"below": law, "above": law, "other": Law([0.9], [1.0])}, {"below": 0.4, "above": 0.4, "other": 0.9}
+    distribution = amble.parse("P").distribution(R)
+    spec = distribution_spec(
+        {"below": distribution, "above": distribution, "other": Distribution([0.9], [1.0])},
+        {"below": 0.4, "above": 0.4, "other": 0.9},
     )
     for layer in (layers(spec, "line")[0], layers(spec, "rule")[0]):
         width = {row["run"]: row["width"] for row in rows_of(layer)}
@@ -124,34 +125,34 @@ def test_lines_that_cover_each_other_are_both_seen() -> None:
 
 
 def test_scores_above_one() -> None:
-    spec = law_spec({"a": Law([0.5, 30.0], [0.5, 0.5])})
+    spec = distribution_spec({"a": Distribution([0.5, 30.0], [0.5, 0.5])})
     low, high = layers(spec, "line")[0]["encoding"]["x"]["scale"]["domain"]
     assert low < 0 < 30 < high < 31
 
 
 def test_too_many_or_too_few() -> None:
-    law = Law([1.0], [1.0])
+    distribution = Distribution([1.0], [1.0])
     for n in (0, 13):
-        with pytest.raises(amble.AmbleError, match=f"{n} laws on one chart, expected 1 to 12"):
-            law_spec({str(i): law for i in range(n)})
+        with pytest.raises(amble.AmbleError, match=f"{n} distributions on one chart, expected 1 to 12"):
+            distribution_spec({str(i): distribution for i in range(n)})
     assert len(set(COLOURS)) == 12
 
 
 def test_names_are_kept() -> None:
     assert shown("naïve\udcfe") == "naïve\\udcfe"
     names = ["1", "a,b", 'q"x', "007"]
-    spec = law_spec({name: Law([1.0], [1.0]) for name in names})
+    spec = distribution_spec({name: Distribution([1.0], [1.0]) for name in names})
     assert list(dict.fromkeys(row["run"] for row in rows_of(layers(spec, "line")[0]))) == names
     assert layers(spec, "line")[0]["data"]["format"]["parse"]["run"] == "string"  # not the numbers 1 and 7
 
 
-def test_law_charts_are_charts(tmp_path: Path) -> None:
-    laws = {
-        f"run {i}": Law(np.linspace(0, 1, 3000), np.full(3000, 1 / 3000)) for i in range(12)
+def test_distribution_charts_are_charts(tmp_path: Path) -> None:
+    distributions = {
+        f"run {i}": Distribution(np.linspace(0, 1, 3000), np.full(3000, 1 / 3000)) for i in range(12)
     }  # more than 5,000 rows
-    save(law_chart(laws, dict.fromkeys(laws, 0.5)), tmp_path / "laws.svg")
-    assert "run 11" in (tmp_path / "laws.svg").read_text()
-    order = order_systems({f"run {i}": Law([i / 12], [1.0]) for i in range(12)})
+    save(distribution_chart(distributions, dict.fromkeys(distributions, 0.5)), tmp_path / "distributions.svg")
+    assert "run 11" in (tmp_path / "distributions.svg").read_text()
+    order = order_systems({f"run {i}": Distribution([i / 12], [1.0]) for i in range(12)})
     save(hasse_chart(order, title="dominance"), tmp_path / "order.svg")
     assert "dominance" in (tmp_path / "order.svg").read_text()
 
@@ -162,10 +163,12 @@ def test_law_charts_are_charts(tmp_path: Path) -> None:
 def orders() -> list[PartialOrder]:
     rng = np.random.default_rng(9)
     some = [
-        order_systems({f"system {i}": Law(rng.random(k) + 0.02 * i, np.full(k, 1 / k)) for i in range(n)})
+        order_systems({f"system {i}": Distribution(rng.random(k) + 0.02 * i, np.full(k, 1 / k)) for i in range(n)})
         for n, k in ((1, 2), (2, 1), (9, 3), (25, 4), (60, 3))
     ]
-    twins = order_systems({name: Law([len(name)], [1.0]) for name in ("a", "b", "c", "d", "e", "long", "name")})
+    twins = order_systems(
+        {name: Distribution([len(name)], [1.0]) for name in ("a", "b", "c", "d", "e", "long", "name")}
+    )
     return [*some, twins]
 
 

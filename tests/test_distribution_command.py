@@ -1,4 +1,4 @@
-"""``amble law`` as people meet it: what it prints, what it draws, how it fails."""
+"""``amble distribution`` as people meet it: what it prints, what it draws, how it fails."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def crossed(write) -> list[str]:
 
 
 def test_runs_and_pairs(amble_cli: Cli, files: list[str]) -> None:
-    done = amble_cli("law", *files, "-m", "AP")
+    done = amble_cli("distribution", *files, "-m", "AP")
     assert done.returncode == 0, done.stderr
-    # order 1 and the law of x: 1/2 and 1, each for half of the users; sd 1/4
+    # order 1 and the distribution of x: 1/2 and 1, each for half of the users; sd 1/4
     # y: 0 and 1/2 for a quarter each, 1 for a half: mean 5/8, sd sqrt(1/16 + 1/2 - 25/64)
     # z: 0 for a half, 2/3 and 1 for a quarter each: mean 5/12, sd sqrt(1/9 + 1/4 - 25/144)
     # order 2: x has 1.5/1.5 and 1/2; y 1/2 (all see two documents) and 1; z (1 + 2)/(1 + 3) and 0
@@ -64,11 +64,11 @@ def test_runs_and_pairs(amble_cli: Cli, files: list[str]) -> None:
         "x    z      greater  greater  greater  greater  -          0.7500  0.0000  0.2500",
         "y    z      greater  greater  greater  greater  -          0.5000  0.0000  0.5000",
     ]
-    assert done.stderr.splitlines() == [AUDIT, "amble: laws of AP over 2 topics: exact"]
+    assert done.stderr.splitlines() == [AUDIT, "amble: distributions of AP over 2 topics: exact"]
 
 
 def test_where_cdfs_cross(amble_cli: Cli, crossed: list[str]) -> None:
-    done = amble_cli("law", *crossed, "-m", "AP", "--pairs", "--format", "tsv", "--quiet")
+    done = amble_cli("distribution", *crossed, "-m", "AP", "--pairs", "--format", "tsv", "--quiet")
     assert done.stderr == ""
     # up to 0.75 packed is better, for three quarters of the users; order 2: 2.5/5.5 and 2.5/3.5
     assert [line.split("\t") for line in done.stdout.splitlines()] == [
@@ -78,21 +78,21 @@ def test_where_cdfs_cross(amble_cli: Cli, crossed: list[str]) -> None:
 
 
 def test_some_topics(amble_cli: Cli, files: list[str]) -> None:
-    done = amble_cli("law", *files[:2], "-m", "AP", "--topic", "2", "--topic", "2")
+    done = amble_cli("distribution", *files[:2], "-m", "AP", "--topic", "2", "--topic", "2")
     assert done.stdout.splitlines()[1] == "x    0.5000  0.5000  0.0000  0.5000  0.5000  0.5000  0.5000  0.5000"
     assert len(done.stdout.splitlines()) == 2  # one run is compared with nothing
-    assert done.stderr.splitlines()[1] == "amble: laws of AP over 1 of 2 topics: exact"
+    assert done.stderr.splitlines()[1] == "amble: distributions of AP over 1 of 2 topics: exact"
 
 
 def test_missing_topics_left_out(amble_cli: Cli, files: list[str]) -> None:
-    done = amble_cli("law", files[0], files[3], "-m", "AP", "--missing", "skip", "--quiet")
+    done = amble_cli("distribution", files[0], files[3], "-m", "AP", "--missing", "skip", "--quiet")
     assert done.stdout.splitlines()[1].split()[:3] == ["z", "0.8333", "0.7500"]
-    done = amble_cli("law", files[0], files[3], "-m", "AP", "--missing", "skip", "--depth", "1", "--quiet")
+    done = amble_cli("distribution", files[0], files[3], "-m", "AP", "--missing", "skip", "--depth", "1", "--quiet")
     assert done.stdout.splitlines()[1].split()[:2] == ["z", "0.5000"]
 
 
-def test_simulated_where_there_is_no_exact_law(amble_cli: Cli, files: list[str]) -> None:
-    done = amble_cli("law", *files[:3], PYTHONWARNINGS="error")
+def test_simulated_where_there_is_no_exact_distribution(amble_cli: Cli, files: list[str]) -> None:
+    done = amble_cli("distribution", *files[:3], PYTHONWARNINGS="error")
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert len(lines) == 4
@@ -105,20 +105,20 @@ def test_simulated_where_there_is_no_exact_law(amble_cli: Cli, files: list[str])
 
 
 def test_users_force_a_simulation(amble_cli: Cli, files: list[str]) -> None:
-    call = ["law", *files, "-m", "AP", "--users", "2000", "--format", "json"]
+    call = ["distribution", *files, "-m", "AP", "--users", "2000", "--format", "json"]
     done = amble_cli(*call, "--seed", "5")
     assert done.stdout == amble_cli(*call, "--seed", "5", "--threads", "1").stdout
     assert done.stdout != amble_cli(*call, "--seed", "6").stdout
     read = json.loads(done.stdout)
     assert [row["order1"] for row in read["rows"]] == pytest.approx([3 / 4, 5 / 8, 5 / 12])  # known, not simulated
-    assert read["laws"]["x"]["users"] == 2000
-    assert 0.03 < read["laws"]["x"]["band"] < 0.05
+    assert read["distributions"]["x"]["users"] == 2000
+    assert 0.03 < read["distributions"]["x"]["band"] < 0.05
     assert read["options"] | {"users": 2000, "seed": 5, "topic": None, "ties": "docno"} == read["options"]
     assert "2,000 users a topic" in done.stderr
 
 
 def test_for_programs(amble_cli: Cli, files: list[str]) -> None:
-    read = json.loads(amble_cli("law", *files, "-m", "AP", "--format", "json").stdout)
+    read = json.loads(amble_cli("distribution", *files, "-m", "AP", "--format", "json").stdout)
     assert [row["run"] for row in read["rows"]] == ["x", "y", "z"]
     assert read["rows"][0] | {"order1": 0.75, "sd": 0.25, "5%": 0.5, "75%": 1.0} == read["rows"][0]
     assert read["order"] == {
@@ -126,44 +126,48 @@ def test_for_programs(amble_cli: Cli, files: list[str]) -> None:
         "comparable": 1.0,
         "pairs": {"less": 0, "greater": 3, "equal": 0, "incomparable": 0},
     }
-    assert read["laws"]["x"] == {"atoms": 2, "users": None, "band": 0.0}
+    assert read["distributions"]["x"] == {"atoms": 2, "users": None, "band": 0.0}
     assert len(read["files"]) == 4
     assert read["measures"]["AP"]["rel"] == 1
-    read = json.loads(amble_cli("law", *files, "-m", "AP", "--pairs", "--format", "json").stdout)
+    read = json.loads(amble_cli("distribution", *files, "-m", "AP", "--pairs", "--format", "json").stdout)
     assert read["rows"][0] | {"run": "x", "other": "y", "order3": "greater", "crossings": []} == read["rows"][0]
-    read = json.loads(amble_cli("law", *files, "-m", "RR", "--pairs", "--format", "json").stdout)
+    read = json.loads(amble_cli("distribution", *files, "-m", "RR", "--pairs", "--format", "json").stdout)
     assert read["rows"][0]["order2"] is None  # RR is asked how soon, not at which rate
-    csv = amble_cli("law", *files, "-m", "AP", "--format", "csv").stdout.splitlines()
+    csv = amble_cli("distribution", *files, "-m", "AP", "--format", "csv").stdout.splitlines()
     assert csv[:2] == ["run,order1,order2,sd,5%,25%,50%,75%,95%", "x,0.75,0.75,0.25,0.5,0.5,0.5,1.0,1.0"]
     assert len(csv) == 4
-    assert "x & 0.75 & 0.75" in amble_cli("law", *files, "-m", "AP", "--format", "latex", "--digits", "2").stdout
-    assert "<td>x</td>" in amble_cli("law", *files, "-m", "AP", "--levels", "--format", "html").stdout
+    assert (
+        "x & 0.75 & 0.75" in amble_cli("distribution", *files, "-m", "AP", "--format", "latex", "--digits", "2").stdout
+    )
+    assert "<td>x</td>" in amble_cli("distribution", *files, "-m", "AP", "--levels", "--format", "html").stdout
 
 
 def test_many_runs(amble_cli: Cli, write, files: list[str]) -> None:
     runs = [write(f"s{i}.run", RUNS["xyz"[i % 3]].replace(" " + "xyz"[i % 3] + "\n", f" s{i}\n")) for i in range(13)]
-    done = amble_cli("law", files[0], *runs, "-m", "AP", "--quiet")
+    done = amble_cli("distribution", files[0], *runs, "-m", "AP", "--quiet")
     lines = done.stdout.splitlines()
     assert len(lines) == 14 + 1 + 14 + 1 + 1
     assert lines[15] == "level  system  dominates  dominated by  equal to  incomparable with"
     assert lines[16] == "    0  s0              8             0         4                  0"
     # 5 + 4 + 4 runs: 78 pairs, 10 + 6 + 6 of them equal
     assert lines[-1] == "3 levels; 100.0 % of 78 pairs comparable: 56 dominate, 22 equal, 0 incomparable"
-    assert amble_cli("law", files[0], *runs, "-m", "AP", "--levels", "--quiet").stdout.splitlines() == lines[15:]
-    pairs = amble_cli("law", files[0], *runs, "-m", "AP", "--pairs", "--format", "tsv", "--quiet").stdout
+    assert (
+        amble_cli("distribution", files[0], *runs, "-m", "AP", "--levels", "--quiet").stdout.splitlines() == lines[15:]
+    )
+    pairs = amble_cli("distribution", files[0], *runs, "-m", "AP", "--pairs", "--format", "tsv", "--quiet").stdout
     assert len(pairs.splitlines()) == 79
-    done = amble_cli("law", files[0], *runs, "--plot", "a.svg")
+    done = amble_cli("distribution", files[0], *runs, "--plot", "a.svg")
     assert (done.returncode, done.stderr) == (2, "amble: --plot: 13 runs, expected at most 12 on one chart\n")
 
 
 def test_pictures(crossed: list[str], tmp_path: Path) -> None:
     before = set(tmp_path.iterdir())
     for ending in ("svg", "png", "pdf", "html"):
-        plot, hasse = (str(tmp_path / f"{name}.{ending}") for name in ("laws", "order"))
-        assert main(["law", *crossed, "-m", "AP", "--plot", plot, "--hasse", hasse]) == 0
+        plot, hasse = (str(tmp_path / f"{name}.{ending}") for name in ("distributions", "order"))
+        assert main(["distribution", *crossed, "-m", "AP", "--plot", plot, "--hasse", hasse]) == 0
     made = {path.name for path in set(tmp_path.iterdir()) - before}
-    assert made == {f"{name}.{e}" for name in ("laws", "order") for e in ("svg", "png", "pdf", "html")}
-    svg = (tmp_path / "laws.svg").read_text(encoding="utf-8")
+    assert made == {f"{name}.{e}" for name in ("distributions", "order") for e in ("svg", "png", "pdf", "html")}
+    svg = (tmp_path / "distributions.svg").read_text(encoding="utf-8")
     for word in ("spread", "packed", "order 1", "order 2", "share of users whose score is at most x"):
         assert word in svg
     assert ">spread<" in (tmp_path / "order.svg").read_text(encoding="utf-8")
@@ -171,7 +175,7 @@ def test_pictures(crossed: list[str], tmp_path: Path) -> None:
 
 def test_graphviz(amble_cli: Cli, files: list[str], tmp_path: Path) -> None:
     path = tmp_path / "order.dot"
-    assert amble_cli("law", *files, "-m", "AP", "--hasse", str(path)).returncode == 0
+    assert amble_cli("distribution", *files, "-m", "AP", "--hasse", str(path)).returncode == 0
     assert path.read_text() == (
         'digraph {\n  node [shape=box];\n  n0 [label="x"];\n  n1 [label="y"];\n  n2 [label="z"];\n'
         "  n0 -> n1;\n  n1 -> n2;\n}\n"
@@ -182,7 +186,7 @@ def test_names_that_are_not_utf8(amble_cli: Cli, write, tmp_path: Path) -> None:
     qrels = write("q", "1 0 a 1\n")
     runs = [write(f"{i}.run", b"1 Q0 a 1 1 \xfe" + str(i).encode() + b"\n") for i in range(2)]
     plot, hasse = str(tmp_path / "a.svg"), str(tmp_path / "b.svg")
-    done = amble_cli("law", qrels, *runs, "-m", "AP", "--plot", plot, "--hasse", hasse)
+    done = amble_cli("distribution", qrels, *runs, "-m", "AP", "--plot", plot, "--hasse", hasse)
     assert done.returncode == 0, done.stderr
     assert "\udcfe0" in done.stdout  # the same bytes out
     assert "\\udcfe0" in Path(plot).read_text()
@@ -195,8 +199,8 @@ def test_output_and_plugin(amble_cli: Cli, write, files: list[str], tmp_path: Pa
         "@measure('First', question='order2')\n"
         "def first():\n    'Looks at one document.'\n    return Forward(continuation=0.0)\n",
     )
-    out = tmp_path / "laws.tsv"
-    done = amble_cli("law", *files, "-m", "First", "--plugin", plugin, "--format", "tsv", "-o", str(out))
+    out = tmp_path / "distributions.tsv"
+    done = amble_cli("distribution", *files, "-m", "First", "--plugin", plugin, "--format", "tsv", "-o", str(out))
     assert done.stdout == ""
     assert out.read_text().splitlines()[1].split("\t")[:4] == ["x", "0.5000", "0.5000", "0.5000"]
 
@@ -204,7 +208,7 @@ def test_output_and_plugin(amble_cli: Cli, write, files: list[str], tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["-m", "bpref"], "bpref is not a user: it has a score, and no law over users"),
+        (["-m", "bpref"], "bpref is not a user: it has a score, and no distribution over users"),
         (["-m", "nDGC"], "no measure is called nDGC"),
         (["-m", "PH(p=.8,q=.4)"], "expected"),
         (["-m", "AP", "-m", "RBP"], "-m AP -m RBP: expected one measure"),
@@ -231,7 +235,7 @@ def test_output_and_plugin(amble_cli: Cli, write, files: list[str], tmp_path: Pa
 def test_one_clear_line(amble_cli: Cli, files: list[str], tmp_path: Path, words: list[str], message: str) -> None:
     (tmp_path / "sub.svg").mkdir()
     usual = [] if "-m" in words else ["-m", "AP"]
-    done = amble_cli("law", *files, *usual, *(word.format(q=files[0], dir=tmp_path) for word in words))
+    done = amble_cli("distribution", *files, *usual, *(word.format(q=files[0], dir=tmp_path) for word in words))
     assert done.returncode == 2, done.stdout
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -240,14 +244,14 @@ def test_one_clear_line(amble_cli: Cli, files: list[str], tmp_path: Path, words:
 
 def test_files_that_are_not_there(amble_cli: Cli, files: list[str]) -> None:
     for words in ([files[0], "nothing.run"], ["nothing.txt", files[1]]):
-        done = amble_cli("law", *words)
+        done = amble_cli("distribution", *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert re.fullmatch(r"amble: nothing\.\w+: no such file.*\n", done.stderr)
 
 
 @pytest.mark.parametrize("word", ["--pairs", "--levels", "--hasse=order.dot"])
 def test_one_run_is_compared_with_nothing(amble_cli: Cli, files: list[str], word: str) -> None:
-    done = amble_cli("law", *files[:2], word)
+    done = amble_cli("distribution", *files[:2], word)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "amble: --pairs, --levels and --hasse compare runs: expected at least two\n"
 
@@ -257,9 +261,9 @@ def test_without_the_extra(amble_cli: Cli, files: list[str], tmp_path: Path) -> 
         folder = tmp_path / f"no_{name}"
         folder.mkdir()
         (folder / f"{name}.py").write_text("raise ImportError\n")
-        done = amble_cli("law", *files, "--plot", str(tmp_path / "a.svg"), PYTHONPATH=str(folder))
+        done = amble_cli("distribution", *files, "--plot", str(tmp_path / "a.svg"), PYTHONPATH=str(folder))
         assert (done.returncode, done.stdout) == (2, "")
         assert "need the extra: pip install 'amble[report]'" in done.stderr
         assert done.stderr.count("\n") == 1
-        done = amble_cli("law", *files, "-m", "AP", "--hasse", str(tmp_path / "a.dot"), PYTHONPATH=str(folder))
+        done = amble_cli("distribution", *files, "-m", "AP", "--hasse", str(tmp_path / "a.dot"), PYTHONPATH=str(folder))
         assert done.returncode == 0, done.stderr
