@@ -11,11 +11,11 @@ import os
 from hypothesis import HealthCheck, settings
 
 _ASKED = os.environ.get("AMBLE_EXAMPLES", "")
-_SHARE = 0.25 if not _ASKED else 1.0 if _ASKED == "all" else float(_ASKED)
+SHARE = 0.25 if not _ASKED else 1.0 if _ASKED == "all" else float(_ASKED)
 
 
 def _share(wanted: int) -> int:
-    return max(round(wanted * _SHARE), min(wanted, 10))
+    return max(round(wanted * SHARE), min(wanted, 10))
 
 
 settings.register_profile(

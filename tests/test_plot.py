@@ -167,7 +167,8 @@ def test_names_that_expressions_cannot_hold(tmp_path: Path) -> None:
     runs = {run: {t: found[(i + j) % 3] for j, t in enumerate(topics)} for i, run in enumerate([*ODD, "poor"])}
     scores = amble.evaluate(topics, runs, "AP")
     page = amble.report(scores, baseline="poor")
-    charts = {name: page.charts()[name] for name in ("means", "topics", "differences", "distributions", "dominance")}
+    every = page.charts()
+    charts = {name: every[name] for name in ("means", "topics", "differences", "distributions", "dominance")}
     for one, chart in (charts | {"pairs": amble.plot(amble.compare(scores, "AP"))}).items():
         save(chart, tmp_path / f"{one}.svg")
         texts = " ".join("".join(ElementTree.parse(tmp_path / f"{one}.svg").getroot().itertext()).split())

@@ -59,7 +59,7 @@ def run_python(block: Block, page: Path, names: dict[str, object]) -> None:
 
 
 def words(command: str) -> list[str] | None:
-    """The words of a command of ours as a shell would make them; None where only a shell can."""
+    """The words of a command of amble as a shell would make them; None where only a shell can."""
     out: list[str] = []
     for word in re.findall(r"(?:'[^']*'|\"[^\"]*\"|\S)+", command):
         bare = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", word)
@@ -71,11 +71,15 @@ def words(command: str) -> list[str] | None:
 
 
 def run(command: str, warm: Warm) -> subprocess.CompletedProcess[bytes]:
-    """Run a line of a terminal: by a warm process if it is one of ours and needs no shell."""
+    """Run a line of a terminal: by a warm process if it is amble and needs no shell, or just its first lines."""
     env = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"}
-    ours = words(command)
+    first = re.fullmatch(r"(.*--quiet.*) \| head -(\d+)", command)  # quiet: one stream, in one order
+    ours = words(first[1] if first else command)
     if ours is not None:
-        return warm.call(tuple(ours), env=env, together=True)
+        done = warm.call(tuple(ours), env=env, together=True)
+        if first:
+            done.stdout = b"".join(done.stdout.splitlines(keepends=True)[: int(first[2])])
+        return done
     return subprocess.run(
         re.sub(r"^amble\b", lambda _: f'"{sys.executable}" -m amble', command),
         shell=True,
