@@ -32,8 +32,8 @@ from amble.expressions.domains import (
     Whole,
 )
 from amble.measures import REGISTRY
+from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedUser
-from amble.measures.rates import Rates
 
 nan = math.nan
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]

@@ -24,12 +24,22 @@ from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
 from amble.expressions.grammar import parse_call
 from amble.measures.gain_maps import GainKind, binary
-from amble.measures.questions import QUESTIONS
 
-__all__ = ["REGISTRY", "Declaration", "Meant", "measure"]
+__all__ = ["QUESTIONS", "REGISTRY", "Declaration", "Variant", "measure"]
 
 Array = NDArray[np.float64]
-Meant = tuple[Any, dict[str, Any], int | None]  # what a variant returns: declaration, values, cut
+Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
+
+# what is computed for a user who stops after H documents with a gain of T
+QUESTIONS = {
+    "order1": "expected gain per document, E[T/H] (order 1)",
+    "order2": "expected gain over expected effort, E[T]/E[H] (order 2)",
+    "total": "expected gain, E[T]",
+    "satisfied": "expected reciprocal rank of the document that satisfies her, E[1/H; satisfied]",
+    "wander": "precision where she is, in the mean over her visits to relevant documents",
+    "session": "a whole session: several queries, each with its list",
+}
+
 SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
 

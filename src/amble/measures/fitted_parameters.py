@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Domain, Optional, checked
-from amble.measures.declaration import Meant
+from amble.measures.declaration import Variant
 from amble.measures.list_measure import Measure
-from amble.measures.parsing import meant
 
 if TYPE_CHECKING:
     from amble.users.estimates import Estimate
@@ -127,7 +126,7 @@ def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
 def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
     """The variant of a measure one of whose parameters comes from a file if ``user`` is given."""
 
-    def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
         if values["user"] is None:
             return d, values, cut
         refuse_beside(given, [name])
@@ -160,12 +159,12 @@ class Moves:
 
 def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
     """The files that a measure's parameters come from, and the kind of model, by parameter."""
-    plain = measure.plain
-    if plain is None:
+    written = measure.written
+    if written is None:
         return {}
     out: dict[str, tuple[str, str]] = {}
-    for name, parameter in plain.declaration.parameters.items():
-        value = plain.values[name]
+    for name, parameter in written.declaration.parameters.items():
+        value = written.values[name]
         domain = parameter.domain.domain if isinstance(parameter.domain, Optional) else parameter.domain
         if isinstance(domain, FittedUser) and value is not None:
             out[name] = value, domain.kind
@@ -222,20 +221,18 @@ def drawn(measure: Measure, draws: int) -> list[Measure]:
     (0.328, [0.625, 0.181])
     """
     sources = {key: read_model(name, kind) for key, (name, kind) in _sources(measure).items()}
-    if measure.plain is None or not sources:
+    if measure.written is None or not sources:
         raise MeasureError(f"{measure}: expected a fitted user, as in RBP(user='fit.toml')")
     counts = [draws] + [model.draws for model in sources.values() if model.draws is not None]
     if not min(counts):
         raise MeasureError(f"{measure}: the file has no draws of its parameters; fit it again, with draws")
-    plain = measure.plain
+    written = measure.written
     return [
-        meant(
-            Measure(
-                plain.declaration,
-                plain.values | {key: Draw(m, b) for key, m in sources.items()},
-                plain.cut,
-                given=plain.given,
-            )
-        )
+        type(measure)(
+            written.declaration,
+            written.values | {key: Draw(m, b) for key, m in sources.items()},
+            written.cut,
+            given=written.given,
+        ).resolve_variant()
         for b in range(min(counts))
     ]

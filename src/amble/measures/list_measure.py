@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,14 +65,14 @@ class Measure:
         declaration: Declaration,
         values: dict[str, Any],
         cut: int | None,
-        plain: Measure | None = None,
+        written: Measure | None = None,
         given: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
         self.given = frozenset(given)  # the parameters that were written down, whatever their values
-        self.plain = plain  # as it was written, where its parameters make another one of it
+        self.written = written  # the measure as written, where its parameters make another one of it
 
     @property
     def name(self) -> str:
@@ -85,8 +85,8 @@ class Measure:
         return self.typed or str(self)
 
     def __str__(self) -> str:
-        if self.plain is not None:
-            return str(self.plain)
+        if self.written is not None:
+            return str(self.written)
         d = self.declaration
         shown = [
             f"{key}={show_value(value)}"
@@ -170,11 +170,17 @@ class Measure:
 
     def with_value(self, name: str, value: Any) -> Measure:
         """The same measure with another value of a parameter."""
-        from amble.measures.parsing import meant
-
-        d = (plain := self.plain or self).declaration
+        d = (written := self.written or self).declaration
         new = {name: checked(d.name, name, d.parameters[name].domain, value)}
-        return meant(type(plain)(d, plain.values | new, plain.cut, given={*plain.given, name}))
+        return type(self)(d, written.values | new, written.cut, given={*written.given, name}).resolve_variant()
+
+    def resolve_variant(self) -> Self:
+        """The measure that the parameters make of this one, as written; itself where they make no other."""
+        if self.declaration.variant is None:
+            return self
+        given = frozenset(name for name in self.given if self.values[name] is not None)  # None says nothing
+        declaration, values, cut = self.declaration.variant(self.declaration, self.values, self.cut, given)
+        return type(self)(declaration, values, cut, self)
 
     def ask(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.

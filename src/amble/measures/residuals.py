@@ -9,18 +9,20 @@ highest and with its k lowest unjudged documents relevant, for every k.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
-from amble.measures.list_measure import Measure
 from amble.rankings.lists import Lists
 from amble.users.forward import Behaviour
 from amble.users.walk import Walk
 from amble.users.walk_on_list import Stroll
 from amble.users.walk_scores import stroll_on
+
+if TYPE_CHECKING:
+    from amble.measures.list_measure import Measure
 
 __all__ = ["bounds", "interval", "residuals", "residuals_of"]
 

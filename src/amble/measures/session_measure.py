@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
-from amble.measures.declaration import Declaration
 from amble.measures.gain_maps import scaled
 from amble.measures.list_measure import Measure
 from amble.sessions.sessions import Sessions
@@ -18,7 +17,7 @@ from amble.users.session_user import SessionStroll, SessionWalk
 if TYPE_CHECKING:
     from amble.users.simulation import Simulation
 
-__all__ = ["SessionGains", "SessionMeasure", "kind_of"]
+__all__ = ["SessionGains", "SessionMeasure"]
 
 Array = NDArray[np.float64]
 
@@ -227,8 +226,3 @@ class SessionMeasure(Measure):
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
         """Refuse: unjudged documents of sessions have no residual."""
         raise MeasureError(f"{self.name} is a measure of sessions: it has no residual interval")
-
-
-def kind_of(declaration: Declaration) -> type[Measure]:
-    """The class of a declaration's measures."""
-    return SessionMeasure if declaration.question == "session" else Measure

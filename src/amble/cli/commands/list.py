@@ -96,7 +96,7 @@ def title(family: str) -> str:
 
 
 def _question(d: Any) -> str:
-    from amble.measures.questions import QUESTIONS
+    from amble.measures.declaration import QUESTIONS
 
     if d.question is None:
         return "no user: computed from the whole list"

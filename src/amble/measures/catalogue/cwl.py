@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
-from amble.measures.declaration import Meant, measure
+from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedUser, by_rank, fitted_variant, refuse_beside
 from amble.measures.gain_maps import scaled
 from amble.users.forward import Forward
@@ -54,7 +54,7 @@ def graded_rbp(
     return Forward(continuation=p, beyond="endless")
 
 
-def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
     if values["user"] is not None and values["adaptive"]:
         raise MeasureError(
@@ -110,7 +110,7 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
-def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """CWL with the probabilities of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])

@@ -1,16 +1,17 @@
 """Markov Precision, whose users wander, and the measure it grew out of, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
+import os
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import MeasureError
-from amble.expressions.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
-from amble.measures.declaration import Meant, measure
-from amble.measures.fitted_parameters import FittedUser, Moves, by_rank, is_fit, refuse_beside
-from amble.measures.rates import Rates
+from amble.errors import MeasureError, ReadError
+from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
+from amble.io.tables import read_number, read_rows
+from amble.measures.declaration import Variant, measure
+from amble.measures.fitted_parameters import FittedUser, Moves, by_rank, is_fit, read_model, refuse_beside
 from amble.users.forward import Forward
 from amble.users.markov import STARTS, Wander
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
@@ -18,7 +19,51 @@ from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 Array = NDArray[np.float64]
 
 
-def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+class Rates(Domain):
+    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with a number a line."""
+
+    smooth = False
+    text = (
+        "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
+        "one a line, or of a file of `amble fit`"
+    )
+
+    def check(self, value: Any) -> str:
+        """Return the string; a file is read, to see whether it can be."""
+        if not isinstance(value, str) or not value:
+            raise ValueError
+        try:
+            self.read(value)
+        except ReadError as error:
+            raise MeasureError(str(error)) from None
+        return value
+
+    def read(self, text: str) -> list[float]:
+        """Return the rates."""
+        if is_fit(text):
+            return read_model(text, "times").estimates["mu"].known.ravel().tolist()
+        try:
+            rates = [read_number(word.strip(), "rate") for word in text.split(",")]
+        except ValueError as error:
+            if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
+                raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
+            return _read_rates(text)
+        if min(rates) <= 0:
+            raise ValueError
+        return rates
+
+
+def _read_rates(path: str) -> list[float]:
+    """The rates in a file, a number a line, by rank."""
+    out: list[float] = []
+    for where, _, (rate,) in read_rows(path, (), ("rate",)):
+        if rate <= 0:
+            raise ReadError(f"{where}: rate {rate:g} is not above 0")
+        out.append(rate)
+    return out
+
+
+def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP with fitted moves, or fitted times, or both."""
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
@@ -94,7 +139,7 @@ def markov_precision(
     )
 
 
-def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     if {"g", "distribution"} <= given:
         raise MeasureError("g and distribution: expected one of them")
     return d, values, cut

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError, NormalisedWarning
 from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
 from amble.expressions.populations import Population
-from amble.measures.declaration import Meant, measure
+from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import graded, scaled
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
@@ -63,7 +63,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
     return SessionWalk(*probabilities)
 
 
-def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """Refuse what has no part, and probabilities that do not go together, as soon as they are written."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
@@ -287,7 +287,7 @@ def list_measure(text: str | None) -> Any:
     return found
 
 
-def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """Refuse gains, which the measure of lists has its own of."""
     if "gains" in given:
         raise MeasureError(

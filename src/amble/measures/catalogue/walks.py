@@ -20,7 +20,7 @@ from amble.expressions.domains import (
     Probability,
 )
 from amble.expressions.populations import Population
-from amble.measures.declaration import REGISTRY, Declaration, Meant, measure
+from amble.measures.declaration import REGISTRY, Declaration, Variant, measure
 from amble.measures.fitted_parameters import FittedUser, by_rank, refuse_beside
 from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
@@ -45,7 +45,7 @@ walked = GainKind(
 )
 
 
-def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
     if values["user"] is not None:
         refuse_beside(given, ["p", "q", "first", "start", "model"])
