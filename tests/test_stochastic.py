@@ -264,10 +264,10 @@ def test_how_far_an_endless_walk_could_rise() -> None:
         assert high == pytest.approx(m.value([1, 1, 0] + [1] * 200), abs=1e-12)
         assert m.interval([1, 1, 1])[1] == pytest.approx(1, abs=1e-12)
     rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 1.0, "d": 0.5}}})
-    from amble.measures.residuals import residuals
+    from amble.measures.residuals import list_residuals
 
     m = amble.parse("PH(end='endless')")
-    got = residuals(m, Lists.of_rankings(rankings))
+    got = list_residuals(m, Lists.of_rankings(rankings))
     best = m.value([1] * 300)
     np.testing.assert_allclose(got, [best - m.value([1, 0]), best], atol=1e-12)
 

@@ -1,7 +1,7 @@
 """Fitted users for measures: parameters that come from a file of `amble fit`, and how sure they are.
 
 A measure with such a parameter, ``RBP(user='fit.toml')``, is the same measure with the numbers of the file. The file
-also has draws: the numbers on resampled sessions. `drawn` gives the measure with those instead.
+also has draws: the numbers on resampled sessions. `resampled` gives the measure with those instead.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Draw",
+    "FittedTransitions",
     "FittedUser",
-    "Moves",
     "by_rank",
-    "drawn",
+    "describe_fit",
     "fit_files",
     "fitted_variant",
     "is_fit",
     "read_model",
     "refuse_beside",
-    "told",
+    "resampled",
 ]
 
 Array = NDArray[np.float64]
@@ -79,7 +79,7 @@ class FittedUser(Domain):
         return out
 
 
-def _parted(name: str) -> tuple[str, str]:
+def _path_and_name(name: str) -> tuple[str, str]:
     """The file and the model's name, which may be empty."""
     path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
     return path, chosen
@@ -87,7 +87,7 @@ def _parted(name: str) -> tuple[str, str]:
 
 def read_model(name: str, kind: str) -> FittedModel:
     """The model of a kind in a file; after a ``#``, its name."""
-    path, chosen = _parted(name)
+    path, chosen = _path_and_name(name)
     try:
         return _read(path, _state(path)).pick([kind], chosen)
     except AmbleError as error:
@@ -141,7 +141,7 @@ def by_rank(numbers: Array) -> str:
     return ",".join(map(repr, np.atleast_1d(numbers).tolist()))
 
 
-class Moves:
+class FittedTransitions:
     """A wanderer's probabilities from rank to rank, fitted; on a shorter list, those of moves within it."""
 
     def __init__(self, matrix: Array) -> None:
@@ -175,14 +175,14 @@ def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
 
 def fit_files(measure: Measure) -> list[str]:
     """The files that a measure's parameters come from."""
-    return list(dict.fromkeys(_parted(name)[0] for name, _ in _sources(measure).values()))
+    return list(dict.fromkeys(_path_and_name(name)[0] for name, _ in _sources(measure).values()))
 
 
-def told(measure: Measure) -> str:
+def describe_fit(measure: Measure) -> str:
     """Who a fitted user is, in words; empty if the measure has none."""
     out = []
     for name, kind in dict.fromkeys(_sources(measure).values()):
-        path, chosen = _parted(name)
+        path, chosen = _path_and_name(name)
         fitted = _read(path, _state(path))
         model = fitted.pick([kind], chosen)
         shown = [f"{key} {_shown(estimate)}" for key, estimate in model.estimates.items()]
@@ -201,14 +201,14 @@ def _shown(estimate: Estimate) -> str:
     return f"by {estimate.form}, {' '.join(f'{x:.3g}' for x in estimate.known.tolist())}"
 
 
-def drawn(measure: Measure, draws: int) -> list[Measure]:
+def resampled(measure: Measure, draws: int) -> list[Measure]:
     """The measure with its parameters on resampled sessions, so many times, or as often as the file has it.
 
     Examples
     --------
     >>> import tempfile
     >>> import amble
-    >>> from amble.measures.fitted_parameters import drawn
+    >>> from amble.measures.fitted_parameters import resampled
     >>> from amble.users.fit_file import write_fit
     >>> from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
     >>> p = Estimate(0.8, 0.78, 0.82, 1500, draws=[0.5, 0.9])
@@ -216,7 +216,7 @@ def drawn(measure: Measure, draws: int) -> list[Measure]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_fit(f"{folder}/fit.toml", Fitted(Origin(["log"], "table", 300, 1800, 1500), [model]))
     ...     rbp = amble.parse(f"RBP(user='{folder}/fit.toml')")
-    ...     many = drawn(rbp, 100)
+    ...     many = resampled(rbp, 100)
     >>> round(rbp.value([1, 0, 1]), 4), [round(m.value([1, 0, 1]), 4) for m in many]
     (0.328, [0.625, 0.181])
     """

@@ -111,14 +111,14 @@ class Measure:
 
     def scores(self, lists: Lists) -> Array:
         """The score of every list."""
-        with self.plainly():
+        with self.wrap_errors():
             out = self._scores(lists)
         if out.shape != (lists.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {lists.n} lists")
         return out
 
     @contextlib.contextmanager
-    def plainly(self) -> Iterator[None]:
+    def wrap_errors(self) -> Iterator[None]:
         """Say in one line, and whose it is, what goes wrong here; a number too large to compute with is an error.
 
         An error in a user's own function is hers to mend, one in ours is a bug.
@@ -163,7 +163,7 @@ class Measure:
             return False
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
-        walk = self.walking(arguments)
+        walk = self.walk_user(arguments)
         if walk is not None:
             return not walk.looks and walk.utility.separable
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
@@ -182,7 +182,7 @@ class Measure:
         declaration, values, cut = self.declaration.variant(self.declaration, self.values, self.cut, given)
         return type(self)(declaration, values, cut, self)
 
-    def ask(self, question: str, lists: Lists) -> Array:
+    def scores_for(self, question: str, lists: Lists) -> Array:
         """Ask the user another question than her own.
 
         "total": what she gains; "depth": how many documents she looks at; "both" of them, stacked; "inside": documents
@@ -192,7 +192,7 @@ class Measure:
         same = (question in _WALKED) == (d.question in _WALKED)
         stops = d.stops if same else None  # another kind of question may need what is between the gains
         other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
-        with self.plainly():
+        with self.wrap_errors():
             return other._scores(lists)
 
     def gains_of(self, lists: Lists) -> Gains:
@@ -235,7 +235,7 @@ class Measure:
         gains = self.gains_of(lists)
         costs = gains.lists.costs
         arguments = {key: self.values[key] for key in self._own()}
-        walk = self.walking(arguments)
+        walk = self.walk_user(arguments)
         if walk is not None:
             return walking.score_walk(walk, str(d.question), gains)
         if gains.lists.ties is not None:
@@ -255,7 +255,7 @@ class Measure:
             return sparse.score_piecewise(function, names, d.question, gains)
         return dense.score_dense(function, names, d.question, gains, d.norm)
 
-    def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
+    def walk_user(self, arguments: dict[str, Any] | None = None) -> Walk | None:
         """The user, if she walks back and forth."""
         d = self.declaration
         if d.seen or d.question is None:
@@ -305,7 +305,7 @@ class Measure:
 
     # ---- one list
 
-    def see(self, grades: ArrayLike, **context: Any) -> Gains:
+    def gains_of_grades(self, grades: ArrayLike, **context: Any) -> Gains:
         """What the measure sees of one list, down to its rank k; the context is that of `value`."""
         known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
         unknown = set(context) - set(known)
@@ -318,7 +318,7 @@ class Measure:
             if top > 1:
                 raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
-        with self.plainly():
+        with self.wrap_errors():
             return self.gains_of(lists)
 
     def value(self, grades: ArrayLike, **context: Any) -> float:
@@ -346,7 +346,7 @@ class Measure:
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        score = float(self.scores(self.see(grades, **context).lists)[0])
+        score = float(self.scores(self.gains_of_grades(grades, **context).lists)[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
@@ -366,9 +366,9 @@ class Measure:
         >>> amble.parse("AP").interval([1, nan, 0], relevant=1)
         (1.0, 1.0)
         """
-        from amble.measures.residuals import interval
+        from amble.measures.residuals import residual_interval
 
-        return interval(self, grades, **context)
+        return residual_interval(self, grades, **context)
 
     def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
         """What the user does on a list: C, V, L, W, expected depth, residual.
@@ -386,13 +386,13 @@ class Measure:
         >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
         (2, 3)
         """
-        with self.plainly():
+        with self.wrap_errors():
             if self.declaration.question == "wander":
-                return wandering.wandering_of(self, self.see(grades, **context), 0)
-            walk = None if self.is_population else self.walking()
+                return wandering.wandering_of(self, self.gains_of_grades(grades, **context), 0)
+            walk = None if self.is_population else self.walk_user()
             if walk is not None:
-                return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
-            return self.behaviour(self.see(grades, **context), 0)[0]
+                return walking.stroll_on(walk, self.gains_of_grades(grades, **context).lists, 0)
+            return self.behaviour(self.gains_of_grades(grades, **context), 0)[0]
 
     def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
         """What a user who walks down does on list i of `gains_of`, and the gains she meets at each rank."""
@@ -445,7 +445,7 @@ class Measure:
         )
 
         check_users(users, seed, 1)
-        gains = self.see(grades, **context)
+        gains = self.gains_of_grades(grades, **context)
         try:
             return self.distribution_on(gains, 0)
         except NoExactLawError as why:
@@ -453,7 +453,7 @@ class Measure:
         distributions: list[Distribution] = []
         weights = []
         for w, one in self.members():
-            walk = one.walking()
+            walk = one.walk_user()
             seen = one.gains_of(gains.lists)
             if one.declaration.question == "wander":
                 user = wandering.wandering_of(one, seen, 0)
@@ -462,14 +462,14 @@ class Measure:
                 distributions.append(one.distribution_on(seen, 0))
             else:
                 stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
-                with self.plainly():
+                with self.wrap_errors():
                     distributions.append(simulated_distribution(stroll, y, users=users, seed=seed))
             weights.append(w)
         return distributions[0] if len(distributions) == 1 else Distribution.mixture(distributions, weights)
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The exact distribution of the score of list i of `gains_of`; NoExactLawError where there is none."""
-        with self.plainly():
+        with self.wrap_errors():
             return self._distribution_on(gains, i)
 
     def _distribution_on(self, gains: Gains, i: int) -> Distribution:
@@ -481,7 +481,7 @@ class Measure:
             return Distribution.mixture(distributions, [w for w, _ in members])
         if self.declaration.question == "wander":
             return wandering.wandering_of(self, gains, i).distribution
-        walk = self.walking()
+        walk = self.walk_user()
         if walk is not None:
             return walking.stroll_on(walk, gains.lists, i).distribution(walking.gains_on(gains, i))
         behaviour, gain = self.behaviour(gains, i)

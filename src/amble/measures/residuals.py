@@ -24,7 +24,7 @@ from amble.users.walk_scores import stroll_on
 if TYPE_CHECKING:
     from amble.measures.list_measure import Measure
 
-__all__ = ["bounds", "interval", "residuals", "residuals_of"]
+__all__ = ["bounds", "list_residuals", "residual_interval", "residuals_of"]
 
 Array = NDArray[np.float64]
 
@@ -39,12 +39,12 @@ def bounds(measure: Measure) -> bool:
     return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success")
 
 
-def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
+def residual_interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
     """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one."""
     if measure.declaration.family == "counts":
         raise MeasureError(f"{measure} counts judgments, so judging more documents gives no interval of it")
     if measure.is_population:
-        ends = [(w, interval(one, grades, **context)) for w, one in measure.members()]
+        ends = [(w, residual_interval(one, grades, **context)) for w, one in measure.members()]
         return sum(w * low for w, (low, _) in ends), sum(w * high for w, (_, high) in ends)
     given = np.array(grades, np.float64, ndmin=1)
     unknown = np.flatnonzero(np.isnan(given))
@@ -83,7 +83,7 @@ def _gain_of(measure: Measure, grade: float) -> float:
 
 def _reads_on(measure: Measure) -> bool:
     """Whether the user walks down and further than a list does, so that all that is beyond it has its weight."""
-    return measure.declaration.question == "order2" and measure.walking() is None and not measure.ends
+    return measure.declaration.question == "order2" and measure.walk_user() is None and not measure.ends
 
 
 def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
@@ -98,7 +98,7 @@ def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
 def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: float) -> float:
     """What a user who reads on could still gain beyond the list, down to rank k of ``@k``."""
     d = measure.declaration
-    if measure.walking() is None and not _reads_on(measure):
+    if measure.walk_user() is None and not _reads_on(measure):
         return 0.0
     behaviour, gain = measure.user(filled, **context), _gain_of(measure, most)
     if isinstance(behaviour, Stroll):
@@ -111,7 +111,7 @@ def _weight_beyond(user: Behaviour, n: int, k: int | None) -> float:
     return user.residual(n) - (0.0 if k is None else user.residual(max(n, k)))
 
 
-def residuals(measure: Measure, lists: Lists) -> Array:
+def list_residuals(measure: Measure, lists: Lists) -> Array:
     """For every list, by how much the score rises if all its unjudged documents gain the most; 0 if it does not rise.
 
     Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
@@ -148,7 +148,7 @@ def residuals_of(
 def _best(measure: Measure, filled: Lists, most: float) -> Array:
     """The scores of lists whose unjudged documents gain the most, and what users who read on gain beyond them."""
     best, gain, k = measure.scores(filled), _gain_of(measure, most), measure.cut
-    walk = measure.walking()
+    walk = measure.walk_user()
     if walk is not None:
         return best + _beyond_walks(walk, measure, filled, gain)
     if not _reads_on(measure):
@@ -157,7 +157,7 @@ def _best(measure: Measure, filled: Lists, most: float) -> Array:
         user: Any = measure.user(np.zeros(int(filled.length.max(initial=0))))
         lengths, at = np.unique(filled.length, return_inverse=True)
         return best + gain * np.array([_weight_beyond(user, n, k) for n in lengths.tolist()])[at]
-    depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
+    depth, inside = measure.scores_for("depth", filled), measure.scores_for("inside", filled)
     rest = np.where((depth > 0) & (filled.length < (k or np.inf)), depth - inside, 0.0)
     return np.asarray(best + gain * rest / np.where(depth > 0, depth, 1.0))
 

@@ -96,7 +96,7 @@ class SessionMeasure(Measure):
     array([1.  , 0.25])
     """
 
-    def held(self, session: Any, **context: Any) -> Sessions:
+    def one_session(self, session: Any, **context: Any) -> Sessions:
         """One session: a matrix (rows documents, columns queries), or what `Sessions` holds."""
         unknown = set(context) - {"ideal", "max_grade"}
         if unknown:
@@ -132,16 +132,16 @@ class SessionMeasure(Measure):
         max_grade : float, optional
             The largest grade there is.
         """
-        score = float(self.of_sessions(self.held(grades, **context))[0])
+        score = float(self.scores_of_sessions(self.one_session(grades, **context))[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
 
-    def of_sessions(self, sessions: Sessions) -> Array:
+    def scores_of_sessions(self, sessions: Sessions) -> Array:
         """The score of every entry."""
-        with self.plainly():
+        with self.wrap_errors():
             if self.is_population:
-                return np.asarray(sum(w * one.of_sessions(sessions) for w, one in self._members()))
+                return np.asarray(sum(w * one.scores_of_sessions(sessions) for w, one in self._members()))
             d = self.declaration
             seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
             out = np.asarray(d.function(seen, **{key: self.values[key] for key in self._own()}), np.float64)
@@ -160,15 +160,15 @@ class SessionMeasure(Measure):
             raise MeasureError(f"{self.name} is not a user: it weighs documents by where they stand")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user")
-        with self.plainly():
+        with self.wrap_errors():
             walk = self.declaration.walker(self.values)
         assert isinstance(walk, SessionWalk)
         return walk
 
     def user(self, grades: Any = ((0,),), **context: Any) -> SessionStroll:  # type: ignore[override]
         """What the user does in a session: the probability of reaching each query, visits, effort, expected gain."""
-        held = self.held(grades, **context)
-        return self.walk().over(held.lengths(self.cut))
+        session = self.one_session(grades, **context)
+        return self.walk().over(session.lengths(self.cut))
 
     def effort(self, sessions: Sessions) -> Array:
         """Of every entry: the queries her user asks, the documents she looks at, and what she gains; all in the mean.
@@ -207,8 +207,8 @@ class SessionMeasure(Measure):
         from amble.users.simulation import Tally, check_users
 
         check_users(users, seed, 1)
-        held = self.held(grades, **context)
-        seen = SessionGains(held, self.declaration.gain.make(self.values).function, self.cut)
+        session = self.one_session(grades, **context)
+        seen = SessionGains(session, self.declaration.gain.make(self.values).function, self.cut)
         stroll = self.walk().over(seen.lengths)
         tally = Tally()
         for total, steps, _ in stroll.follow(seen.by_query(0), users, seed, visits=visits):
@@ -221,7 +221,7 @@ class SessionMeasure(Measure):
         """Refuse lists."""
         raise MeasureError(f"{self.name} is {_LISTS}")
 
-    scores = _scores = ask = see = gains_of = behaviour = distribution_on = _refuse
+    scores = _scores = scores_for = gains_of_grades = gains_of = behaviour = distribution_on = _refuse
 
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
         """Refuse: unjudged documents of sessions have no residual."""

@@ -18,7 +18,7 @@ from amble.io.ranked import Documents
 from amble.io.trec import Runs, read_runs
 from amble.rankings.alignment import Duplicates, run_names, side_by_side, threads_for, whole
 
-__all__ = ["Gathered", "TopicLists", "by_bytes", "gather"]
+__all__ = ["RunLists", "TopicLists", "by_bytes", "read_run_lists"]
 
 _RULES = ("docno", "rank", "file")
 _AT_ONCE = 16  # runs held with their names before they become numbers
@@ -44,8 +44,8 @@ class TopicLists(NamedTuple):
     bounds: list[tuple[int, int, int]]
 
 
-class Gathered:
-    """The lists of all runs, topic by topic; made by `gather`.
+class RunLists:
+    """The lists of all runs, topic by topic; made by `read_run_lists`.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Gathered:
         return sum(len(lists.doc) for lists in self._lists.values())
 
     def __repr__(self) -> str:
-        return f"Gathered({len(self.runs)} runs, {len(self.topics)} topics, {len(self)} entries)"
+        return f"RunLists({len(self.runs)} runs, {len(self.topics)} topics, {len(self)} entries)"
 
 
 class _Topic:
@@ -98,14 +98,14 @@ class _Topic:
         )
 
 
-def gather(
+def read_run_lists(
     runs: Any,
     depth: int | None = None,
     *,
     ties: str = "docno",
     duplicates: Duplicates = "error",
     threads: int | None = None,
-) -> Gathered:
+) -> RunLists:
     """Read all documents of runs, down to a depth.
 
     Parameters
@@ -118,8 +118,8 @@ def gather(
 
     Examples
     --------
-    >>> from amble.rankings.run_lists import gather
-    >>> lists = gather({"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"c": 9.0, "a": 8.0}}})
+    >>> from amble.rankings.run_lists import read_run_lists
+    >>> lists = read_run_lists({"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"c": 9.0, "a": 8.0}}})
     >>> lists["1"].docs, lists["1"].doc.tolist(), lists["1"].rank.tolist()
     (['a', 'b', 'c'], [0, 1, 2, 0], [1, 2, 1, 2])
     """
@@ -143,7 +143,7 @@ def gather(
     gathered: dict[str, TopicLists] = {}
     for topic in list(topics):
         gathered[topic] = topics.pop(topic).lists()
-    return Gathered(names, depth, gathered, dropped)
+    return RunLists(names, depth, gathered, dropped)
 
 
 def _number(read: list[Documents], first: int, depth: int | None, topics: dict[str, _Topic]) -> None:

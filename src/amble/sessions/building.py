@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from amble.errors import AlignError
 from amble.sessions.sessions import Facets, Sessions
 
-__all__ = ["Query", "Shown", "gather", "of_documents", "of_grades"]
+__all__ = ["Query", "ShownSession", "build_sessions", "query_of_docs", "query_of_grades"]
 
 Array = NDArray[np.float64]
 Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]  # topic, document, facet
@@ -27,7 +27,7 @@ class Query(NamedTuple):
     topic: str
 
 
-class Shown(NamedTuple):
+class ShownSession(NamedTuple):
     """A session of a run."""
 
     run: str
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
     queries: list[Query]
 
 
-def of_documents(
+def query_of_docs(
     docs: Sequence[str], judged: Mapping[str, float], topic: str, where: str, duplicates: str = "error"
 ) -> Query:
     """A list given by its documents, in order; one that is there twice is an error, or only the first counts."""
@@ -49,14 +49,14 @@ def of_documents(
     return Query(len(docs), position, names, grade, topic)
 
 
-def of_grades(grades: Array, topic: str) -> Query:
+def query_of_grades(grades: Array, topic: str) -> Query:
     """A list given by its grades, NaN where nobody judged."""
     at = np.flatnonzero(~np.isnan(grades))
     return Query(grades.size, at + 1, None if grades.size else (), grades[at], topic)
 
 
-def gather(
-    shown: Iterable[Shown],
+def build_sessions(
+    shown: Iterable[ShownSession],
     judgments: Mapping[str, Mapping[str, float]] | None,
     *,
     repeats: str,
@@ -102,7 +102,7 @@ def _places(names: Sequence[str], wanted: Iterable[str]) -> list[int]:
     return [at[name] for name in wanted]
 
 
-def _check(entries: list[Shown]) -> None:
+def _check(entries: list[ShownSession]) -> None:
     met: set[tuple[str, str]] = set()
     for entry in entries:
         if not entry.queries:
@@ -112,7 +112,7 @@ def _check(entries: list[Shown]) -> None:
         met.add((entry.run, entry.session))
 
 
-def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Array, NDArray[np.int64]]:
+def _pools(entries: list[ShownSession], names: list[str], judgments: Any) -> tuple[Array, NDArray[np.int64]]:
     """The grades of all judged documents of each session."""
     found: dict[str, Any] = {}
     for entry in entries:
@@ -133,7 +133,7 @@ def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Arra
     return np.concatenate(pools), np.concatenate(([0], np.cumsum([pool.size for pool in pools]))).astype(np.int64)
 
 
-def _facets(entries: list[Shown], names: list[str], ratings: Ratings) -> Facets:
+def _facets(entries: list[ShownSession], names: list[str], ratings: Ratings) -> Facets:
     topic_of = {entry.session: entry.queries[0].topic for entry in entries}
     places: dict[str, dict[str, int]] = {}
     worth: list[list[float]] = []

@@ -27,7 +27,7 @@ import numpy as np
 from amble.errors import ReadError
 from amble.io.files import LONGEST_DOCUMENT, longest, read_bytes, stem
 from amble.io.tables import read_rows
-from amble.sessions.building import Query, Shown, of_documents, of_grades
+from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
 __all__ = [
     "LAYOUTS",
@@ -111,7 +111,7 @@ def read_table(path: str, data: bytes) -> dict[str, list[Row]]:
 # ---- JSON
 
 
-def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[Shown]:
+def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[ShownSession]:
     """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
     name = name_of(path)
     return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path, data)]
@@ -156,7 +156,7 @@ def _objects(path: str, data: bytes) -> Iterator[tuple[str, Any]]:
         yield f"{path}: session {number}", found
 
 
-def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> Shown:
+def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> ShownSession:
     if not isinstance(found, dict):
         raise ReadError(f"{where}: found {str(found)[:40]}, expected an object with session and queries")
     name = _name(found.get("session", found.get("session_id")), "session", where)
@@ -164,7 +164,7 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None, dupl
     if not isinstance(queries, list):
         raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
     topic, mine = _name(found.get("topic", name), "topic", where), _name(found.get("run", run), "run", where)
-    return Shown(
+    return ShownSession(
         mine, name, [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)]
     )
 
@@ -192,17 +192,17 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None, dupl
     if docs is not None and grades is None:
         if judgments is None:
             raise ReadError(f"{where}: documents without grades, expected judgments for them")
-        return of_documents(docs, judgments[topic], topic, where, duplicates)
+        return query_of_docs(docs, judgments[topic], topic, where, duplicates)
     if not isinstance(grades, list):
         raise ReadError(f"{where}: found {str(grades)[:40]}, expected a list of grades or documents")
     values = [_grade(x, where) for x in grades]
     if docs is None:
-        return of_grades(np.array(values, np.float64), topic)
+        return query_of_grades(np.array(values, np.float64), topic)
     if len(docs) != len(values):
         raise ReadError(f"{where}: {len(docs)} documents and {len(values)} grades, expected as many")
     first = dict(zip(reversed(docs), reversed(values), strict=True))
     judged = {doc: grade for doc, grade in first.items() if not math.isnan(grade)}
-    return of_documents(docs, judged, topic, where, duplicates)
+    return query_of_docs(docs, judged, topic, where, duplicates)
 
 
 def _grade(x: Any, where: str) -> float:
@@ -296,7 +296,7 @@ def read_domain(path: str, data: bytes, judgments: Judgments, duplicates: str = 
         raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")
     return {
         topic: [
-            of_documents(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}", duplicates)
+            query_of_docs(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}", duplicates)
             for i in sorted(of)
         ]
         for topic, of in lists.items()

@@ -268,7 +268,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     import numpy as np
 
     from amble.measures import Lists
-    from amble.measures.residuals import bounds, residuals
+    from amble.measures.residuals import bounds, list_residuals
     from amble.rankings.alignment import byte_order, plain_mean
     from amble.table import Table, mean_topic
 
@@ -278,7 +278,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     rows: list[list[Any]] = []
     extra = np.full(scores.values.shape, np.nan)
     for j, m in enumerate(scores.parsed):
-        extra[rankings.run, rankings.topic, j] = residuals(m, lists)
+        extra[rankings.run, rankings.topic, j] = list_residuals(m, lists)
     means, more = scores.means(), plain_mean(np.moveaxis(extra[:, byte_order(scores.topics)], 1, 2))
     for i, run in enumerate(scores.runs):
         if args.by_topic:

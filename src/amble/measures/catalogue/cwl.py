@@ -54,7 +54,7 @@ def graded_rbp(
     return Forward(continuation=p, beyond="endless")
 
 
-def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
     if values["user"] is not None and values["adaptive"]:
         raise MeasureError(
@@ -72,7 +72,7 @@ def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
     stops="piecewise",
     cite="moffat2012",
     family="cwl",
-    variant=_hoping,
+    variant=_insq_variant,
     formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
 )
 def inverse_squares(
@@ -110,7 +110,7 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
-def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """CWL with the probabilities of a fitted user; whoever goes on for ever is refused."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])
@@ -130,7 +130,7 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[s
     gain=scaled,
     cite="moffat2012",
     family="cwl",
-    variant=_spelled,
+    variant=_cwl_variant,
     formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
 )
 def probabilities_by_rank(

@@ -11,7 +11,7 @@ from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
 from amble.io.tables import read_number, read_rows
 from amble.measures.declaration import Variant, measure
-from amble.measures.fitted_parameters import FittedUser, Moves, by_rank, is_fit, read_model, refuse_beside
+from amble.measures.fitted_parameters import FittedTransitions, FittedUser, by_rank, is_fit, read_model, refuse_beside
 from amble.users.forward import Forward
 from amble.users.markov import STARTS, Wander
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
@@ -63,7 +63,7 @@ def _read_rates(path: str) -> list[float]:
     return out
 
 
-def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP with fitted moves, or fitted times, or both."""
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
@@ -74,7 +74,7 @@ def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
         return d, values, cut
     refuse_beside(given, ["model", "loops", "counts"])
     moves = FittedUser("markov").read(user)["P"]
-    return d, values | {"user": Moves(moves)}, min(len(moves), cut or len(moves))
+    return d, values | {"user": FittedTransitions(moves)}, min(len(moves), cut or len(moves))
 
 
 @measure(
@@ -82,7 +82,7 @@ def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
     question="wander",
     cite="ferrante2014",
     family="markov",
-    variant=_fitted,
+    variant=_mp_variant,
     formula="sum over the relevant ranks i of pi(i) x precision at i, with pi a stationary distribution of a chain",
 )
 def markov_precision(
@@ -139,7 +139,7 @@ def markov_precision(
     )
 
 
-def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+def _ncp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     if {"g", "distribution"} <= given:
         raise MeasureError("g and distribution: expected one of them")
     return d, values, cut
@@ -150,7 +150,7 @@ def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset
     question="order1",
     stops="gain",
     cite="robertson2008",
-    variant=_satisfied,
+    variant=_ncp_variant,
     family="markov",
     formula="sum over the relevant ranks i of p(i) x precision at i; p is the probability that she is satisfied there",
 )

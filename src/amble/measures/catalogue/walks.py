@@ -45,7 +45,7 @@ walked = GainKind(
 )
 
 
-def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
     if values["user"] is not None:
         refuse_beside(given, ["p", "q", "first", "start", "model"])
@@ -124,7 +124,7 @@ def _err_to_the_end(gain: Array) -> Forward:
     gain=walked,
     cite="ferrante2020",
     family="walks",
-    variant=_as,
+    variant=_ph_variant,
     bounded=False,
     formula="E[T / f(H)] or E[T] / E[f(H)] for H visits; the k-th to a document is worth gain x (1 - loss)^(k - 1)",
 )
