@@ -1,7 +1,7 @@
-"""Fitted users for measures: parameters that come from a file of `amble fit`, and how sure they are.
+"""Parameters of measures that come from a file of `amble fit`, and their uncertainty.
 
 A measure with such a parameter, ``RBP(user='fit.toml')``, is the same measure with the numbers of the file. The file
-also has draws: the numbers on resampled sessions. `resampled` gives the measure with those instead.
+also has draws: the numbers on resampled sessions. `resampled` returns the measure with those instead.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class Draw(NamedTuple):
-    """A model with the parameters that it has on resampled sessions, the b-th time."""
+    """A model with its parameters on the b-th sample of sessions."""
 
     model: FittedModel
     b: int
@@ -58,18 +58,18 @@ class FittedUser(Domain):
         self.text = f"the name of a file of `amble fit` with a {kind} model, as 'fit.toml' or 'fit.toml#name'"
 
     def check(self, value: Any) -> str:
-        """Return the name; the file is read, to see whether it can be."""
+        """The name, once the file has been read without error."""
         if not isinstance(value, str) or not value:
             raise ValueError
         self.model(value)
         return value
 
     def model(self, value: str | Draw) -> FittedModel:
-        """Return the model."""
+        """The model of a file or of a draw."""
         return value.model if isinstance(value, Draw) else read_model(value, self.kind)
 
     def read(self, value: str | Draw) -> dict[str, Array]:
-        """Return its parameters."""
+        """The parameters of the model, by name."""
         out = {}
         for name, estimate in self.model(value).estimates.items():
             if isinstance(value, Draw):
@@ -95,7 +95,7 @@ def read_model(name: str, kind: str) -> FittedModel:
 
 
 def _state(path: str) -> tuple[int, int]:
-    """What tells whether a file is still the one that was read."""
+    """Time and size of a file, to see whether it has changed."""
     with contextlib.suppress(OSError, ValueError):
         found = os.stat(path)
         return found.st_mtime_ns, found.st_size
@@ -104,7 +104,7 @@ def _state(path: str) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=16)
 def _read(path: str, state: tuple[int, int]) -> Fitted:
-    from amble.users.fit_file import read_fit  # only where there is such a file
+    from amble.users.fit_file import read_fit  # for fitted users only
 
     return read_fit(path)
 
@@ -117,14 +117,14 @@ def is_fit(value: Any) -> bool:
 
 
 def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
-    """Refuse what a fitted user brings herself."""
+    """Raise an error if parameters are given that the file of a fitted user has."""
     for name in names:
         if name in given:
             raise MeasureError(f"user and {name}: expected one of them, the file of a fitted user has {name}")
 
 
 def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
-    """The variant of a measure one of whose parameters comes from a file if ``user`` is given."""
+    """The variant function of a measure one of whose parameters comes from a file if ``user`` is given."""
 
     def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
         if values["user"] is None:
@@ -137,28 +137,28 @@ def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
 
 
 def by_rank(numbers: Array) -> str:
-    """Numbers as a parameter that is a string has them."""
+    """Numbers as the text of a parameter, with commas between them."""
     return ",".join(map(repr, np.atleast_1d(numbers).tolist()))
 
 
 class FittedTransitions:
-    """A wanderer's probabilities from rank to rank, fitted; on a shorter list, those of moves within it."""
+    """A fitted transition matrix; on a shorter list, its rows are restricted to that list and normalised."""
 
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
 
     def __call__(self, rank: Array) -> Array:
-        """The probabilities among the first ranks."""
+        """The transition matrix of the first ranks."""
         m = self.matrix[: rank.size, : rank.size]
         total = m.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(m, total, out=np.full(m.shape, 1.0 / rank.size), where=total > 0))
 
 
-# ---- what is not known of them
+# ---- uncertainty
 
 
 def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
-    """The files that a measure's parameters come from, and the kind of model, by parameter."""
+    """The file and the kind of model that each parameter comes from."""
     written = measure.written
     if written is None:
         return {}
@@ -179,7 +179,7 @@ def fit_files(measure: Measure) -> list[str]:
 
 
 def describe_fit(measure: Measure) -> str:
-    """Who a fitted user is, in words; empty if the measure has none."""
+    """Description of a measure's fitted user: file, model, sessions, parameters; empty if it has none."""
     out = []
     for name, kind in dict.fromkeys(_sources(measure).values()):
         path, chosen = _path_and_name(name)
@@ -202,7 +202,7 @@ def _shown(estimate: Estimate) -> str:
 
 
 def resampled(measure: Measure, draws: int) -> list[Measure]:
-    """The measure with its parameters on resampled sessions, so many times, or as often as the file has it.
+    """The measure with its parameters on each of the first ``draws`` samples of sessions that the file has.
 
     Examples
     --------

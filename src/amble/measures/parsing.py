@@ -1,4 +1,4 @@
-"""From what people write to a measure, and what they may have meant."""
+"""Parsing of measures, such as ``nDCG@10``, with suggestions where a name is unknown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["parse"]
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:
-    import difflib  # only when somebody made a slip
+    import difflib  # for errors only
 
     names = list(words)
     known = known_elsewhere(word)
@@ -39,7 +39,7 @@ def _after_at(name: str, domain: Domain, value: Value) -> Any:
 
 
 def parse(text: str | Measure) -> Measure:
-    """Read a measure: ``nDCG@10``, ``RBP(p=0.8)``, ``AP(rel=2)``.
+    """The measure that an expression names: ``nDCG@10``, ``RBP(p=0.8)``, ``AP(rel=2)``.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def parse(text: str | Measure) -> Measure:
     Raises
     ------
     MeasureError
-        With what is allowed, and what may have been meant.
+        With the allowed values, and names that are close.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far a score could move if the unjudged documents were judged: the least and the greatest it could be.
+"""Residuals: how much a score could rise, and its least and greatest value, if unjudged documents were judged.
 
 A score with unjudged documents is one of many. For most users the ends are "none of them gains anything" and "all of
 them gain the most" (and, for users who read on, so does everything beyond the list, down to rank k of ``@k``). Measures
@@ -33,7 +33,7 @@ _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades i
 
 
 def bounds(measure: Measure) -> bool:
-    """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
+    """Whether score and score plus residual bound the score whatever the grades of unjudged documents."""
     d = measure.declaration
     static = d.norm is None and measure.members()[0][1].is_static
     return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success")
@@ -77,7 +77,7 @@ def residual_interval(measure: Measure, grades: ArrayLike, **context: Any) -> tu
 
 
 def _gain_of(measure: Measure, grade: float) -> float:
-    """What the measure makes of a grade, the largest there is."""
+    """The gain of a grade, the largest there is."""
     return float(measure.declaration.gain.make(measure.values).function(np.array([grade]), grade)[0])
 
 
@@ -87,7 +87,7 @@ def _reads_on(measure: Measure) -> bool:
 
 
 def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
-    """How long lists are to be: a user who looks at the grades has to see those that could be beyond a list."""
+    """The lengths to which lists are filled: a user who looks at the grades sees those that could be beyond a list."""
     if not _reads_on(measure) or measure.is_static:
         return np.asarray(length, np.int64)
     further = length + _FURTHER
@@ -96,7 +96,7 @@ def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: float) -> float:
-    """What a user who reads on could still gain beyond the list, down to rank k of ``@k``."""
+    """The most that a user who reads on could gain beyond the list, down to rank k of ``@k``."""
     d = measure.declaration
     if measure.walk_user() is None and not _reads_on(measure):
         return 0.0
@@ -107,12 +107,12 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: floa
 
 
 def _weight_beyond(user: Behaviour, n: int, k: int | None) -> float:
-    """The share of her attention between ranks n + 1 and k."""
+    """The share of attention between ranks n + 1 and k."""
     return user.residual(n) - (0.0 if k is None else user.residual(max(n, k)))
 
 
 def list_residuals(measure: Measure, lists: Lists) -> Array:
-    """For every list, by how much the score rises if all its unjudged documents gain the most; 0 if it does not rise.
+    """The residual of every list: how much the score rises if all unjudged documents gain the most, at least 0.
 
     Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
     judged: they could gain nothing.
@@ -163,7 +163,7 @@ def _best(measure: Measure, filled: Lists, most: float) -> Array:
 
 
 def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Array:
-    """What each list's endless walker could still gain beyond it."""
+    """The most that an endless walk could gain beyond each list."""
     if walk.beyond != "endless":
         return np.zeros(lists.n)
     order = 1 if measure.declaration.question == "order1" else 2

@@ -19,7 +19,7 @@ LEFT_OUT = {
 
 
 def all_trec() -> list[tuple[str, str]]:
-    """Every measure of ``-m all_trec`` that amble has: (trec_eval's name, amble's).
+    """Pairs (trec_eval's name, amble's) of every measure of ``-m all_trec`` that amble has.
 
     >>> all_trec()[4]
     ('map', 'AP')
@@ -49,7 +49,7 @@ def all_trec() -> list[tuple[str, str]]:
 
 
 def trec_name(measure: Measure, level: float | None = None) -> str:
-    """Return trec_eval's name for a measure, or its label where trec_eval has none.
+    """The name of a measure in trec_eval, or its label where trec_eval has none.
 
     In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``. Its
     interpolated precision is that of ``rule='trec10'``.

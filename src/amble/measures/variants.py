@@ -1,4 +1,4 @@
-"""The measures within a measure: every choice of the words that its parameters may be, each with its story."""
+"""Variants of a measure: every choice of the words that its parameters may be, each with its story."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["format_variants", "list_variants", "story_of"]
 
 
 def story_of(measure: Measure) -> str:
-    """What this one's user does; the declaration's story where parameters change only numbers."""
+    """The story of a measure's user; the declaration's where parameters change only numbers."""
     does, is_fitted = _story(measure), describe_fit(measure)
     if is_fitted and does == measure.declaration.story:
         return is_fitted
@@ -32,7 +32,7 @@ def _story(measure: Measure) -> str:
 
 
 def list_variants(d: Declaration) -> Iterator[Measure]:
-    """Every choice of the words that must be chosen.
+    """The measures of every choice of words for parameters that take one of a few.
 
     >>> from amble.measures import REGISTRY
     >>> len(list(list_variants(REGISTRY["MP"])))
@@ -45,7 +45,7 @@ def list_variants(d: Declaration) -> Iterator[Measure]:
 
 
 def format_variants(chosen: Iterable[Declaration], how: str) -> str:
-    """The variants of some measures, a line each, or as JSON or Markdown."""
+    """The variants of some measures with their stories, as text, JSON or Markdown."""
     chooses = [d for d in chosen if any(isinstance(p.domain, OneOf) for p in d.parameters.values())]
     rows = [(str(m), story_of(m)) for d in chooses for m in list_variants(d)]
     if not rows:

@@ -1,4 +1,4 @@
-"""The documents of many runs, as numbers: what pools and fusion start from.
+"""The ranked documents of many runs, topic by topic, for pools and fusion.
 
 A document's id is kept once a topic; every list is an array of numbers in rank order. So 129 runs of 1,000 documents a
 topic take the memory of 129,000 numbers a topic, and not that of their names.
@@ -21,11 +21,11 @@ from amble.rankings.alignment import Duplicates, run_names, side_by_side, thread
 __all__ = ["RunLists", "TopicLists", "by_bytes", "read_run_lists"]
 
 _RULES = ("docno", "rank", "file")
-_AT_ONCE = 16  # runs held with their names before they become numbers
+_AT_ONCE = 16  # runs in memory with the ids of their documents
 
 
 def by_bytes(doc: str) -> bytes:
-    """The key by which ids are sorted: their bytes in a file."""
+    """Sort key of an id: its bytes in a file."""
     return doc.encode("utf-8", "surrogateescape")
 
 
@@ -52,9 +52,9 @@ class RunLists:
     runs, topics : tuple of str
         Runs in the order given; topics in order of first appearance.
     depth : int or None
-        How far down the lists were read.
+        The depth to which lists were read.
     dropped : int
-        Duplicates that were left out.
+        The number of duplicates left out.
     """
 
     def __init__(self, runs: tuple[str, ...], depth: int | None, lists: dict[str, TopicLists], dropped: int) -> None:
@@ -75,7 +75,7 @@ class RunLists:
 
 
 class _Topic:
-    """The lists of a topic while they are gathered."""
+    """The lists of a topic while runs are read."""
 
     def __init__(self) -> None:
         self.number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -106,7 +106,7 @@ def read_run_lists(
     duplicates: Duplicates = "error",
     threads: int | None = None,
 ) -> RunLists:
-    """Read all documents of runs, down to a depth.
+    """The documents of all runs, down to a depth.
 
     Parameters
     ----------
@@ -140,14 +140,14 @@ def read_run_lists(
         dropped += sum(documents.dropped for documents in read)
         _number(read, start, depth, topics)
     names = run_names(runs, tags)
-    gathered: dict[str, TopicLists] = {}
+    lists: dict[str, TopicLists] = {}
     for topic in list(topics):
-        gathered[topic] = topics.pop(topic).lists()
-    return RunLists(names, depth, gathered, dropped)
+        lists[topic] = topics.pop(topic).lists()
+    return RunLists(names, depth, lists, dropped)
 
 
 def _number(read: list[Documents], first: int, depth: int | None, topics: dict[str, _Topic]) -> None:
-    """Turn the documents of some runs into numbers, a topic at a time: its table of numbers stays at hand."""
+    """Turn the documents of some runs into numbers, a topic at a time."""
     bounds = [documents.offsets.tolist() for documents in read]
     where: dict[str, list[tuple[int, int]]] = {}
     for i, documents in enumerate(read):

@@ -1,4 +1,4 @@
-"""Queries, each with its list, become `Sessions`."""
+"""`Sessions` built from queries, each with its list of documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]  # topic, document, fa
 
 
 class Query(NamedTuple):
-    """A query's list: how many documents it shows, and of those judged the ranks, names (if known) and grades."""
+    """The list of a query: its length, and ranks, ids (if known) and grades of its judged documents."""
 
     length: int
     position: Sequence[int] | NDArray[Any]
@@ -28,7 +28,7 @@ class Query(NamedTuple):
 
 
 class ShownSession(NamedTuple):
-    """A session of a run."""
+    """A session of a run, as a list of queries."""
 
     run: str
     session: str
@@ -38,7 +38,7 @@ class ShownSession(NamedTuple):
 def query_of_docs(
     docs: Sequence[str], judged: Mapping[str, float], topic: str, where: str, duplicates: str = "error"
 ) -> Query:
-    """A list given by its documents, in order; one that is there twice is an error, or only the first counts."""
+    """The query of a list of documents; a document listed twice is an error, or only the first counts."""
     if len(set(docs)) < len(docs):
         if duplicates == "error":
             twice = next(doc for doc in docs if docs.count(doc) > 1)
@@ -50,7 +50,7 @@ def query_of_docs(
 
 
 def query_of_grades(grades: Array, topic: str) -> Query:
-    """A list given by its grades, NaN where nobody judged."""
+    """The query of a list of grades, NaN where unjudged."""
     at = np.flatnonzero(~np.isnan(grades))
     return Query(grades.size, at + 1, None if grades.size else (), grades[at], topic)
 
@@ -62,7 +62,7 @@ def build_sessions(
     repeats: str,
     ratings: Ratings | None = None,
 ) -> Sessions:
-    """Put sessions together; without judgments what is known of a session is what it shows."""
+    """`Sessions` of all entries; without judgments, the judged documents of a session are those it shows."""
     entries = list(shown)
     runs = list(dict.fromkeys(entry.run for entry in entries))
     names = list(dict.fromkeys(entry.session for entry in entries))
@@ -120,7 +120,7 @@ def _pools(entries: list[ShownSession], names: list[str], judgments: Any) -> tup
             topics = dict.fromkeys(query.topic for query in entry.queries)
             if entry.session not in found:
                 found[entry.session] = [g for topic in topics for g in judgments[topic].values()]
-        else:  # what the run that shows most for it shows, each document once
+        else:  # those of the run that shows most for it, each document once
             shown = [
                 (query.docs[i] if query.docs is not None else (j, i), grade)
                 for j, query in enumerate(entry.queries)

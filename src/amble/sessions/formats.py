@@ -1,4 +1,4 @@
-"""The files in which sessions come, each told by how it begins.
+"""File formats of sessions (table, JSON, XML, Dynamic Domain), recognised by their content.
 
 table
     Lines of ``session query topic run-topic``: the number of the query in its session, the topic that it is judged by,
@@ -55,22 +55,22 @@ _DIGITS = 18  # of whole numbers
 
 
 def content(path: str, max_line: int | None = None) -> bytes:
-    """All of a file, decompressed; lines of JSON and XML may be as long as documents."""
+    """The bytes of a file, decompressed; lines of JSON and XML may be as long as documents."""
     return read_bytes(path, max(longest(max_line), LONGEST_DOCUMENT))
 
 
 def name_of(path: str) -> str:
-    """What the run in a file of sessions is called, if it has no other name."""
+    """The name of the run in a file of sessions that gives it none."""
     return stem(path).removesuffix(".jsonl").removesuffix(".json").removesuffix(".xml")
 
 
 def is_json(path: str) -> bool:
-    """Whether a file begins as JSON does; a pipe, which can be read only once, is left alone."""
+    """Whether a file begins as JSON does; False for a pipe, which can be read only once."""
     return os.path.isfile(path) and content(path).lstrip(_BLANK)[:1] in (b"[", b"{")
 
 
 def layout_of(path: str, data: bytes) -> str:
-    """How a file of sessions is laid out, by what is in it."""
+    """The layout of a file of sessions, one of `LAYOUTS`, by its content."""
     data = data.lstrip(_BLANK)
     if not data:
         raise ReadError(f"{path}: empty, expected sessions")
@@ -118,8 +118,8 @@ def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: s
 
 
 def _parsed(text: str, where: str) -> Any:
-    """What JSON says; a whole number that is too long for one is read as a float."""
-    import json  # only where it is read
+    """The value of JSON text; a whole number with too many digits is read as a float."""
+    import json
 
     try:
         return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else float(digits))
@@ -209,7 +209,7 @@ def _grade(x: Any, where: str) -> float:
     if x is None:
         return math.nan
     if isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) <= _LARGEST:
-        raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where nobody judged")
+        raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where unjudged")
     return float(x)
 
 
@@ -217,7 +217,7 @@ def _grade(x: Any, where: str) -> float:
 
 
 def read_track(path: str, data: bytes) -> dict[str, tuple[str, list[list[str]]]]:
-    """Of each session its topic and what was shown for each earlier query."""
+    """The topic of each session, and the documents shown for each earlier query."""
     from xml.etree import ElementTree
 
     found: dict[str, tuple[str, list[list[str]]]] = {}
@@ -267,7 +267,7 @@ def _results(interaction: Any, path: str, session: str) -> list[str]:
 
 
 def read_ratings(path: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Judgments by facet: topic, document, subtopic. Of several passages of a document the best counts."""
+    """Ratings by topic, document and subtopic; of several passages of a document the best counts."""
     out: dict[str, dict[str, dict[str, float]]] = {}
     for _, (topic, facet, doc), (rating,) in read_rows(path, ("topic", "subtopic", "document"), ("rating",)):
         of = out.setdefault(topic, {}).setdefault(doc, {})

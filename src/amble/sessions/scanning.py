@@ -1,4 +1,4 @@
-"""Files become `Sessions`: judgments, sessions, and the runs that answer their queries."""
+"""Reading of sessions from files: judgments, sessions, and the runs that answer their queries."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def read_sessions(
     max_line: int | None = None,
     **options: Any,
 ) -> Sessions:
-    """Read sessions, and judge what was shown in them.
+    """Read sessions and the judgments of their documents.
 
     Parameters
     ----------
     qrels : str, Qrels, dict or None
         Judgments, as `read_qrels` takes them. None where the sessions have their grades with them.
     *files
-        How they are laid out is told by how the first begins.
+        The layout is recognised by how the first begins.
 
         A table, lines of ``session query topic run-topic``, followed by runs that answer the queries.
 
@@ -194,7 +194,7 @@ def _track(
 
 
 class _Lists:
-    """The lists of aligned runs, to be looked up by run and topic."""
+    """Look-up of the lists of aligned runs, by run and topic."""
 
     def __init__(self, rankings: Rankings) -> None:
         self._rankings = rankings
@@ -204,7 +204,7 @@ class _Lists:
         self._position, self._length = rankings.positions, rankings.lengths
 
     def query(self, run: int, listed: str, topic: str) -> Query:
-        """What a run shows for a query; nothing if it does not answer it."""
+        """The list of a run for a query; empty if the run lacks it."""
         i = self._place.get((run, listed))
         if i is None:
             return Query(0, (), (), (), topic)
@@ -223,7 +223,7 @@ class _Lists:
 
 
 def _with_audit_of(sessions: Sessions, rankings: Rankings) -> Sessions:
-    """Sessions that know how their runs were read."""
+    """The sessions, with the audit and the options of their runs."""
     sessions.audit.more = f"lists: {rankings.audit}"
     sessions.audit.of_runs = rankings.audit
     sessions.labels = rankings.labels

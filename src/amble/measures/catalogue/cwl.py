@@ -1,4 +1,4 @@
-"""The measures of the C/W/L framework: users who walk down, asked for E[gain] / E[documents].
+"""The measures of the C/W/L framework: users who walk down, E[gain] / E[documents].
 
 Gains are grades divided by the largest grade of all the judgments. Users who read on for ever keep their tail in closed
 form. `RBP` and `P` are among the classic ones.
@@ -55,13 +55,13 @@ def graded_rbp(
 
 
 def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
+    """INSQ, with T of a fitted user where one is given; form goes with adaptive=True, user without it."""
     if values["user"] is not None and values["adaptive"]:
         raise MeasureError(
             "user and adaptive: the file's T was fitted to a user who does not adapt; expected one of them"
         )
     if "form" in given and not values["adaptive"]:
-        raise MeasureError("form has a part in adaptive=True only")
+        raise MeasureError("form goes with adaptive=True only")
     return fitted_variant("insq", "T")(d, values, cut, given)  # type: ignore[no-any-return]
 
 
@@ -111,15 +111,15 @@ def inst(
 
 
 def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """CWL with the probabilities of a fitted user; whoever goes on for ever is refused."""
+    """CWL, with the probabilities of a fitted user where one is given; an error if the user never stops."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])
         fitted = FittedUser("continuation").read(values["user"])["C"]
-        further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
+        further = fitted[fitted < 1][-1:]  # below, as at the last rank where users stopped
         values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
     if Numbers.read(values["C"])[-1] >= 1:
         raise MeasureError(
-            "the last probability of C is 1 and holds further down: she never stops; expected less than 1"
+            "the last probability of C is 1 and holds further down: the user never stops; expected a number below 1"
         )
     return d, values, cut
 

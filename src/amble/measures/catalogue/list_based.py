@@ -1,4 +1,4 @@
-"""The classic measures that are no users: numbers computed from the whole list at once."""
+"""Classic measures without a user (counts, F, R-precision, IPrec, bpref, infAP …): computed from the whole list."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from typing import Annotated, Any

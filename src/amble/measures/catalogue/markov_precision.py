@@ -1,4 +1,4 @@
-"""Markov Precision, whose users wander, and the measure it grew out of, Normalised Cumulative Precision."""
+"""Markov Precision, a Markov chain over the ranks, and its ancestor, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 import os
@@ -29,7 +29,7 @@ class Rates(Domain):
     )
 
     def check(self, value: Any) -> str:
-        """Return the string; a file is read, to see whether it can be."""
+        """The string; a file is read, to see whether it can be."""
         if not isinstance(value, str) or not value:
             raise ValueError
         try:
@@ -39,7 +39,7 @@ class Rates(Domain):
         return value
 
     def read(self, text: str) -> list[float]:
-        """Return the rates."""
+        """The rates, by rank."""
         if is_fit(text):
             return read_model(text, "times").estimates["mu"].known.ravel().tolist()
         try:
@@ -64,10 +64,10 @@ def _read_rates(path: str) -> list[float]:
 
 
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """MP with fitted moves, or fitted times, or both."""
+    """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
-        raise MeasureError("start has a part with steps only")
+        raise MeasureError("start goes with steps only")
     if is_fit(rates):
         values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
     if user is None:
@@ -118,7 +118,7 @@ def markov_precision(
     start: Annotated[
         str | None,
         Optional(OneOf(*STARTS)),
-        "with steps: where she starts, among the ranks she wanders over, at the first or at any; None: the first",
+        "with steps: where she starts, among the ranks she visits, at the first or at any; None: the first",
     ] = None,
     user: Annotated[
         str | None,

@@ -1,17 +1,17 @@
-"""Expected session measures: a measure of the list that a user puts together as she goes, in the mean over her ways.
+"""Expected session measures (esP, esnDCG …): measures of the list of all documents seen, in the mean over users.
 
 (Kanoulas, Carterette, Clough & Sanderson 2011.)
 
-At each document she goes down with probability d; otherwise she leaves the list, and asks the next query with
-probability rho, if there is one. What she saw, query after query, is one list, and that list has precision, recall,
+At each document the user goes down with probability d, or else leaves the list and asks the next query with
+probability rho, if there is one. What was seen, query after query, is one list, and that list has precision, recall,
 DCG, AP.
 
 They need no sampling. Let D_j(m) be the probability to come to query j after m documents, and L(l) the probability to
 look at l documents of a list: D_(j+1) = rho (D_j * L), a convolution. Precision, recall and DCG at k are sums of what a
 document is worth at place m + i. AP needs how many relevant documents came before, and only its mean for each m,
 because AP is linear in it: C_(j+1) = rho ((C_j * L) + (D_j * c L)), where c(l) are the relevant ones among the first l.
-The precision of all she saw needs its total gain in the same way. RR follows the users who found nothing so far. Other
-measures are the mean over simulated users (`esM`).
+The precision of all that was seen needs its total gain in the same way. RR follows the users who found nothing so far.
+Other measures are the mean over simulated users (`esM`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 
 def _looks(n: int, d: float) -> Array:
-    """The probability to look at 0, 1, ..., n documents of a list; ranks to which nobody comes are left out."""
+    """The probability to look at 0, 1, ..., n documents of a list; ranks that are practically never reached are left out."""
     n = min(n, 1 + math.ceil(math.log(_NOBODY) / math.log(d)))
     if n == 0:
         return np.ones(1)
@@ -57,7 +57,7 @@ def _looks(n: int, d: float) -> Array:
 
 
 class _Places:
-    """What a gain at each rank of each query is worth, if place m of the list she puts together is worth phi(m)."""
+    """Weights of each rank of each query, if place m of the list of all documents seen has weight phi(m)."""
 
     def __init__(self, down: float, reform: float, phi: Any) -> None:
         self._d, self._rho, self._phi = down, reform, phi
@@ -97,7 +97,7 @@ def _linear(seen: SessionGains, down: float, reform: float, phi: Any) -> Array:
 
 
 def _ideal(seen: SessionGains, of: Any) -> Array:
-    """Something of the ideal list of every entry."""
+    """A function of the ideal list of every entry."""
     data = seen.sessions
     by_session = {t: of(seen.ideal(t)) for t in np.unique(data.topic).tolist()}
     return np.array([by_session[t] for t in data.topic.tolist()], np.float64)
@@ -234,11 +234,11 @@ def expected_measure(
     seed: Annotated[int, Whole(0), "same seed, same users"] = 0,
 ) -> Array:
     """Any measure of the list she saw, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
-    asked, data = parse_list_measure(of), sessions.sessions
+    inner, data = parse_list_measure(of), sessions.sessions
     out = np.zeros(data.n)
     for e in range(data.n):
         ways, counts = _ways(sessions.lengths[data.first[e] : data.first[e + 1]], down, reform, users, seed)
-        out[e] = float(asked.scores(_seen_lists(sessions, e, ways)) @ counts) / users
+        out[e] = float(inner.scores(_seen_lists(sessions, e, ways)) @ counts) / users
     return out
 
 

@@ -1,6 +1,6 @@
-"""Measures of sessions that know what was found before: the Cube Test and Expected Utility.
+"""Measures of sessions that reward novelty: the Cube Test and Expected Utility.
 
-Judgments may tell the facets (subtopics) of an information need apart. Without that, the Cube Test takes the need as
+Judgments may distinguish the facets (subtopics) of an information need. Without them, the Cube Test takes the need as
 one facet, and Expected Utility every document as a piece of information of its own.
 """
 
@@ -26,7 +26,7 @@ _HEIGHT = Annotated[float, Above(0), "how much of a facet there is to be found: 
 _TIME = Annotated[str, OneOf("queries", "documents"), "what time is counted in"]
 
 
-def _parts(seen: SessionGains, hit: int) -> list[tuple[int, float]]:
+def _facet_gains(seen: SessionGains, hit: int) -> list[tuple[int, float]]:
     """The facets that a hit serves, with the gain of its rating for each."""
     data = seen.sessions
     if data.facets is None:
@@ -51,7 +51,7 @@ def _filled(seen: SessionGains, entry: int, gamma: float, height: float) -> tupl
         for hit in range(int(data.offsets[q]), int(data.offsets[q + 1])):
             if data.position[hit] > n:
                 continue
-            for facet, rating in _parts(seen, hit):
+            for facet, rating in _facet_gains(seen, hit):
                 if rating <= 0 or heights[facet] >= height:
                     continue
                 more = min(gamma ** found[facet] * rating, height - heights[facet])
@@ -110,10 +110,10 @@ def expected_utility(
     gamma: Annotated[float, Between(0, 1), "what each further time keeps of a piece's worth"] = 0.5,
     a: Annotated[float, AtLeast(0), "what reading a document costs"] = 0.01,
 ) -> Array:
-    """She reads down each list for a while, asks all the queries, and is asked for what she learnt less what it cost.
+    """She reads down each list for a while, asks all the queries, and is asked for what she learnt minus what it cost.
 
-    m is the mean number of times she meets a piece of information, which stands for the number of times (as Yang and
-    Lad have it): a facet where judgments have facets, a document otherwise. Her score may be below 0.
+    m is the mean number of times a piece of information is met, which stands for the number of times (as Yang and Lad
+    have it): a facet where judgments have facets, a document otherwise. The score may be below 0.
     """
     data = sessions.sessions
     keep = 1.0 - p
@@ -133,7 +133,7 @@ def expected_utility(
                     pieces = [(name, float(sessions.gain[hit]))]
                 else:
                     first = int(data.facets.worths[data.topic[e]])
-                    pieces = [(f, float(worths[first + f])) for f, _ in _parts(sessions, hit)]
+                    pieces = [(f, float(worths[first + f])) for f, _ in _facet_gains(sessions, hit)]
                 for piece, its in pieces:
                     if its > 0:
                         met[piece] = met.get(piece, 0.0) + seen

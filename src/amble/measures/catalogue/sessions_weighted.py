@@ -1,9 +1,9 @@
-"""Measures of sessions that weigh documents by where they stand: MsM, session DCG, session RBP, U, and plain means.
+"""Measures of sessions that weigh documents by query and rank: MsM, session DCG, session RBP, U, and plain means.
 
-A gain may count differently in every query, so these look at the query axis, too. MsM and session RBP are users who
-walk through the session (`users.session_user`); so are those of `catalogue.sessions_expected`. All three
-are one user: forward with p, back with q, on to the next query with r, home with s. Session RBP's has q = 0 and endless
-lists, the expected measures' has q = 0 and stops at the end of the last list.
+MsM and session RBP are users who walk through the session (`users.session_user`); so are those of
+`catalogue.sessions_expected`. All three are one user: forward with p, back with q, on to the next query with r, stop
+with s. Session RBP's has q = 0 and endless lists, the expected measures' has q = 0 and stops at the end of the last
+list.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 
 def _msm_variant(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """Refuse what has no part, and probabilities that do not go together, as soon as they are written."""
+    """MsM as it is; an error for parameters without effect and for probabilities that do not go together."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
         raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
     if "program" in given and values["user"] != "yandex_log":
-        raise MeasureError("program has a part in user='yandex_log' only")
+        raise MeasureError("program goes with user='yandex_log' only")
     if not any(isinstance(x, Population) for x in values.values()):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NormalisedWarning)  # said when it is used
+            warnings.simplefilter("ignore", NormalisedWarning)  # given when scores are computed
             _walker(values)
     return declaration, values, cut
 
@@ -101,9 +101,9 @@ def _before(seen: SessionGains, of_query: Array) -> Array:
     # turn by turn: the difference of running sums over all sessions would lose digits to the sessions before
     s = seen.sessions
     out = np.zeros(of_query.size)
-    asked = np.diff(s.first)
-    for turn in range(1, int(asked.max(initial=0))):
-        here = s.first[:-1][asked > turn] + turn
+    queries = np.diff(s.first)
+    for turn in range(1, int(queries.max(initial=0))):
+        here = s.first[:-1][queries > turn] + turn
         out[here] = out[here - 1] + of_query[here - 1]
     return out
 
@@ -132,7 +132,7 @@ def msm(
         bool, Switch(), "probabilities of 'yandex_log' as the authors' program uses them, not scaled"
     ] = False,
 ) -> Array:
-    """She goes down a list or back, on to the next query or home; a document counts less the longer she needs to it.
+    """She goes down a list or back, on to the next query, or stops; what takes her longer to reach counts less.
 
     The grade is the gain, and nothing is divided by an ideal. Each list has its own e_Q where lists differ in length;
     an empty list takes a step, as one with a single document does.
@@ -183,7 +183,7 @@ def srbp(
 
 
 def _dcg_discount(rank: Array, turn: Array, b: float, bq: float, ranks: str) -> Array:
-    """What a gain is divided by, at a rank (from 1) of a query (from 0)."""
+    """The divisor of a gain at a rank (from 1) of a query (from 0)."""
     logs = np.log(rank) / np.log(b)
     within = np.maximum(logs, 1.0) if ranks == "max" else 1.0 + logs
     return np.asarray(within * (1.0 + np.log(turn + 1.0) / np.log(bq)))
@@ -276,7 +276,7 @@ def lists_of(seen: SessionGains) -> Lists:
 
 
 def parse_list_measure(text: str | None) -> Any:
-    """The measure of lists that a measure of sessions is made of."""
+    """The measure of lists in the parameter ``of`` of a measure of sessions."""
     from amble.measures.parsing import parse
 
     if text is None:
@@ -288,7 +288,7 @@ def parse_list_measure(text: str | None) -> Any:
 
 
 def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """Refuse gains, which the measure of lists has its own of."""
+    """The measure as it is; an error where gains are given, as the measure of lists has its own."""
     if "gains" in given:
         raise MeasureError(
             f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
