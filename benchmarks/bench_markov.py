@@ -33,7 +33,7 @@ import workload
 
 import amble
 from amble.measures import Gains, Lists
-from amble.measures.variants import variants
+from amble.measures.variants import list_variants
 from amble.users.markov_models import PUBLISHED
 
 SECTIONS = ("published", "family")
@@ -112,7 +112,7 @@ def family(rankings: amble.Rankings, some: amble.Rankings) -> None:
     """Time all 360, each from scratch."""
     watch = race.Watch()
     seconds: dict[str, float] = {}
-    for m in variants(amble.parse("MP").declaration):
+    for m in list_variants(amble.parse("MP").declaration):
         lists = Lists.of_rankings(some)
         start = time.process_time()
         m.scores(lists)

@@ -37,7 +37,7 @@ from amble.logs.chain_fitting import fit_markov, fit_walk, fit_walk_by_rank
 from amble.logs.counts import Counts
 from amble.logs.dwell_times import fit_times
 from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.measures.fitted_parameters import drawn
+from amble.measures.fitted_parameters import resampled
 from amble.users.fitted import Fitted, FittedModel, Origin
 from amble.users.markov import Wander
 
@@ -178,7 +178,7 @@ def _numbers(fit: str, name: str, model: FittedModel) -> tuple[Array, Array, Arr
 def _scores(name: str, grades: list[int]) -> tuple[Array, Array, Array]:
     """A score and the ends of its interval."""
     m = amble.parse(name)
-    ends = ends_of(np.array([one.value(grades) for one in drawn(m, DRAWS)]), LEVEL)
+    ends = ends_of(np.array([one.value(grades) for one in resampled(m, DRAWS)]), LEVEL)
     return np.array(m.value(grades)), ends[0], ends[1]
 
 

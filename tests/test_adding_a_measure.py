@@ -135,5 +135,5 @@ def test_help_and_documentation(plugin: str, amble_cli: Cli) -> None:
     assert f"\n## Your own\n\n### Zipf\n\n{story}\n" in page
     assert "- `s=1`: how soon she tires (a number above 0)\n" in page
     [facts] = json.loads(amble_cli("list", "Zipf", "--format", "json", "--plugin", plugin).stdout)
-    assert facts["question"] == "the rate of expectations, E[t] / E[h]"
+    assert facts["question"] == "expected gain over expected effort, E[T]/E[H] (order 2)"
     assert [p["name"] for p in facts["parameters"]] == ["s", "rel"]

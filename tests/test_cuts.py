@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.measures import REGISTRY, Forward, Lists, measure
-from amble.measures.residuals import residuals
+from amble.measures.residuals import list_residuals
 from amble.users.markov import Wandering
 
 # who stop at the end of a list, or leave with nothing there
@@ -201,11 +201,11 @@ def test_the_residual_of_a_population_is_the_mean_of_its_users() -> None:
     lists = Lists.of_rankings(rankings)
     m = amble.parse("RBP(p=Beta(8,2))")
     # a is judged, b is not: what a user with p has open is all but a's share, 1 - (1 - p) = p; its mean is 8 / 10
-    assert residuals(m, lists)[0] == pytest.approx(0.8, abs=1e-12)
-    assert m.scores(lists)[0] + residuals(m, lists)[0] == pytest.approx(1.0, abs=1e-12)
+    assert list_residuals(m, lists)[0] == pytest.approx(0.8, abs=1e-12)
+    assert m.scores(lists)[0] + list_residuals(m, lists)[0] == pytest.approx(1.0, abs=1e-12)
     walks = amble.parse("PH(end='endless',loss=0,q=Uniform(0.1,0.3))")
-    want = sum(w * residuals(one, lists)[0] for w, one in walks.members())
-    assert residuals(walks, lists)[0] == pytest.approx(want, abs=1e-12)
+    want = sum(w * list_residuals(one, lists)[0] for w, one in walks.members())
+    assert list_residuals(walks, lists)[0] == pytest.approx(want, abs=1e-12)
 
 
 def test_half_of_one_user_and_half_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_half_of_one_user_and_half_of_another(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Population, "nodes", lambda self: (np.array([0.5, 0.95]), np.array([0.5, 0.5])))
     lists = Lists.of_grades([1] * 10)
-    assert residuals(amble.parse("RBP(p=Beta(8,2))"), lists)[0] == pytest.approx(0.299856750869, abs=1e-12)
+    assert list_residuals(amble.parse("RBP(p=Beta(8,2))"), lists)[0] == pytest.approx(0.299856750869, abs=1e-12)
 
 
 def test_a_residual_is_never_negative() -> None:
@@ -225,14 +225,14 @@ def test_a_residual_is_never_negative() -> None:
     rankings = amble.align(qrels, {"x": run})
     lists = Lists.of_rankings(rankings)
     for text in ("nDCG@2", "nDCG", "AP", "AP@3", "R@1", "R@2", "RBP", "Rprec", "bpref", "nDCG@20"):
-        found = residuals(amble.parse(text), lists)
+        found = list_residuals(amble.parse(text), lists)
         assert (found >= 0).all(), text
         assert amble.parse(text).scores(lists)[0] + found[0] <= 1 + 1e-12, text
     # of R@2 one of one is found; with b, two of two: nothing to add. Of R@2 where a stands at rank 3, b and c could be
     # two more: (0 + 2) / (1 + 2); judging d and further down would not help
     low = {"1": {c: float(100 - i) for i, c in enumerate("bcadefgh")}}
     lists = Lists.of_rankings(amble.align({"1": {"a": 1}}, {"x": low}))
-    assert residuals(amble.parse("R@2"), lists)[0] == pytest.approx(2 / 3, abs=1e-15)
+    assert list_residuals(amble.parse("R@2"), lists)[0] == pytest.approx(2 / 3, abs=1e-15)
 
 
 # RBP(.8): .2, .16, .128 at ranks 1 to 3, .488 together; P@10: a tenth at each of ten ranks. INST(T=1) with @3 on 1, 1,
@@ -287,7 +287,7 @@ def test_residuals_are_those_of_a_longer_list(text: str, grades: list[float]) ->
     assert high == pytest.approx(brute, abs=1e-10)
     assert high <= 1 + 1e-12
     lists = Lists.of_grades(grades, max_grade=1)
-    assert residuals(m, lists)[0] == pytest.approx(high - low, abs=1e-10)
+    assert list_residuals(m, lists)[0] == pytest.approx(high - low, abs=1e-10)
     assert low == pytest.approx(m.scores(lists)[0], abs=1e-12)
 
 
@@ -295,7 +295,7 @@ def test_a_rank_k_far_beyond_the_list_takes_no_memory() -> None:
     for text in ("RBP@10000000", "INST@10000000", "PH(end='endless',loss=0)@10000000"):
         m = amble.parse(text)
         assert m.interval([1])[1] == pytest.approx(1, abs=1e-10)
-        assert residuals(m, Lists.of_grades([]))[0] == pytest.approx(1, abs=1e-10)
+        assert list_residuals(m, Lists.of_grades([]))[0] == pytest.approx(1, abs=1e-10)
 
 
 def test_residuals_of_a_topic_that_a_run_has_not(amble_cli: Any, write: Any) -> None:

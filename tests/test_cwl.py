@@ -20,7 +20,7 @@ from amble.cli.main import main
 from amble.evaluation.cwl_report import COLUMNS, expectations
 from amble.measures import REGISTRY, Lists
 from amble.measures.costs import Costs, read_costs
-from amble.measures.residuals import bounds, residuals
+from amble.measures.residuals import bounds, list_residuals
 
 nan = math.nan
 RANKS = [1, 3, 4, 6, 8, 12, 14, 34, 37, 43, 64, 82, 86, 95]
@@ -248,7 +248,7 @@ def test_residuals_of_a_collection_are_the_intervals_of_its_lists() -> None:
     ):
         m = amble.parse(text)
         assert bounds(m)
-        base, more = m.scores(lists), residuals(m, lists)
+        base, more = m.scores(lists), list_residuals(m, lists)
         for i, topic in enumerate(rankings.topics):
             grades = rankings.grades("r", topic)
             low, high = m.interval(grades, max_grade=1)

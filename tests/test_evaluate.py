@@ -185,7 +185,7 @@ def test_condensed_lists_leave_negative_grades_out() -> None:
 def test_distributions_and_users_are_those_of_the_scores(name: str) -> None:
     """Also where the largest grade is below 1: one rule for what a gain of 1 is."""
     from amble.measures import Lists
-    from amble.measures.residuals import residuals
+    from amble.measures.residuals import list_residuals
 
     for qrels in ({"1": {"a": 0.5, "b": 0.25, "c": 0}}, {"1": {"a": 3, "b": 1, "c": 0}}):
         scores = amble.evaluate(qrels, {"x": {"1": {"a": 1.0, "c": 2.0, "b": 0.5, "z": 0.1}}}, name)
@@ -199,7 +199,7 @@ def test_distributions_and_users_are_those_of_the_scores(name: str) -> None:
         else:
             assert scores.distribution("x", "1", name).mean == pytest.approx(score, abs=1e-12)
         if name not in ("AP", "nDCG"):
-            assert residuals(m, Lists.of_rankings(scores.rankings))[0] >= -1e-12
+            assert list_residuals(m, Lists.of_rankings(scores.rankings))[0] >= -1e-12
 
 
 def test_large_grades() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import AlignError, MeasureError
 from amble.measures import Wander
-from amble.measures.fitted_parameters import drawn
+from amble.measures.fitted_parameters import resampled
 from amble.users.fit_file import write_fit
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 
@@ -186,7 +186,7 @@ def test_a_file_that_changes_is_read_anew(fit: str) -> None:
     write_fit("fit.toml", Fitted(ORIGIN, [model]))
     assert amble.parse("RBP(user='fit.toml')").values["p"] == 0.25
     with pytest.raises(MeasureError, match="the file has no draws of its parameters"):
-        drawn(amble.parse("RBP(user='fit.toml')"), 5)
+        resampled(amble.parse("RBP(user='fit.toml')"), 5)
 
 
 def test_where_nobody_was_seen_to_stop(fit: str) -> None:
@@ -194,9 +194,9 @@ def test_where_nobody_was_seen_to_stop(fit: str) -> None:
     write_fit("fit.toml", Fitted(ORIGIN, [model]))
     m = amble.parse("CWL(user='fit.toml')")
     assert m.value([1, 0, 1]) == amble.parse("CWL(C='0.5,1,0.5')").value([1, 0, 1])
-    assert drawn(m, 1)[0].value([1, 0, 1]) == amble.parse("CWL(C='0.25,1,0.25')").value([1, 0, 1])
+    assert resampled(m, 1)[0].value([1, 0, 1]) == amble.parse("CWL(C='0.25,1,0.25')").value([1, 0, 1])
     with pytest.raises(MeasureError, match="the last probability of C is 1"):
-        drawn(m, 2)
+        resampled(m, 2)
 
 
 def test_distribution_and_simulation(fit: str) -> None:
@@ -227,20 +227,20 @@ def test_who_she_is(fit: str, amble_cli: Callable[..., Any]) -> None:
 
 
 def test_every_draw_is_a_user(fit: str) -> None:
-    many = drawn(amble.parse("PH(user='fit.toml')"), 100)
+    many = resampled(amble.parse("PH(user='fit.toml')"), 100)
     assert [m.value(GRADES) for m in many] == [
         amble.parse(f"PH(p={p},q={q},first='stop')").value(GRADES) for p, q in ((0.4, 0.2), (0.6, 0.3))
     ]
-    (one,) = drawn(amble.parse("PH(user='fit.toml#walk-rank')"), 1)
+    (one,) = resampled(amble.parse("PH(user='fit.toml#walk-rank')"), 1)
     assert one.value(GRADES) == amble.parse("PH(p='0.7,0.4',q='0,0.6',start='0.75,0.25')").value(GRADES)
     # p and q that exceed 1 together, in the digits of a file, are scaled
-    first, second = drawn(amble.parse("MP(user='fit.toml',rates='fit.toml')"), 1000)  # as many as the times have
-    same = drawn(amble.parse("MP(user='fit.toml')"), 2)
-    assert len(drawn(amble.parse("MP(user='fit.toml')"), 77)) == 77  # moves are drawn as often as one likes
+    first, second = resampled(amble.parse("MP(user='fit.toml',rates='fit.toml')"), 1000)  # as many as the times have
+    same = resampled(amble.parse("MP(user='fit.toml')"), 2)
+    assert len(resampled(amble.parse("MP(user='fit.toml')"), 77)) == 77  # moves are drawn as often as one likes
     assert first.value([1, 0, 1, 0]) == same[0].value([1, 0, 1, 0])  # the first draw of the times has all alike
     assert second.value([1, 0, 1, 0]) != same[1].value([1, 0, 1, 0])
     with pytest.raises(MeasureError, match="RBP: expected a fitted user"):
-        drawn(amble.parse("RBP"), 5)
+        resampled(amble.parse("RBP"), 5)
 
 
 def test_one_draw_is_no_interval(fit: str) -> None:
@@ -341,17 +341,17 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
             "INSQ(user='fit.toml',adaptive=True)",
             "user and adaptive: the file's T was fitted to a user who does not adapt",
         ),
-        ("INSQ(form='figures')", "form has a part in adaptive=True only"),
-        ("INSQ(user='fit.toml',form='printed')", "form has a part in adaptive=True only"),
+        ("INSQ(form='figures')", "form goes with adaptive=True only"),
+        ("INSQ(user='fit.toml',form='printed')", "form goes with adaptive=True only"),
         ("INST(T=1,user='fit.toml')", "user and T: expected one of them"),
         ("CWL(C='0.8',user='fit.toml')", "user and C: expected one of them"),
         ("PH(p=0.5,user='fit.toml')", "user and p: expected one of them"),
         ("PH(first='forward',user='fit.toml')", "user and first: expected one of them"),
         ("MP(model='GL_AD_ID',user='fit.toml')", "user and model: expected one of them"),
-        ("MP(start='first')", "start has a part with steps only"),
+        ("MP(start='first')", "start goes with steps only"),
         ("NCP(g=1,distribution='3,2,1')", "g and distribution: expected one of them"),
         ("MsM(user='fwd_pat_down',p=0.6)", "has probabilities of its own: without p"),
-        ("MsM(program=False)", "program has a part in user='yandex_log' only"),
+        ("MsM(program=False)", "program goes with user='yandex_log' only"),
         ("PerQuery(of='AP',gains='linear')", "expected in the measure of lists"),
     ],
 )

@@ -282,7 +282,9 @@ def test_nothing_is_written_over_what_is_read(demo: list[str], capsys: pytest.Ca
 def test_where_nothing_can_be_written_is_known_before_the_work(
     path: str, why: str, demo: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amble.rankings.run_lists.gather", lambda *args, **options: pytest.fail("runs were read"))
+    monkeypatch.setattr(
+        "amble.rankings.run_lists.read_run_lists", lambda *args, **options: pytest.fail("runs were read")
+    )
     monkeypatch.setattr("sys.stdin", None)
     for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "effort", "qrels.txt", *demo]):
         assert error_of(capsys, *words, "-o", path) == f"amble: {path}: {why}\n"

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import amble
 from amble.measures import REGISTRY, Forward, Lists, Wander, Wandering, measure
-from amble.measures.variants import story, variants
+from amble.measures.variants import list_variants, story_of
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[[str, str], str]
 
-FAMILY = list(variants(REGISTRY["MP"]))
+FAMILY = list(list_variants(REGISTRY["MP"]))
 GRADES = [1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0]
 
 # Ferrante, Ferro and Maistro (2014), table 4: relevance, rates, discrete and continuous MP with GL_AD_ID
@@ -278,9 +278,9 @@ def test_names(m: amble.Measure) -> None:
 
 def test_family() -> None:
     assert len(FAMILY) == len({str(m) for m in FAMILY}) == 360
-    assert len({story(m) for m in FAMILY}) == 360
+    assert len({story_of(m) for m in FAMILY}) == 360
     assert str(amble.parse("MP(model='GL_AD_ID',loops='NL',counts='NA',rescale='NA')")) == "MP"
-    assert story(amble.parse("AP")) == REGISTRY["AP"].story
+    assert story_of(amble.parse("AP")) == REGISTRY["AP"].story
 
 
 @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ def test_amble_list(amble_cli: Cli) -> None:
     assert "this one" not in amble_cli("list", "AP").stdout
     lines = amble_cli("list", "MP", "--variants").stdout.splitlines()
     assert len(lines) == 720
-    assert lines[:2] == ["MP(model='GL_AD_NA')", f"  {story(FAMILY[0])}"]
+    assert lines[:2] == ["MP(model='GL_AD_NA')", f"  {story_of(FAMILY[0])}"]
     told = json.loads(amble_cli("list", "MP", "--variants", "--format", "json").stdout)
     assert [one["measure"] for one in told] == [str(m) for m in FAMILY]
     assert amble_cli("list", "MP", "--variants", "--format", "markdown").stdout.count("\n| `MP") == 360

@@ -32,8 +32,8 @@ from amble.expressions.domains import (
     Whole,
 )
 from amble.measures import REGISTRY
+from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedUser
-from amble.measures.rates import Rates
 
 nan = math.nan
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
@@ -487,7 +487,7 @@ def test_dense_sparse_and_static_agree(text: str) -> None:
     if m.declaration.question == "order2":
         for question in ("depth", "total", "inside"):
             walked = score_dense(function, names, question, gains, None)
-            np.testing.assert_allclose(walked, m.ask(question, lists), rtol=1e-10, err_msg=question)
+            np.testing.assert_allclose(walked, m.scores_for(question, lists), rtol=1e-10, err_msg=question)
 
 
 def test_a_population_of_gain_maps() -> None:

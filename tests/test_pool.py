@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.judging import unique_relevant
-from amble.rankings.run_lists import gather
+from amble.rankings.run_lists import read_run_lists
 
 RUNS = {
     "x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}, "2": {"k": 1.0}},
@@ -86,7 +86,7 @@ def test_a_union_by_its_definition(runs: Any, depth: int) -> None:
 
 def test_many_runs_are_read_in_parts() -> None:
     runs = {f"r{i:02d}": {"1": {f"d{i}": 2.0, "both": 1.0}} for i in range(40)}
-    lists = gather(runs)
+    lists = read_run_lists(runs)
     assert len(lists["1"].docs) == 41
     assert lists["1"].run.tolist() == [i for i in range(40) for _ in range(2)]
     assert amble.pool(runs, 2).count[amble.pool(runs, 2)["1"].index("both")] == 40

@@ -20,7 +20,7 @@ import amble
 from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
 from amble.measures import Lists, parse
-from amble.measures.residuals import residuals
+from amble.measures.residuals import list_residuals
 from amble.metaevaluation import agreement, correlations
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "INST(T=2)", "bpref"]
@@ -132,7 +132,7 @@ def test_captions_say_what_was_asked(scores: amble.Scores) -> None:
 def test_residuals(scores: amble.Scores, shown: dict[str, Any]) -> None:
     lists = Lists.of_rankings(scores.rankings)
     for j, measure in enumerate(scores.parsed):
-        of_lists = residuals(measure, lists)
+        of_lists = list_residuals(measure, lists)
         by_run = [of_lists[scores.rankings.run == i].mean() for i in range(len(scores.runs))]
         assert close(shown["leaderboard"]["residual"][j], by_run)
 

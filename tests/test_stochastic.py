@@ -187,10 +187,10 @@ def test_more_is_never_worse(p: float, share: float, loss: float, order: int, gr
         ("PH(visits='1,0.5',loss=0.25)", "loss and visits: expected one of them"),
         ("PH(visits='1,0.5',loss=0)", "loss and visits: expected one of them"),
         ("PH(gains='linear',rel=1)", "rel and gains: expected one of them"),
-        ("PH(base=2)", "base has a part in model='DCG' only"),
+        ("PH(base=2)", "base goes with model='DCG' only"),
         ("PH(per='list')", "per='list' is about order 2, expected order=2"),
-        ("PH(model='RBP',p=.5,q=.25)", "q=0.25 has no part in model='RBP'"),
-        ("PH(model='ERR',rel=1)", "rel=1.0 has no part in model='ERR'"),
+        ("PH(model='RBP',p=.5,q=.25)", "q=0.25 has no effect in model='RBP'"),
+        ("PH(model='ERR',rel=1)", "rel=1.0 has no effect in model='ERR'"),
         ("PH(effort='h-1')", "effort 'h-1'"),
         ("PH(effort=2)", "effort=2 is not allowed"),
         ("PH(order=3)", "order=3 is not allowed, expected one of 1, 2, or None"),
@@ -199,7 +199,7 @@ def test_more_is_never_worse(p: float, share: float, loss: float, order: int, gr
         ("PH(p='0=1.5')", "is not allowed"),
         ("PH(p='a')", "is not allowed"),
         ("PH(start='0.5,0.2')", "sum to 1, found 0.7"),
-        ("PH(model='AP',q=0.1)", "q=0.1 has no part in model='AP'"),
+        ("PH(model='AP',q=0.1)", "q=0.1 has no effect in model='AP'"),
         ("PH(model='RBP',p='0.5,0.4')", "one number p"),
         ("PH(model='ERR',end='endless')", "expected end='nothing'"),
         ("PH(end='nothing')", "a walk ends with 'stop' or 'endless'"),
@@ -264,10 +264,10 @@ def test_how_far_an_endless_walk_could_rise() -> None:
         assert high == pytest.approx(m.value([1, 1, 0] + [1] * 200), abs=1e-12)
         assert m.interval([1, 1, 1])[1] == pytest.approx(1, abs=1e-12)
     rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 1.0, "d": 0.5}}})
-    from amble.measures.residuals import residuals
+    from amble.measures.residuals import list_residuals
 
     m = amble.parse("PH(end='endless')")
-    got = residuals(m, Lists.of_rankings(rankings))
+    got = list_residuals(m, Lists.of_rankings(rankings))
     best = m.value([1] * 300)
     np.testing.assert_allclose(got, [best - m.value([1, 0]), best], atol=1e-12)
 

@@ -30,7 +30,7 @@ from amble.condorcet import majority_order
 from amble.errors import AmbleError
 from amble.io.trec import Run
 from amble.rankings.alignment import whole
-from amble.rankings.run_lists import Gathered, TopicLists, by_bytes, gather
+from amble.rankings.run_lists import RunLists, TopicLists, by_bytes, read_run_lists
 
 __all__ = ["METHODS", "NORMS", "fuse"]
 
@@ -133,7 +133,7 @@ def _weights(weights: Any, runs: Sequence[str]) -> Array:
     return out
 
 
-def _scores(lists: Gathered, method: str, norm: str, weight: Array, k: float) -> list[Array]:
+def _scores(lists: RunLists, method: str, norm: str, weight: Array, k: float) -> list[Array]:
     """The fused score of every document of every topic."""
     if method == "condorcet":
         by_borda = [_borda(lists[topic], weight) for topic in lists.topics]
@@ -226,7 +226,7 @@ def fuse(
         raise AmbleError(f"k={k!r}: expected a number of at least 0")
     if most is not None:
         most = whole(most, "most")
-    lists = gather(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
+    lists = read_run_lists(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
     weight = _weights(weights, lists.runs)
     fused = _scores(lists, method, norm, weight, float(k))
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])

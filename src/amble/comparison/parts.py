@@ -46,7 +46,7 @@ STORIES = {
 def kind_of_parts(m: Measure) -> str:
     """Which of the stories is that of a measure's parts."""
     d = m.declaration
-    if d.question == "order1" and (d.stops != "gain" or m.members()[0][1].walking() is not None):
+    if d.question == "order1" and (d.stops != "gain" or m.members()[0][1].walk_user() is not None):
         return "share"
     return str(d.question)
 
@@ -83,7 +83,7 @@ def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
     if d.question == "wander":
         user = wandering_of(m, gains, i)
         return np.asarray(user.weights * user.precision * user.scale)
-    walk = m.walking()
+    walk = m.walk_user()
     if walk is not None:
         return _of_walk(walk, str(d.question), gains, i)
     behaviour, gain = m.behaviour(gains, i)

@@ -47,8 +47,8 @@ def expectations(measure: Measure, lists: Lists) -> Array:
         why = "divides by more than attention" if d.norm else "has no C/W/L form"
         hint = {"nDCG": "; SDCG and DCG are", "ERR": "; NERR8 to NERR11 are", "R": "; P is"}.get(d.name, "")
         raise MeasureError(f"{measure} {why}, so it is no rate of a user's expectations{hint}")
-    total, depth = measure.ask("both", lists)
-    cost = depth if lists.costs is None else measure.ask("cost", lists)
+    total, depth = measure.scores_for("both", lists)
+    cost = depth if lists.costs is None else measure.scores_for("cost", lists)
     safe = np.where(depth > 0, depth, 1.0)
     return np.column_stack((total / safe, total, cost / safe, cost, depth))
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.scores import aggregate, evaluate, parse_measures, scores_by_topic
 from amble.measures import Lists, Measure
-from amble.measures.fitted_parameters import drawn
+from amble.measures.fitted_parameters import resampled
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table
@@ -137,7 +137,7 @@ def fitted_intervals(
     if not rankings.topics:
         raise AlignError("no topics, so there are no means")
     parsed = parse_measures(measures)
-    users = [drawn(m, draws) for m in parsed]
+    users = [resampled(m, draws) for m in parsed]
     for measure, many in zip(parsed, users, strict=True):
         if len(many) < 2:
             raise MeasureError(f"{measure}: the file has one draw of its parameters, too few for an interval")

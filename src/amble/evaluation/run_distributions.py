@@ -123,7 +123,7 @@ def run_distributions(
             users = USERS
         finally:
             line.close()
-    with m.plainly():
+    with m.wrap_errors():
         found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
     return dict(zip(names, found, strict=True))
 
@@ -162,7 +162,7 @@ def orders_of(
         return np.full((second.size, 2), np.nan)
     if known is not None:
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
-    if m.walking() is not None or m.declaration.question == "order1":
+    if m.walk_user() is not None or m.declaration.question == "order1":
         first = means_of("order1", rankings, m, topics, runs)
     else:  # the mean of a distribution of her own
         first = np.array(
@@ -183,6 +183,6 @@ def means_of(
     d = measure.declaration
     if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:
         return np.full(len(groups), np.nan)
-    answers = measure.ask(question, Lists.of_rankings(rankings))
+    answers = measure.scores_for(question, Lists.of_rankings(rankings))
     place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic
     return np.array([float(plain_mean(answers[sorted(group, key=place.__getitem__)])) for group in groups])

@@ -387,7 +387,7 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
     parsed = _each_label(of_sessions(m) for m in measures)
     values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
-        scores = measure.of_sessions(sessions)
+        scores = measure.scores_of_sessions(sessions)
         bad = np.flatnonzero(~np.isfinite(scores))
         if bad.size:
             run, session = int(sessions.run[bad[0]]), int(sessions.topic[bad[0]])

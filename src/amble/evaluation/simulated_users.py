@@ -83,8 +83,8 @@ def simulate(
     m = parse(measure)
     if isinstance(m, SessionMeasure):
         return m.distribution(grades, users=users, seed=seed, **context)
-    gains = m.see(grades, **context)
-    with m.plainly():
+    gains = m.gains_of_grades(grades, **context)
+    with m.wrap_errors():
         return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
 
 
@@ -150,7 +150,7 @@ def simulate_lists(
 
 def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:
     """The walk over list i, and what tells the visits and efforts of users, and who of them leaves with nothing."""
-    walk = measure.walking()
+    walk = measure.walk_user()
     if walk is not None:
         stroll = stroll_on(walk, gains.lists, i)
         nobody = slice(0)

@@ -1,1 +1,1 @@
-"""Expressions such as ``nDCG(gains=exp)@10``: their grammar, the domains of parameters, populations."""
+"""Expressions such as ``nDCG(gains=exp)@10``: grammar, domains of parameters, populations, aliases."""

@@ -1,4 +1,4 @@
-"""What a parameter may be: each domain checks a value and says in words what it allows."""
+"""Domains of parameters: each checks a value and describes in words what it allows."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 
 
 class Domain:
-    """A set of values."""
+    """A set of values, described by ``text``."""
 
     text = ""
     smooth = True  # whether scores change smoothly with it, so that a population may have it
 
     def check(self, value: Any) -> Any:
-        """Return the value as it is to be used, or raise ValueError."""
+        """The value in the form that measures use; ValueError if it is not in the domain."""
         raise ValueError
 
     @staticmethod
     def number(value: Any) -> float:
-        """Return a finite number, or raise ValueError."""
+        """The value as a finite float; ValueError if it is none."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise ValueError
         return float(value)
 
 
 class Between(Domain):
-    """Strictly between two numbers, or with them.
+    """Numbers between two numbers, strictly or not.
 
     >>> Between(0, 1).text
     'a number between 0 and 1, both excluded'
@@ -56,7 +56,7 @@ class Between(Domain):
         self.text = f"a number between {low:g} and {high:g}, both {'included' if closed else 'excluded'}"
 
     def check(self, value: Any) -> float:
-        """Return the number."""
+        """The number."""
         x = self.number(value)
         if not (self.low < x < self.high or (self.closed and x in (self.low, self.high))):
             raise ValueError
@@ -64,7 +64,7 @@ class Between(Domain):
 
 
 class Above(Domain):
-    """Greater than a number."""
+    """Numbers greater than a number."""
 
     def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
@@ -72,7 +72,7 @@ class Above(Domain):
         self.text = f"a number above {low:g}"
 
     def check(self, value: Any) -> float:
-        """Return the number."""
+        """The number."""
         x = self.number(value)
         if x <= self.low:
             raise ValueError
@@ -80,7 +80,7 @@ class Above(Domain):
 
 
 class AtLeast(Domain):
-    """A number or more."""
+    """Numbers of at least a number."""
 
     def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
@@ -88,7 +88,7 @@ class AtLeast(Domain):
         self.text = f"a number of at least {low:g}"
 
     def check(self, value: Any) -> float:
-        """Return the number."""
+        """The number."""
         x = self.number(value)
         if x < self.low:
             raise ValueError
@@ -96,7 +96,7 @@ class AtLeast(Domain):
 
 
 class Whole(Domain):
-    """A whole number from a least one to a most one."""
+    """Whole numbers from a least to a greatest one."""
 
     smooth = False
 
@@ -105,7 +105,7 @@ class Whole(Domain):
         self.text = f"a whole number of at least {low}"
 
     def check(self, value: Any) -> int:
-        """Return the number."""
+        """The number."""
         x = self.number(value)
         if x != int(x) or not self.low <= x:
             raise ValueError
@@ -124,7 +124,7 @@ class OneOf(Domain):
         self.text = "one of " + ", ".join(map(repr, words))
 
     def check(self, value: Any) -> str | int:
-        """Return the word."""
+        """The word or number."""
         if isinstance(value, bool) or value not in self.words:
             raise ValueError
         return self.words[self.words.index(value)]
@@ -136,7 +136,7 @@ class Switch(Domain):
     text = "True or False"
 
     def check(self, value: Any) -> bool:
-        """Return it."""
+        """The truth value."""
         if not isinstance(value, bool):
             raise ValueError
         return value
@@ -151,7 +151,7 @@ class Numbers(Domain):
         self.text = f"a string of {count or 'one or more'} numbers with commas between them{each}"
 
     def check(self, value: Any) -> str:
-        """Return the string."""
+        """The string."""
         if not isinstance(value, str):
             raise ValueError
         numbers = self.read(value)
@@ -165,7 +165,7 @@ class Numbers(Domain):
 
     @staticmethod
     def read(text: str) -> list[float]:
-        """Return the numbers."""
+        """The numbers."""
         if "_" in text:
             raise ValueError
         return [float(x) for x in text.split(",")]
@@ -184,7 +184,7 @@ class Probability(Domain):
     )
 
     def check(self, value: Any) -> float | str:
-        """Return the number or the string."""
+        """The number or the string."""
         found = self.read(value)
         probabilities = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
         if not all(0 <= x <= 1 for x in probabilities):
@@ -193,7 +193,7 @@ class Probability(Domain):
 
     @staticmethod
     def read(value: Any) -> float | list[float] | dict[float, float]:
-        """Return the number, the numbers by rank, or those by grade."""
+        """The number, the numbers by rank, or those by grade."""
         if not isinstance(value, str):
             return Domain.number(value)
         if "_" in value:
@@ -210,7 +210,7 @@ class Probability(Domain):
 
 
 class Form(Domain):
-    """A formula that something can read."""
+    """Formulas that a given function reads without error."""
 
     smooth = False
 
@@ -219,7 +219,7 @@ class Form(Domain):
         self.text = text
 
     def check(self, value: Any) -> str:
-        """Return the formula."""
+        """The formula."""
         if not isinstance(value, str):
             raise ValueError
         self.reader(value)
@@ -227,12 +227,12 @@ class Form(Domain):
 
 
 class GainTable(Domain):
-    """How a grade becomes a gain: ``'linear'``, ``'exp'``, or a table such as ``'1=3,2=9'``."""
+    """Maps of grades to gains: ``'linear'``, ``'exp'``, or a table such as ``'1=3,2=9'``."""
 
     text = "'linear' (the grade), 'exp' (2^grade - 1), or a table such as '1=3,2=9' (other grades as they are)"
 
     def check(self, value: Any) -> str:
-        """Return the word or the table."""
+        """The word or the table."""
         if value in ("linear", "exp"):
             return str(value)
         if not isinstance(value, str):
@@ -242,7 +242,7 @@ class GainTable(Domain):
 
     @staticmethod
     def read(text: str) -> dict[float, float]:
-        """Return the table."""
+        """Gains by grade."""
         table: dict[float, float] = {}
         for pair in text.split(","):
             grade, sign, gain = pair.partition("=")
@@ -253,7 +253,7 @@ class GainTable(Domain):
 
 
 class Optional(Domain):
-    """A domain, or None."""
+    """The values of a domain, and None."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
@@ -261,14 +261,14 @@ class Optional(Domain):
         self.text = f"{domain.text}, or None"
 
     def check(self, value: Any) -> Any:
-        """Return it."""
+        """The value in the domain, or None."""
         return None if value is None else self.domain.check(value)
 
 
 def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
-    """Return the value in its domain, or say what is allowed."""
+    """The value in its domain; a `MeasureError` with what is allowed if it is not."""
     try:
-        if isinstance(value, Population):  # everybody in it must be allowed
+        if isinstance(value, Population):  # all of its values must be allowed
             if not domain.smooth:
                 raise MeasureError(
                     f"{measure}: {name}={value} is not allowed, expected {domain.text}: scores jump there, so that the "
@@ -285,7 +285,7 @@ def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
 
 
 class Parameter(NamedTuple):
-    """One parameter of a measure."""
+    """A parameter of a measure: name, default, domain and description."""
 
     name: str
     default: Any

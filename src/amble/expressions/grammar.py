@@ -7,7 +7,7 @@
     value   = number | string | "True" | "False" | "None" | population
     population = name "(" number "," number ")"
 
-Nothing is ever executed: this is a parser of its own, not Python's.
+Nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TREC_CURVE = re.compile(r"\s*(?:iprec_at_recall[_.](?P<recall>\d*\.?\d+)|11pt_a
 
 
 class Call(NamedTuple):
-    """A measure as it was written."""
+    """A measure as written: name, arguments and what follows ``@``."""
 
     name: str
     arguments: dict[str, Value]
@@ -65,7 +65,7 @@ def _number(text: str) -> float | int:
 
 
 def parse_call(text: str) -> Call:
-    """Read a measure's name, arguments and ``@``.
+    """Name, arguments and ``@`` of an expression.
 
     >>> parse_call("RBP(p=0.8)@10")
     Call(name='RBP', arguments={'p': 0.8}, at=10)
@@ -74,7 +74,7 @@ def parse_call(text: str) -> Call:
     """
     if len(text) > _LONGEST:
         raise MeasureError(f"{text[:40]!r}...: a measure of {len(text)} characters, expected at most {_LONGEST}")
-    theirs = _TREC_CURVE.fullmatch(text)  # as trec_eval writes it, and then by its rule
+    theirs = _TREC_CURVE.fullmatch(text)  # trec_eval's spelling means its rule
     if theirs is not None:
         level = theirs["recall"]
         return Call("IPrec" if level else "IPrecAvg", {"rule": "trec10"}, _number(level) if level else None)
@@ -146,7 +146,7 @@ def parse_call(text: str) -> Call:
 
 
 def show_value(value: Value) -> str:
-    """Write a value so that `parse_call` reads it again.
+    """A value as text that `parse_call` reads again.
 
     >>> show_value(0.8), show_value("exp"), show_value(2.0)
     ('0.8', "'exp'", '2')
@@ -159,7 +159,7 @@ def show_value(value: Value) -> str:
 
 
 def split_measures(text: str) -> list[str]:
-    """Split a list of measures at the commas and blanks outside of parentheses.
+    """The measures of a text, split at commas and blanks outside of parentheses.
 
     >>> split_measures("AP, nDCG(gains='exp', base=2)@10 P@5")
     ['AP', "nDCG(gains='exp', base=2)@10", 'P@5']

@@ -25,7 +25,7 @@ DISTRIBUTIONS = {
 
 
 class Population:
-    """A distribution of a parameter over users.
+    """A distribution of a parameter over users: Beta, Uniform or Gamma.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Population:
         return hash((self.kind, self.arguments))
 
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the parameter and their weights, which sum to 1."""
+        """Quadrature nodes: values of the parameter, and their weights, which sum to 1."""
         return _nodes(self.kind, self.arguments)
 
 

@@ -18,7 +18,7 @@ from amble.errors import AmbleError
 from amble.io.trec import read_qrels
 from amble.io.written import qrels_text
 from amble.rankings.alignment import whole
-from amble.rankings.run_lists import Gathered, by_bytes, gather
+from amble.rankings.run_lists import RunLists, by_bytes, read_run_lists
 from amble.table import Table
 
 __all__ = ["TO_JUDGE", "UNSAMPLED", "Pool", "pool"]
@@ -56,7 +56,7 @@ class Pool:
     {'x': 1, 'y': 2}
     """
 
-    def __init__(self, lists: Gathered) -> None:
+    def __init__(self, lists: RunLists) -> None:
         self.runs, self.topics = lists.runs, lists.topics
         self.depth = int(lists.depth or 0)
         self.dropped = lists.dropped
@@ -273,4 +273,4 @@ def pool(
     >>> amble.pool({"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 9.0}}}, depth=1)
     Pool(2 runs, depth 1: 1 topic, 2 documents)
     """
-    return Pool(gather(runs, whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))
+    return Pool(read_run_lists(runs, whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))

@@ -1,6 +1,6 @@
-"""Measures: each is a user and a question, or a number computed from the whole list.
+"""Measures: each is a user with a question, or a number computed from the whole list.
 
-`parse` reads one; `measure` declares one; `REGISTRY` holds them all.
+`parse` reads one; `measure` declares one; `REGISTRY` has all of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What documents cost to look at: one unit each unless said otherwise, by grade, or by document."""
+"""Costs of looking at documents: one unit each, or by grade, or by document."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Costs:
     values : ndarray
         List after list, rank after rank.
     offsets : ndarray
-        Where each list's start.
+        Where the values of each list start.
     beyond : float
-        What a document beyond the list costs.
+        The cost of a document beyond the list.
     graded : bool
         Whether the costs are those of grades.
     """
@@ -48,20 +48,20 @@ class Costs:
         return np.where(rank < length[:, None], known, self.beyond)
 
     def silent_below(self, k: int) -> Costs:
-        """The same costs without what the grades below rank k would tell."""
+        """The same costs, those of documents below rank k without regard to their grades."""
         if not self.graded:
             return self
         rank = np.arange(1, self.values.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return Costs(np.where(rank <= k, self.values, self.beyond), self.offsets, self.beyond)
 
     def upto(self, lists: NDArray[Any], rank: NDArray[Any]) -> Array:
-        """What reading down to a rank costs."""
+        """The cost of reading down to a rank."""
         total = np.concatenate(([0.0], np.cumsum(self.values)))
         return np.asarray(total[self.offsets[lists] + rank] - total[self.offsets[lists]])
 
     @classmethod
     def by_grade(cls, lists: Lists, table: Mapping[float, float], default: float = 1.0) -> Costs:
-        """A cost a grade; other grades and unjudged documents cost the default."""
+        """Costs by grade; other grades and unjudged documents cost the default."""
         offsets = np.concatenate(([0], np.cumsum(lists.length)))
         values = np.full(int(offsets[-1]), float(default))
         at = offsets[lists.list] + lists.position - 1
@@ -71,7 +71,7 @@ class Costs:
 
     @classmethod
     def by_document(cls, rankings: Rankings, costs: Mapping[str, float], default: float = 1.0) -> Costs:
-        """A cost a document; documents that the table lacks cost the default. Reads the runs again, with their ids."""
+        """Costs by document, the default for those that the table lacks. Reads the runs again, with their ids."""
         offsets = np.concatenate(([0], np.cumsum(rankings.length)))
         values = np.full(int(offsets[-1]), float(default))
         rule = "docno" if rankings.ties == "expected" else rankings.ties
@@ -89,7 +89,7 @@ class Costs:
 
 
 def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
-    """Read a table of ``document cost`` lines."""
+    """The costs in a file of ``document cost`` lines, by document."""
     out: dict[str, float] = {}
     for where, (doc,), (cost,) in read_rows(path, ("document",), ("cost",)):
         if cost <= 0:

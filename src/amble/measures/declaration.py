@@ -1,13 +1,13 @@
-"""A measure is declared once, in one place; everything else about it follows.
+"""How a measure is declared, once and in one place: its user, its parameters and what is computed.
 
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
-question asked, the map of grades to gains, the reference. The function returns the user. Arguments named
-``rank``, ``gain``, ``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what she sees
-on her way; a function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that
-takes ``sessions`` computes those of sessions.
+question, the map of grades to gains, the reference. The function returns the user. Arguments named ``rank``, ``gain``,
+``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what the user sees at a rank; a
+function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that takes
+``sessions`` computes those of sessions.
 
 From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the distribution of
-her score, and the page in the documentation.
+the score over users, and the page in the documentation.
 """
 
 from __future__ import annotations
@@ -24,17 +24,27 @@ from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
 from amble.expressions.grammar import parse_call
 from amble.measures.gain_maps import GainKind, binary
-from amble.measures.questions import QUESTIONS
 
-__all__ = ["REGISTRY", "Declaration", "Meant", "measure"]
+__all__ = ["QUESTIONS", "REGISTRY", "Declaration", "Variant", "measure"]
 
 Array = NDArray[np.float64]
-Meant = tuple[Any, dict[str, Any], int | None]  # what a variant returns: declaration, values, cut
+Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
+
+# what is computed for a user who stops after H documents with a gain of T
+QUESTIONS = {
+    "order1": "expected gain per document, E[T/H] (order 1)",
+    "order2": "expected gain over expected effort, E[T]/E[H] (order 2)",
+    "total": "expected gain, E[T]",
+    "satisfied": "expected reciprocal rank of the document that satisfies her, E[1/H; satisfied]",
+    "wander": "precision where she is, in the mean over her visits to relevant documents",
+    "session": "a whole session: several queries, each with its list",
+}
+
 SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
 
 class Declaration(NamedTuple):
-    """What is known of a measure before its parameters are."""
+    """A measure as declared, without values of its parameters."""
 
     name: str
     function: Callable[..., Any]
@@ -69,7 +79,7 @@ REGISTRY: dict[str, Declaration] = {}
 
 
 def docstring(of: Any) -> str:
-    """The docstring of a function or a module, also where ``python -OO`` has dropped it: its source still tells."""
+    """The docstring of a function or a module, read from the source where ``python -OO`` has dropped it."""
     if of.__doc__ is None and sys.flags.optimize > 1:
         import ast
         import inspect
@@ -144,17 +154,17 @@ def measure(
     Parameters
     ----------
     name : str
-        What people write.
+        The name of the measure in expressions.
     question : {"order1", "order2", "total", "satisfied", "wander", "session"}, default None
-        What is asked of the user; None for a function that computes scores itself.
+        What is computed for the user, see `QUESTIONS`; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
         ``satisfying`` (ERR's probability, with ``max_grade``).
     norm : {"ideal", "relevant"}, default None
         What the score is divided by: the ideal list's, or the number of relevant documents.
     stops : {"gain", "piecewise"}, default None
-        The user stops only where she gains something, or (``shift``) changes her mind only there, so that nothing need
-        be computed between.
+        The user stops only at documents that gain something, or (``shift``) changes behaviour only there, so that
+        nothing need be computed between.
     aggregate : {"mean", "geometric", "sum"}
         How topics become one number.
     at : str
@@ -162,15 +172,15 @@ def measure(
     cite : str
         Key of the reference.
     formula, family : str
-        For people.
+        The formula and the family that help and documentation show.
     bounded : bool
         Whether scores lie between 0 and 1.
     variant : callable, optional
-        For a measure that asks another question, or is another user, as its parameters have it: takes the declaration,
-        the values, the cut and the names of the parameters that were given, refuses those that have no part, and
-        returns the declaration, the values and the cut of the measure that is meant.
+        For a measure whose question or user depends on its parameters: takes the declaration, the values, the cut and
+        the names of the parameters that were given, refuses those that have no effect, and returns the declaration,
+        the values and the cut of the resulting measure.
     walker : callable, optional
-        Of a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
+        For a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
 
     Examples
     --------
@@ -190,7 +200,7 @@ def measure(
     if aggregate not in ("mean", "geometric", "sum"):
         raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
 
-    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if parse_call(name) != (name, {}, None):
             raise MeasureError(f"{name!r}: expected the name of a measure, letters and digits")
         if name in REGISTRY and REGISTRY[name].family != "yours":
@@ -207,4 +217,4 @@ def measure(
         )  # fmt: skip
         return function
 
-    return declare
+    return register

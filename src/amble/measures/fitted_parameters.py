@@ -1,7 +1,7 @@
-"""Fitted users for measures: parameters that come from a file of `amble fit`, and how sure they are.
+"""Parameters of measures that come from a file of `amble fit`, and their uncertainty.
 
 A measure with such a parameter, ``RBP(user='fit.toml')``, is the same measure with the numbers of the file. The file
-also has draws: the numbers on resampled sessions. `drawn` gives the measure with those instead.
+also has draws: the numbers on resampled sessions. `resampled` returns the measure with those instead.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Domain, Optional, checked
-from amble.measures.declaration import Meant
+from amble.measures.declaration import Variant
 from amble.measures.list_measure import Measure
-from amble.measures.parsing import meant
 
 if TYPE_CHECKING:
     from amble.users.estimates import Estimate
@@ -27,23 +26,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Draw",
+    "FittedTransitions",
     "FittedUser",
-    "Moves",
     "by_rank",
-    "drawn",
+    "describe_fit",
     "fit_files",
     "fitted_variant",
     "is_fit",
     "read_model",
     "refuse_beside",
-    "told",
+    "resampled",
 ]
 
 Array = NDArray[np.float64]
 
 
 class Draw(NamedTuple):
-    """A model with the parameters that it has on resampled sessions, the b-th time."""
+    """A model with its parameters on the b-th sample of sessions."""
 
     model: FittedModel
     b: int
@@ -59,18 +58,18 @@ class FittedUser(Domain):
         self.text = f"the name of a file of `amble fit` with a {kind} model, as 'fit.toml' or 'fit.toml#name'"
 
     def check(self, value: Any) -> str:
-        """Return the name; the file is read, to see whether it can be."""
+        """The name, once the file has been read without error."""
         if not isinstance(value, str) or not value:
             raise ValueError
         self.model(value)
         return value
 
     def model(self, value: str | Draw) -> FittedModel:
-        """Return the model."""
+        """The model of a file or of a draw."""
         return value.model if isinstance(value, Draw) else read_model(value, self.kind)
 
     def read(self, value: str | Draw) -> dict[str, Array]:
-        """Return its parameters."""
+        """The parameters of the model, by name."""
         out = {}
         for name, estimate in self.model(value).estimates.items():
             if isinstance(value, Draw):
@@ -80,7 +79,7 @@ class FittedUser(Domain):
         return out
 
 
-def _parted(name: str) -> tuple[str, str]:
+def _path_and_name(name: str) -> tuple[str, str]:
     """The file and the model's name, which may be empty."""
     path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
     return path, chosen
@@ -88,7 +87,7 @@ def _parted(name: str) -> tuple[str, str]:
 
 def read_model(name: str, kind: str) -> FittedModel:
     """The model of a kind in a file; after a ``#``, its name."""
-    path, chosen = _parted(name)
+    path, chosen = _path_and_name(name)
     try:
         return _read(path, _state(path)).pick([kind], chosen)
     except AmbleError as error:
@@ -96,7 +95,7 @@ def read_model(name: str, kind: str) -> FittedModel:
 
 
 def _state(path: str) -> tuple[int, int]:
-    """What tells whether a file is still the one that was read."""
+    """Time and size of a file, to see whether it has changed."""
     with contextlib.suppress(OSError, ValueError):
         found = os.stat(path)
         return found.st_mtime_ns, found.st_size
@@ -105,7 +104,7 @@ def _state(path: str) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=16)
 def _read(path: str, state: tuple[int, int]) -> Fitted:
-    from amble.users.fit_file import read_fit  # only where there is such a file
+    from amble.users.fit_file import read_fit  # for fitted users only
 
     return read_fit(path)
 
@@ -118,16 +117,16 @@ def is_fit(value: Any) -> bool:
 
 
 def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
-    """Refuse what a fitted user brings herself."""
+    """Raise an error if parameters are given that the file of a fitted user has."""
     for name in names:
         if name in given:
             raise MeasureError(f"user and {name}: expected one of them, the file of a fitted user has {name}")
 
 
 def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
-    """The variant of a measure one of whose parameters comes from a file if ``user`` is given."""
+    """The variant function of a measure one of whose parameters comes from a file if ``user`` is given."""
 
-    def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+    def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
         if values["user"] is None:
             return d, values, cut
         refuse_beside(given, [name])
@@ -138,34 +137,34 @@ def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
 
 
 def by_rank(numbers: Array) -> str:
-    """Numbers as a parameter that is a string has them."""
+    """Numbers as the text of a parameter, with commas between them."""
     return ",".join(map(repr, np.atleast_1d(numbers).tolist()))
 
 
-class Moves:
-    """A wanderer's probabilities from rank to rank, fitted; on a shorter list, those of moves within it."""
+class FittedTransitions:
+    """A fitted transition matrix; on a shorter list, its rows are restricted to that list and normalised."""
 
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
 
     def __call__(self, rank: Array) -> Array:
-        """The probabilities among the first ranks."""
+        """The transition matrix of the first ranks."""
         m = self.matrix[: rank.size, : rank.size]
         total = m.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(m, total, out=np.full(m.shape, 1.0 / rank.size), where=total > 0))
 
 
-# ---- what is not known of them
+# ---- uncertainty
 
 
 def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
-    """The files that a measure's parameters come from, and the kind of model, by parameter."""
-    plain = measure.plain
-    if plain is None:
+    """The file and the kind of model that each parameter comes from."""
+    written = measure.written
+    if written is None:
         return {}
     out: dict[str, tuple[str, str]] = {}
-    for name, parameter in plain.declaration.parameters.items():
-        value = plain.values[name]
+    for name, parameter in written.declaration.parameters.items():
+        value = written.values[name]
         domain = parameter.domain.domain if isinstance(parameter.domain, Optional) else parameter.domain
         if isinstance(domain, FittedUser) and value is not None:
             out[name] = value, domain.kind
@@ -176,14 +175,14 @@ def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
 
 def fit_files(measure: Measure) -> list[str]:
     """The files that a measure's parameters come from."""
-    return list(dict.fromkeys(_parted(name)[0] for name, _ in _sources(measure).values()))
+    return list(dict.fromkeys(_path_and_name(name)[0] for name, _ in _sources(measure).values()))
 
 
-def told(measure: Measure) -> str:
-    """Who a fitted user is, in words; empty if the measure has none."""
+def describe_fit(measure: Measure) -> str:
+    """Description of a measure's fitted user: file, model, sessions, parameters; empty if it has none."""
     out = []
     for name, kind in dict.fromkeys(_sources(measure).values()):
-        path, chosen = _parted(name)
+        path, chosen = _path_and_name(name)
         fitted = _read(path, _state(path))
         model = fitted.pick([kind], chosen)
         shown = [f"{key} {_shown(estimate)}" for key, estimate in model.estimates.items()]
@@ -202,14 +201,14 @@ def _shown(estimate: Estimate) -> str:
     return f"by {estimate.form}, {' '.join(f'{x:.3g}' for x in estimate.known.tolist())}"
 
 
-def drawn(measure: Measure, draws: int) -> list[Measure]:
-    """The measure with its parameters on resampled sessions, so many times, or as often as the file has it.
+def resampled(measure: Measure, draws: int) -> list[Measure]:
+    """The measure with its parameters on each of the first ``draws`` samples of sessions that the file has.
 
     Examples
     --------
     >>> import tempfile
     >>> import amble
-    >>> from amble.measures.fitted_parameters import drawn
+    >>> from amble.measures.fitted_parameters import resampled
     >>> from amble.users.fit_file import write_fit
     >>> from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
     >>> p = Estimate(0.8, 0.78, 0.82, 1500, draws=[0.5, 0.9])
@@ -217,25 +216,23 @@ def drawn(measure: Measure, draws: int) -> list[Measure]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_fit(f"{folder}/fit.toml", Fitted(Origin(["log"], "table", 300, 1800, 1500), [model]))
     ...     rbp = amble.parse(f"RBP(user='{folder}/fit.toml')")
-    ...     many = drawn(rbp, 100)
+    ...     many = resampled(rbp, 100)
     >>> round(rbp.value([1, 0, 1]), 4), [round(m.value([1, 0, 1]), 4) for m in many]
     (0.328, [0.625, 0.181])
     """
     sources = {key: read_model(name, kind) for key, (name, kind) in _sources(measure).items()}
-    if measure.plain is None or not sources:
+    if measure.written is None or not sources:
         raise MeasureError(f"{measure}: expected a fitted user, as in RBP(user='fit.toml')")
     counts = [draws] + [model.draws for model in sources.values() if model.draws is not None]
     if not min(counts):
         raise MeasureError(f"{measure}: the file has no draws of its parameters; fit it again, with draws")
-    plain = measure.plain
+    written = measure.written
     return [
-        meant(
-            Measure(
-                plain.declaration,
-                plain.values | {key: Draw(m, b) for key, m in sources.items()},
-                plain.cut,
-                given=plain.given,
-            )
-        )
+        type(measure)(
+            written.declaration,
+            written.values | {key: Draw(m, b) for key, m in sources.items()},
+            written.cut,
+            given=written.given,
+        ).resolve_variant()
         for b in range(min(counts))
     ]

@@ -1,4 +1,4 @@
-"""How grades become gains: families of maps, each with the parameters it brings to a measure."""
+"""Maps of grades to gains (binary, graded, scaled, satisfying) and the parameters they bring to a measure."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _scaled(values: dict[str, Any]) -> GainMap:
 
 
 binary = GainKind((Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant"),), _binary)
-ungraded = GainKind((), lambda values: _binary({"rel": 1}))  # of measures in which grades have no part
+ungraded = GainKind((), lambda values: _binary({"rel": 1}))  # where grades do not matter
 graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
 scaled = GainKind(
     (

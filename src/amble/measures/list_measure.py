@@ -1,11 +1,11 @@
-"""A measure with its parameters, and what it can be asked: scores, its user, the distribution of her score."""
+"""A measure of lists with its parameters: its scores, its user, and the distribution of the score over users."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,11 +42,11 @@ from amble.users.walk_on_list import Stroll
 __all__ = ["Measure"]
 
 Array = NDArray[np.float64]
-_WALKED = ("order2", "total", "depth", "inside", "both")  # asked of where she goes, not of where she stops
+_WALKED = ("order2", "total", "depth", "inside", "both")  # about visits, not about the last one
 
 
 class Measure:
-    """A measure with its parameters: ``str`` writes it, `value` scores one list, `scores` scores many.
+    """A measure with its parameters: `value` scores one list, `scores` many, ``str`` is its canonical name.
 
     Examples
     --------
@@ -65,14 +65,14 @@ class Measure:
         declaration: Declaration,
         values: dict[str, Any],
         cut: int | None,
-        plain: Measure | None = None,
+        written: Measure | None = None,
         given: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
         self.values = values
         self.cut = cut
         self.given = frozenset(given)  # the parameters that were written down, whatever their values
-        self.plain = plain  # as it was written, where its parameters make another one of it
+        self.written = written  # the measure as written, where its parameters make another one of it
 
     @property
     def name(self) -> str:
@@ -81,12 +81,12 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What it is called in tables: what was typed or, of a measure that nobody typed, what ``str`` writes."""
+        """The name in tables: the expression as typed, or the canonical name where nothing was typed."""
         return self.typed or str(self)
 
     def __str__(self) -> str:
-        if self.plain is not None:
-            return str(self.plain)
+        if self.written is not None:
+            return str(self.written)
         d = self.declaration
         shown = [
             f"{key}={show_value(value)}"
@@ -111,17 +111,17 @@ class Measure:
 
     def scores(self, lists: Lists) -> Array:
         """The score of every list."""
-        with self.plainly():
+        with self.wrap_errors():
             out = self._scores(lists)
         if out.shape != (lists.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {lists.n} lists")
         return out
 
     @contextlib.contextmanager
-    def plainly(self) -> Iterator[None]:
-        """Say in one line, and whose it is, what goes wrong here; a number too large to compute with is an error.
+    def wrap_errors(self) -> Iterator[None]:
+        """Context in which errors become a `MeasureError` of one line that names the measure.
 
-        An error in a user's own function is hers to mend, one in ours is a bug.
+        So do overflow and division by 0. Unexpected errors in amble's own measures pass, as they are bugs.
         """
         ours = self.declaration.family != "yours"
         how: Literal["raise", "warn"] = "raise" if ours else "warn"
@@ -140,7 +140,7 @@ class Measure:
             raise MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}") from error
 
     def members(self) -> list[tuple[float, Measure]]:
-        """The users of a population, with their weights; only this one where no parameter is a population."""
+        """Weights and measures of the users of a population; only this one where no parameter is a population."""
         mixed = [key for key, value in self.values.items() if isinstance(value, Population)]
         if not mixed:
             return [(1.0, self)]
@@ -158,42 +158,48 @@ class Measure:
 
     @property
     def is_static(self) -> bool:
-        """Whether the user does not look at the grades, so that one vector of weights serves all lists."""
+        """Whether the user ignores the grades, so that one vector of weights serves all lists."""
         if self.is_population:
             return False
         d = self.declaration
         arguments = {key: self.values[key] for key in self._own()}
-        walk = self.walking(arguments)
+        walk = self.walk_user(arguments)
         if walk is not None:
             return not walk.looks and walk.utility.separable
         return d.question in ("order2", "total") and static.static_user(d.function, d.seen, arguments, None) is not None
 
     def with_value(self, name: str, value: Any) -> Measure:
         """The same measure with another value of a parameter."""
-        from amble.measures.parsing import meant
-
-        d = (plain := self.plain or self).declaration
+        d = (written := self.written or self).declaration
         new = {name: checked(d.name, name, d.parameters[name].domain, value)}
-        return meant(type(plain)(d, plain.values | new, plain.cut, given={*plain.given, name}))
+        return type(self)(d, written.values | new, written.cut, given={*written.given, name}).resolve_variant()
 
-    def ask(self, question: str, lists: Lists) -> Array:
-        """Ask the user another question than her own.
+    def resolve_variant(self) -> Self:
+        """The measure that the parameters make of this one, as written; itself where they make no other."""
+        if self.declaration.variant is None:
+            return self
+        given = frozenset(name for name in self.given if self.values[name] is not None)  # None says nothing
+        declaration, values, cut = self.declaration.variant(self.declaration, self.values, self.cut, given)
+        return type(self)(declaration, values, cut, self)
 
-        "total": what she gains; "depth": how many documents she looks at; "both" of them, stacked; "inside": documents
-        of the list; "cost": what she spends.
+    def scores_for(self, question: str, lists: Lists) -> Array:
+        """The answer of every list to another question than the measure's own.
+
+        "total": expected gain; "depth": expected number of documents looked at; "both" of them, stacked; "inside":
+        expected number of documents of the list; "cost": expected cost; or one of `QUESTIONS`.
         """
         d = self.declaration
         same = (question in _WALKED) == (d.question in _WALKED)
         stops = d.stops if same else None  # another kind of question may need what is between the gains
         other = Measure(d._replace(question=question, norm=None, tied=None, stops=stops), self.values, self.cut)
-        with self.plainly():
+        with self.wrap_errors():
             return other._scores(lists)
 
     def gains_of(self, lists: Lists) -> Gains:
-        """What the measure sees of lists: down to its rank k, through its map of grades to gains.
+        """The gains of the judged documents of lists, down to the measure's rank k.
 
-        For a user who goes no further than a list does, the lists end at rank k; for one who reads on, for ever or to a
-        depth of her own, nothing is judged below it.
+        For a user who goes no further than a list does, the lists end at rank k; for one who reads on, for ever or to
+        another depth, nothing is judged below it.
         """
         if self.cut is not None:
             lists = lists.ending_at(self.cut) if self.ends else lists.silent_below(self.cut)
@@ -202,7 +208,7 @@ class Measure:
 
     @property
     def _first(self) -> Any:
-        """The user at her first rank, where she has seen nothing yet: she may look at the grades further down."""
+        """The user at rank 1 with nothing seen yet, whether or not grades matter further down."""
         if self.is_population:
             return self.members()[0][1]._first
         one, none = np.ones(1), np.zeros(1)
@@ -212,7 +218,7 @@ class Measure:
 
     @property
     def ends(self) -> bool:
-        """Whether the user looks no further than a list does."""
+        """Whether the user looks no further than the end of the list."""
         return self.declaration.question == "wander" or bool(self._first.ends)
 
     @property
@@ -229,7 +235,7 @@ class Measure:
         gains = self.gains_of(lists)
         costs = gains.lists.costs
         arguments = {key: self.values[key] for key in self._own()}
-        walk = self.walking(arguments)
+        walk = self.walk_user(arguments)
         if walk is not None:
             return walking.score_walk(walk, str(d.question), gains)
         if gains.lists.ties is not None:
@@ -249,8 +255,8 @@ class Measure:
             return sparse.score_piecewise(function, names, d.question, gains)
         return dense.score_dense(function, names, d.question, gains, d.norm)
 
-    def walking(self, arguments: dict[str, Any] | None = None) -> Walk | None:
-        """The user, if she walks back and forth."""
+    def walk_user(self, arguments: dict[str, Any] | None = None) -> Walk | None:
+        """The user, if it is a walk back and forth; else None."""
         d = self.declaration
         if d.seen or d.question is None:
             return None
@@ -258,7 +264,7 @@ class Measure:
         if not isinstance(user, Walk):
             return None
         if d.norm is not None or d.question == "satisfied":
-            raise MeasureError(f"{self.name}: a walk is asked for order1, order2 or total, and has no norm")
+            raise MeasureError(f"{self.name}: a walk has the question order1, order2 or total, and no norm")
         return user
 
     def _own(self) -> Iterable[str]:
@@ -268,7 +274,7 @@ class Measure:
         return [name for name in names if name in self.values and name not in self.declaration.seen]
 
     def _function(self, arguments: dict[str, Any]) -> tuple[Callable[..., Forward], tuple[str, ...]]:
-        """The user as a function of what she sees."""
+        """The user as a function of what is seen at a rank, and the names of its arguments."""
         d = self.declaration
         if d.seen:
             return (lambda **seen: d.function(**seen, **arguments)), d.seen
@@ -299,8 +305,8 @@ class Measure:
 
     # ---- one list
 
-    def see(self, grades: ArrayLike, **context: Any) -> Gains:
-        """What the measure sees of one list, down to its rank k; the context is that of `value`."""
+    def gains_of_grades(self, grades: ArrayLike, **context: Any) -> Gains:
+        """The gains of one list, down to the measure's rank k; the context is that of `value`."""
         known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
         unknown = set(context) - set(known)
         if unknown:
@@ -312,16 +318,16 @@ class Measure:
             if top > 1:
                 raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
         lists = Lists.of_grades(grades, extra_grade=max(rel, 1.0) if rel != 0 else 0.0, **context)
-        with self.plainly():
+        with self.wrap_errors():
             return self.gains_of(lists)
 
     def value(self, grades: ArrayLike, **context: Any) -> float:
-        """Score one list.
+        """The score of one list.
 
         Parameters
         ----------
         grades : array_like
-            Grades by rank; NaN where nobody judged.
+            Grades by rank; NaN where unjudged.
         relevant : int, optional
             How many relevant documents the topic has; without it, as many as the list.
         ideal : array_like, optional
@@ -340,7 +346,7 @@ class Measure:
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        score = float(self.scores(self.see(grades, **context).lists)[0])
+        score = float(self.scores(self.gains_of_grades(grades, **context).lists)[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
@@ -360,15 +366,15 @@ class Measure:
         >>> amble.parse("AP").interval([1, nan, 0], relevant=1)
         (1.0, 1.0)
         """
-        from amble.measures.residuals import interval
+        from amble.measures.residuals import residual_interval
 
-        return interval(self, grades, **context)
+        return residual_interval(self, grades, **context)
 
     def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
-        """What the user does on a list: C, V, L, W, expected depth, residual.
+        """The behaviour of the user on a list: C, V, L, W, expected depth, residual.
 
-        With ``@k`` the list ends at rank k for her as it would end at its own end: DCG's user stops there, AP's leaves
-        with nothing. One who reads on for ever, as RBP's does, walks as without it, and gains nothing below rank k.
+        With ``@k`` rank k is the end of the list: DCG's user stops there, AP's leaves with nothing. One who reads on
+        for ever, as RBP's does, behaves as without it, and gains nothing below rank k.
 
         Examples
         --------
@@ -380,23 +386,23 @@ class Measure:
         >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
         (2, 3)
         """
-        with self.plainly():
+        with self.wrap_errors():
             if self.declaration.question == "wander":
-                return wandering.wandering_of(self, self.see(grades, **context), 0)
-            walk = None if self.is_population else self.walking()
+                return wandering.wandering_of(self, self.gains_of_grades(grades, **context), 0)
+            walk = None if self.is_population else self.walk_user()
             if walk is not None:
-                return walking.stroll_on(walk, self.see(grades, **context).lists, 0)
-            return self.behaviour(self.see(grades, **context), 0)[0]
+                return walking.stroll_on(walk, self.gains_of_grades(grades, **context).lists, 0)
+            return self.behaviour(self.gains_of_grades(grades, **context), 0)[0]
 
     def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
-        """What a user who walks down does on list i of `gains_of`, and the gains she meets at each rank."""
+        """The behaviour of a user who walks down list i of `gains_of`, and the gain at each rank."""
         d = self.declaration
         if d.question is None:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
         if self.is_population:
-            raise MeasureError(f"{self} is a population, not one user; ask for its distribution, or for a user of it")
+            raise MeasureError(f"{self} is a population, not one user; expected one user, or use its distribution")
         if d.question == "wander":
-            raise MeasureError(f"{self.name}'s user stops at no rank: there is no probability of going on to ask for")
+            raise MeasureError(f"{self.name}'s user stops at no rank, so there is no probability of going on")
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
             function, names = self._function(arguments)
@@ -409,21 +415,21 @@ class Measure:
         return behaviour, gain
 
     def scale(self, gains: Gains, i: int) -> float:
-        """What the score of list i is divided by."""
+        """The number that the score of list i is divided by."""
         norm = self.declaration.norm
         if norm is None:
             return 1.0
         return float(gains.relevant[i]) if norm == "relevant" else self._ideal(gains, i)
 
     def distribution(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
-        """The distribution of the score over users: of t / h after the h visits that each makes.
+        """The distribution of the score over users: of T / H for a user with gain T after H visits.
 
         Its mean is order 1, so for a measure of order 2 (RBP, say) it is not the score. For RR and ERR it is the
-        distribution of 1 / h, with an atom at 0 for those who find nothing.
+        distribution of 1 / H, with an atom at 0 for users who find nothing.
 
-        It is exact, but for walks with a utility loss between 0 and 1, whose gain depends on the whole history of their
-        visits, and for walks or steps so many that it would take too much work: these are simulated, with ``users``
-        users and a `SimulationWarning`.
+        It is exact, except for walks with a utility loss between 0 and 1, whose gain depends on the whole history of
+        their visits, and for walks too long to be computed: these are simulated, with ``users`` users and a
+        `SimulationWarning`.
 
         Examples
         --------
@@ -439,7 +445,7 @@ class Measure:
         )
 
         check_users(users, seed, 1)
-        gains = self.see(grades, **context)
+        gains = self.gains_of_grades(grades, **context)
         try:
             return self.distribution_on(gains, 0)
         except NoExactLawError as why:
@@ -447,7 +453,7 @@ class Measure:
         distributions: list[Distribution] = []
         weights = []
         for w, one in self.members():
-            walk = one.walking()
+            walk = one.walk_user()
             seen = one.gains_of(gains.lists)
             if one.declaration.question == "wander":
                 user = wandering.wandering_of(one, seen, 0)
@@ -456,14 +462,14 @@ class Measure:
                 distributions.append(one.distribution_on(seen, 0))
             else:
                 stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
-                with self.plainly():
+                with self.wrap_errors():
                     distributions.append(simulated_distribution(stroll, y, users=users, seed=seed))
             weights.append(w)
         return distributions[0] if len(distributions) == 1 else Distribution.mixture(distributions, weights)
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The exact distribution of the score of list i of `gains_of`; NoExactLawError where there is none."""
-        with self.plainly():
+        with self.wrap_errors():
             return self._distribution_on(gains, i)
 
     def _distribution_on(self, gains: Gains, i: int) -> Distribution:
@@ -475,7 +481,7 @@ class Measure:
             return Distribution.mixture(distributions, [w for w, _ in members])
         if self.declaration.question == "wander":
             return wandering.wandering_of(self, gains, i).distribution
-        walk = self.walking()
+        walk = self.walk_user()
         if walk is not None:
             return walking.stroll_on(walk, gains.lists, i).distribution(walking.gains_on(gains, i))
         behaviour, gain = self.behaviour(gains, i)

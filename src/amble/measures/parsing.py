@@ -1,4 +1,4 @@
-"""From what people write to a measure, and what they may have meant."""
+"""Parsing of measures, such as ``nDCG@10``, with suggestions where a name is unknown."""
 
 from __future__ import annotations
 
@@ -6,30 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from amble.errors import MeasureError
+from amble.expressions.aliases import known_elsewhere
 from amble.expressions.domains import Domain, Optional, Whole, checked
 from amble.expressions.grammar import Value, parse_call
 from amble.measures.declaration import REGISTRY
 from amble.measures.list_measure import Measure
-from amble.measures.session_measure import kind_of
+from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["meant", "parse"]
-
-# what other programs call it, in lower case and without cut-offs
-_ELSEWHERE = {
-    "map": "AP", "map_cut": "AP", "average_precision": "AP", "mrr": "RR", "recip_rank": "RR", "reciprocal_rank": "RR",
-    "recall": "R", "precision": "P", "prec": "P", "ndcg_cut": "nDCG", "dcg_cut": "DCG", "iprec_at_recall": "IPrec",
-    "11pt_avg": "IPrecAvg", "set_f": "F", "f1": "F", "set_p": "P", "set_recall": "R", "set_map": "SetAP",
-    "gm_map": "GMAP", "gm_bpref": "GMbpref", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
-    "num_q": "NumQ", "relative_p": "RelP", "rprec_mult": "Rprec", "hit_rate": "Success", "hits": "Success",
-    "unj": "Unjudged", "rbp_resid": "RBPresid", "compatibility": "Compat",
-}  # fmt: skip
+__all__ = ["parse"]
 
 
 def _suggest(word: str, words: Iterable[str]) -> str:
-    import difflib  # only when somebody made a slip
+    import difflib  # for errors only
 
     names = list(words)
-    known = _ELSEWHERE.get(word.lower().rstrip("0123456789").rstrip("_.")) or _ELSEWHERE.get(word.lower())
+    known = known_elsewhere(word)
     if known in names:
         return f"; did you mean {known}?"
     lower = {name.lower(): name for name in names}
@@ -48,7 +39,7 @@ def _after_at(name: str, domain: Domain, value: Value) -> Any:
 
 
 def parse(text: str | Measure) -> Measure:
-    """Read a measure: ``nDCG@10``, ``RBP(p=0.8)``, ``AP(rel=2)``.
+    """The measure that an expression names: ``nDCG@10``, ``RBP(p=0.8)``, ``AP(rel=2)``.
 
     Parameters
     ----------
@@ -58,7 +49,7 @@ def parse(text: str | Measure) -> Measure:
     Raises
     ------
     MeasureError
-        With what is allowed, and what may have been meant.
+        With the allowed values, and names that are close.
 
     Examples
     --------
@@ -99,18 +90,10 @@ def parse(text: str | Measure) -> Measure:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
             cut = _after_at(d.name, Whole(1), call.at)
+    kind = SessionMeasure if d.question == "session" else Measure
     try:
-        found = meant(kind_of(d)(d, values, cut, given=call.arguments))
+        found = kind(d, values, cut, given=call.arguments).resolve_variant()
     except MeasureError as error:
         raise MeasureError(f"{text!r}: {error}") from None
     found.typed = " ".join(text.split())
     return found
-
-
-def meant(plain: Measure) -> Measure:
-    """The measure that is meant, where its parameters make another one of it."""
-    if plain.declaration.variant is None:
-        return plain
-    given = frozenset(name for name in plain.given if plain.values[name] is not None)  # None says nothing
-    declaration, values, cut = plain.declaration.variant(plain.declaration, plain.values, plain.cut, given)
-    return kind_of(declaration)(declaration, values, cut, plain)

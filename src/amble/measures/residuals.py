@@ -1,4 +1,4 @@
-"""How far a score could move if the unjudged documents were judged: the least and the greatest it could be.
+"""Residuals: how much a score could rise, and its least and greatest value, if unjudged documents were judged.
 
 A score with unjudged documents is one of many. For most users the ends are "none of them gains anything" and "all of
 them gain the most" (and, for users who read on, so does everything beyond the list, down to rank k of ``@k``). Measures
@@ -9,20 +9,22 @@ highest and with its k lowest unjudged documents relevant, for every k.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
-from amble.measures.list_measure import Measure
 from amble.rankings.lists import Lists
 from amble.users.forward import Behaviour
 from amble.users.walk import Walk
 from amble.users.walk_on_list import Stroll
 from amble.users.walk_scores import stroll_on
 
-__all__ = ["bounds", "interval", "residuals", "residuals_of"]
+if TYPE_CHECKING:
+    from amble.measures.list_measure import Measure
+
+__all__ = ["bounds", "list_residuals", "residual_interval", "residuals_of"]
 
 Array = NDArray[np.float64]
 
@@ -31,18 +33,18 @@ _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades i
 
 
 def bounds(measure: Measure) -> bool:
-    """Whether the two ends bound the score: gains only ever help, and nothing is divided by but attention."""
+    """Whether score and score plus residual bound the score whatever the grades of unjudged documents."""
     d = measure.declaration
     static = d.norm is None and measure.members()[0][1].is_static
     return static or d.name in ("RR", "ERR", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "Success")
 
 
-def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
+def residual_interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
     """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one."""
     if measure.declaration.family == "counts":
         raise MeasureError(f"{measure} counts judgments, so judging more documents gives no interval of it")
     if measure.is_population:
-        ends = [(w, interval(one, grades, **context)) for w, one in measure.members()]
+        ends = [(w, residual_interval(one, grades, **context)) for w, one in measure.members()]
         return sum(w * low for w, (low, _) in ends), sum(w * high for w, (_, high) in ends)
     given = np.array(grades, np.float64, ndmin=1)
     unknown = np.flatnonzero(np.isnan(given))
@@ -75,17 +77,17 @@ def interval(measure: Measure, grades: ArrayLike, **context: Any) -> tuple[float
 
 
 def _gain_of(measure: Measure, grade: float) -> float:
-    """What the measure makes of a grade, the largest there is."""
+    """The gain of a grade, the largest there is."""
     return float(measure.declaration.gain.make(measure.values).function(np.array([grade]), grade)[0])
 
 
 def _reads_on(measure: Measure) -> bool:
     """Whether the user walks down and further than a list does, so that all that is beyond it has its weight."""
-    return measure.declaration.question == "order2" and measure.walking() is None and not measure.ends
+    return measure.declaration.question == "order2" and measure.walk_user() is None and not measure.ends
 
 
 def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
-    """How long lists are to be: a user who looks at the grades has to see those that could be beyond a list."""
+    """The lengths to which lists are filled: a user who looks at the grades sees those that could be beyond a list."""
     if not _reads_on(measure) or measure.is_static:
         return np.asarray(length, np.int64)
     further = length + _FURTHER
@@ -94,9 +96,9 @@ def _extended(measure: Measure, length: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: float) -> float:
-    """What a user who reads on could still gain beyond the list, down to rank k of ``@k``."""
+    """The most that a user who reads on could gain beyond the list, down to rank k of ``@k``."""
     d = measure.declaration
-    if measure.walking() is None and not _reads_on(measure):
+    if measure.walk_user() is None and not _reads_on(measure):
         return 0.0
     behaviour, gain = measure.user(filled, **context), _gain_of(measure, most)
     if isinstance(behaviour, Stroll):
@@ -105,12 +107,12 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: floa
 
 
 def _weight_beyond(user: Behaviour, n: int, k: int | None) -> float:
-    """The share of her attention between ranks n + 1 and k."""
+    """The share of attention between ranks n + 1 and k."""
     return user.residual(n) - (0.0 if k is None else user.residual(max(n, k)))
 
 
-def residuals(measure: Measure, lists: Lists) -> Array:
-    """For every list, by how much the score rises if all its unjudged documents gain the most; 0 if it does not rise.
+def list_residuals(measure: Measure, lists: Lists) -> Array:
+    """The residual of every list: how much the score rises if all unjudged documents gain the most, at least 0.
 
     Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
     judged: they could gain nothing.
@@ -146,7 +148,7 @@ def residuals_of(
 def _best(measure: Measure, filled: Lists, most: float) -> Array:
     """The scores of lists whose unjudged documents gain the most, and what users who read on gain beyond them."""
     best, gain, k = measure.scores(filled), _gain_of(measure, most), measure.cut
-    walk = measure.walking()
+    walk = measure.walk_user()
     if walk is not None:
         return best + _beyond_walks(walk, measure, filled, gain)
     if not _reads_on(measure):
@@ -155,13 +157,13 @@ def _best(measure: Measure, filled: Lists, most: float) -> Array:
         user: Any = measure.user(np.zeros(int(filled.length.max(initial=0))))
         lengths, at = np.unique(filled.length, return_inverse=True)
         return best + gain * np.array([_weight_beyond(user, n, k) for n in lengths.tolist()])[at]
-    depth, inside = measure.ask("depth", filled), measure.ask("inside", filled)
+    depth, inside = measure.scores_for("depth", filled), measure.scores_for("inside", filled)
     rest = np.where((depth > 0) & (filled.length < (k or np.inf)), depth - inside, 0.0)
     return np.asarray(best + gain * rest / np.where(depth > 0, depth, 1.0))
 
 
 def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Array:
-    """What each list's endless walker could still gain beyond it."""
+    """The most that an endless walk could gain beyond each list."""
     if walk.beyond != "endless":
         return np.zeros(lists.n)
     order = 1 if measure.declaration.question == "order1" else 2

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
-from amble.measures.declaration import Declaration
 from amble.measures.gain_maps import scaled
 from amble.measures.list_measure import Measure
 from amble.sessions.sessions import Sessions
@@ -18,7 +17,7 @@ from amble.users.session_user import SessionStroll, SessionWalk
 if TYPE_CHECKING:
     from amble.users.simulation import Simulation
 
-__all__ = ["SessionGains", "SessionMeasure", "kind_of"]
+__all__ = ["SessionGains", "SessionMeasure"]
 
 Array = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ _LISTS = "a measure of sessions, not of lists: `amble session`, or evaluate(sess
 
 
 class SessionGains:
-    """What a measure sees of sessions: their queries and, after its own map of grades, the gain of each hit.
+    """The gain of each hit of sessions, by a measure's map of grades to gains.
 
     Attributes
     ----------
@@ -45,14 +44,14 @@ class SessionGains:
         self.lengths = sessions.lengths(cut)
 
     def once(self) -> SessionGains:
-        """The same, with every document gaining only where it is shown first in its session."""
+        """The same with gain 0 where a document is shown again in its session."""
         out = copy.copy(self)
         out.gain = np.where(self.sessions.again, 0.0, self.gain)
         return out
 
     @property
     def hits(self) -> NDArray[np.int64]:
-        """The hits that gain something."""
+        """Indices of the hits with a gain."""
         return np.flatnonzero(self.gain != 0)
 
     def of_grades(self, grades: Array) -> Array:
@@ -97,8 +96,8 @@ class SessionMeasure(Measure):
     array([1.  , 0.25])
     """
 
-    def held(self, session: Any, **context: Any) -> Sessions:
-        """One session: a matrix (rows documents, columns queries), or what `Sessions` holds."""
+    def one_session(self, session: Any, **context: Any) -> Sessions:
+        """`Sessions` of one entry, from a matrix (rows documents, columns queries) or as they are."""
         unknown = set(context) - {"ideal", "max_grade"}
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected ideal, max_grade")
@@ -108,7 +107,7 @@ class SessionMeasure(Measure):
             raise MeasureError(f"{self}: {error}") from None
         if out.n != 1:
             raise MeasureError(f"{self}: {out!r}, expected one session")
-        out = copy.copy(out)  # what was given stays as it is
+        out = copy.copy(out)  # the input is not changed
         most = context.get("max_grade")
         if most is not None:
             if isinstance(most, bool) or not isinstance(most, int | float) or not out.max_grade <= most < float("inf"):
@@ -121,28 +120,28 @@ class SessionMeasure(Measure):
         return out
 
     def value(self, grades: Any, **context: Any) -> float:
-        """Score one session.
+        """The score of one session.
 
         Parameters
         ----------
         grades : array_like or Sessions
-            A matrix of grades: rows are documents, columns are queries; NaN where nobody judged. For queries of
+            A matrix of grades: rows are documents, columns are queries; NaN where unjudged. For queries of
             different lengths, `Sessions.of_queries`.
         ideal : array_like, optional
             The grades of all the session's judged documents.
         max_grade : float, optional
             The largest grade there is.
         """
-        score = float(self.of_sessions(self.held(grades, **context))[0])
+        score = float(self.scores_of_sessions(self.one_session(grades, **context))[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
 
-    def of_sessions(self, sessions: Sessions) -> Array:
+    def scores_of_sessions(self, sessions: Sessions) -> Array:
         """The score of every entry."""
-        with self.plainly():
+        with self.wrap_errors():
             if self.is_population:
-                return np.asarray(sum(w * one.of_sessions(sessions) for w, one in self._members()))
+                return np.asarray(sum(w * one.scores_of_sessions(sessions) for w, one in self._members()))
             d = self.declaration
             seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
             out = np.asarray(d.function(seen, **{key: self.values[key] for key in self._own()}), np.float64)
@@ -156,23 +155,23 @@ class SessionMeasure(Measure):
     # ---- the user
 
     def walk(self) -> SessionWalk:
-        """The user, if this measure is one."""
+        """The user of a session; an error if the measure has none."""
         if self.declaration.walker is None:
-            raise MeasureError(f"{self.name} is not a user: it weighs documents by where they stand")
+            raise MeasureError(f"{self.name} is not a user: it weighs documents by query and rank")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user")
-        with self.plainly():
+        with self.wrap_errors():
             walk = self.declaration.walker(self.values)
         assert isinstance(walk, SessionWalk)
         return walk
 
     def user(self, grades: Any = ((0,),), **context: Any) -> SessionStroll:  # type: ignore[override]
-        """What the user does in a session: the probability of reaching each query, visits, effort, expected gain."""
-        held = self.held(grades, **context)
-        return self.walk().over(held.lengths(self.cut))
+        """The behaviour of the user in a session: probability of reaching each query, visits, effort, expected gain."""
+        session = self.one_session(grades, **context)
+        return self.walk().over(session.lengths(self.cut))
 
     def effort(self, sessions: Sessions) -> Array:
-        """Of every entry: the queries her user asks, the documents she looks at, and what she gains; all in the mean.
+        """Expected numbers of queries and of documents looked at, and expected gain, of every entry: three columns.
 
         A document gains at the first visit.
         """
@@ -188,7 +187,7 @@ class SessionMeasure(Measure):
     def distribution(
         self, grades: Any, *, users: int = 100_000, seed: int = 0, visits: str = "first", **context: Any
     ) -> Simulation:
-        """The distribution of what users gain in a session, simulated: of the total gain of each.
+        """The simulated distribution over users of the total gain in a session.
 
         Parameters
         ----------
@@ -208,27 +207,22 @@ class SessionMeasure(Measure):
         from amble.users.simulation import Tally, check_users
 
         check_users(users, seed, 1)
-        held = self.held(grades, **context)
-        seen = SessionGains(held, self.declaration.gain.make(self.values).function, self.cut)
+        session = self.one_session(grades, **context)
+        seen = SessionGains(session, self.declaration.gain.make(self.values).function, self.cut)
         stroll = self.walk().over(seen.lengths)
         tally = Tally()
         for total, steps, _ in stroll.follow(seen.by_query(0), users, seed, visits=visits):
             tally.add(total, total, steps, steps)
         return tally.distribution(users, seed)
 
-    # ---- what belongs to lists
+    # ---- of lists only
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        """Refuse lists."""
+        """Raise an error: the measure is not one of lists."""
         raise MeasureError(f"{self.name} is {_LISTS}")
 
-    scores = _scores = ask = see = gains_of = behaviour = distribution_on = _refuse
+    scores = _scores = scores_for = gains_of_grades = gains_of = behaviour = distribution_on = _refuse
 
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
-        """Refuse: unjudged documents of sessions have no residual."""
+        """Raise an error: sessions have no residuals."""
         raise MeasureError(f"{self.name} is a measure of sessions: it has no residual interval")
-
-
-def kind_of(declaration: Declaration) -> type[Measure]:
-    """The class of a declaration's measures."""
-    return SessionMeasure if declaration.question == "session" else Measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amble.expressions.aliases import TREC_AT_RANK, TREC_WHOLE_LIST
 from amble.measures.list_measure import Measure
 
 __all__ = ["LEFT_OUT", "all_trec", "trec_name"]
@@ -16,47 +17,9 @@ LEFT_OUT = {
     "rbp": "trec_eval 10 reads uninitialised memory there, so its figure cannot be relied on: use RBP(p=0.9)",
 }
 
-# names that differ by more than a number
-_PLAIN = {
-    "NumQ": "num_q",
-    "NumRet": "num_ret",
-    "NumRel": "num_rel",
-    "NumRelRet": "num_rel_ret",
-    "AP": "map",
-    "GMAP": "gm_map",
-    "Rprec": "Rprec",
-    "bpref": "bpref",
-    "RR": "recip_rank",
-    "infAP": "infAP",
-    "GMbpref": "gm_bpref",
-    "Utility": "utility",
-    "IPrecAvg": "11pt_avg",
-    "binG": "binG",
-    "G": "G",
-    "nDCG": "ndcg",
-    "nDCGrel": "ndcg_rel",
-    "RnDCG": "Rndcg",
-    "P": "set_P",
-    "RelP": "set_relative_P",
-    "R": "set_recall",
-    "SetAP": "set_map",
-    "F": "set_F",
-    "NumNonrelRet": "num_nonrel_judged_ret",
-    "RBPresid": "rbp_resid",
-}
-_AT = {
-    "P": "P",
-    "R": "recall",
-    "nDCG": "ndcg_cut",
-    "AP": "map_cut",
-    "RelP": "relative_P",
-    "Success": "success",
-    "Unjudged": "unj",
-}
-
 
 def all_trec() -> list[tuple[str, str]]:
-    """Every measure of ``-m all_trec`` that amble has: (trec_eval's name, amble's).
+    """Pairs (trec_eval's name, amble's) of every measure of ``-m all_trec`` that amble has.
 
     >>> all_trec()[4]
     ('map', 'AP')
@@ -66,7 +29,7 @@ def all_trec() -> list[tuple[str, str]]:
         return [(f"{trec}_{k}", f"{ours}@{k}") for k in cuts]
 
     def plain(*ours: str) -> list[tuple[str, str]]:
-        return [(_PLAIN[name], f"{name}(rule='trec10')" if name == "IPrecAvg" else name) for name in ours]
+        return [(TREC_WHOLE_LIST[name], f"{name}(rule='trec10')" if name == "IPrecAvg" else name) for name in ours]
 
     return [
         *plain("NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "bpref", "RR"),
@@ -86,7 +49,7 @@ def all_trec() -> list[tuple[str, str]]:
 
 
 def trec_name(measure: Measure, level: float | None = None) -> str:
-    """Return trec_eval's name for a measure, or its label where trec_eval has none.
+    """The name of a measure in trec_eval, or its label where trec_eval has none.
 
     In trec_eval the least relevant grade (-l) is the same for all measures and not part of their names: ``level``. Its
     interpolated precision is that of ``rule='trec10'``.
@@ -108,8 +71,8 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
         return f"iprec_at_recall_{measure.values['recall']:.2f}"
     if d.name == "Rprec" and changed == {"mult"}:
         return f"Rprec_mult_{measure.values['mult']:.2f}"
-    if cut is not None and d.name in _AT and changed <= {"k"}:
-        return f"{_AT[d.name]}_{cut}"
-    if cut is None and d.name in _PLAIN and not changed:
-        return _PLAIN[d.name]
+    if cut is not None and d.name in TREC_AT_RANK and changed <= {"k"}:
+        return f"{TREC_AT_RANK[d.name]}_{cut}"
+    if cut is None and d.name in TREC_WHOLE_LIST and not changed:
+        return TREC_WHOLE_LIST[d.name]
     return measure.label

@@ -1,4 +1,4 @@
-"""The measures within a measure: every choice of the words that its parameters may be, each with its story."""
+"""Variants of a measure: every choice of the words that its parameters may be, each with its story."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import product
 from amble.errors import AmbleError
 from amble.expressions.domains import OneOf
 from amble.measures.declaration import Declaration
-from amble.measures.fitted_parameters import told as fitted_user
+from amble.measures.fitted_parameters import describe_fit
 from amble.measures.list_measure import Measure
 from amble.users.markov import Wander
 
-__all__ = ["story", "told", "variants"]
+__all__ = ["format_variants", "list_variants", "story_of"]
 
 
-def story(measure: Measure) -> str:
-    """What this one's user does; the declaration's story where parameters change only numbers."""
-    does, is_fitted = _story(measure), fitted_user(measure)
+def story_of(measure: Measure) -> str:
+    """The story of a measure's user; the declaration's where parameters change only numbers."""
+    does, is_fitted = _story(measure), describe_fit(measure)
     if is_fitted and does == measure.declaration.story:
         return is_fitted
     return " ".join(filter(None, (does, is_fitted)))
@@ -31,11 +31,11 @@ def _story(measure: Measure) -> str:
     return user.story if isinstance(user, Wander) else d.story
 
 
-def variants(d: Declaration) -> Iterator[Measure]:
-    """Every choice of the words that must be chosen.
+def list_variants(d: Declaration) -> Iterator[Measure]:
+    """The measures of every choice of words for parameters that take one of a few.
 
     >>> from amble.measures import REGISTRY
-    >>> len(list(variants(REGISTRY["MP"])))
+    >>> len(list(list_variants(REGISTRY["MP"])))
     360
     """
     words = {p.name: p.domain.words for p in d.parameters.values() if isinstance(p.domain, OneOf)}
@@ -44,10 +44,10 @@ def variants(d: Declaration) -> Iterator[Measure]:
         yield Measure(d, defaults | dict(zip(words, chosen, strict=True)), None)
 
 
-def told(chosen: Iterable[Declaration], how: str) -> str:
-    """The variants of some measures, a line each, or as JSON or Markdown."""
+def format_variants(chosen: Iterable[Declaration], how: str) -> str:
+    """The variants of some measures with their stories, as text, JSON or Markdown."""
     chooses = [d for d in chosen if any(isinstance(p.domain, OneOf) for p in d.parameters.values())]
-    rows = [(str(m), story(m)) for d in chooses for m in variants(d)]
+    rows = [(str(m), story_of(m)) for d in chooses for m in list_variants(d)]
     if not rows:
         raise AmbleError("--variants: none of these has words to choose from; MP has")
     if how == "json":

@@ -1,4 +1,4 @@
-"""Judgments meet runs: the only home of ties, missing topics, duplicates, unjudged documents and depth.
+"""Alignment of runs with judgments: ties, missing topics, duplicates, unjudged documents and depth.
 
 The result, `Rankings`, holds for each list (a run's answer to a topic) only its judged documents, each as a rank and
 the *row of its judgment*. Grades are a table indexed by row, so judging again is a table swap, not a reread. What is
@@ -38,7 +38,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 
 
 _LARGEST = 2**63 - 1
-_MOST_THREADS = 256  # as many as were asked for, up to here: nobody has more to gain
+_MOST_THREADS = 256  # more are not worth it
 
 
 class _Hits:
@@ -138,7 +138,7 @@ class Rankings:
 
     @property
     def positions(self) -> NDArray[np.int32]:
-        """Where each hit stands for a measure: its rank, or (``unjudged="condense"``) its rank among the judged."""
+        """The rank of each hit for measures: its own, or (``unjudged="condense"``) that among the judged."""
         if self.unjudged == "zero":
             return self.rank
         within = np.arange(len(self.rank)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
@@ -146,18 +146,18 @@ class Rankings:
 
     @property
     def lengths(self) -> NDArray[np.int32]:
-        """How long each list is for a measure."""
+        """The length of each list for measures."""
         return self.length if self.unjudged == "zero" else np.asarray(np.diff(self.offsets), np.int32)
 
     def index(self, run: str) -> int:
-        """Return the place of a run, by its name or, where that is unambiguous, by its file's name."""
+        """Index of a run, by its name or, where unambiguous, by its file's name."""
         for names in (self.runs, self.labels):
             if names.count(run) == 1:
                 return names.index(run)
         raise KeyError(run)
 
     def list_of(self, run: str, topic: str) -> int:
-        """Return the index of the list of a run and a topic."""
+        """Index of the list of a run and a topic."""
         if topic not in self.topics:
             raise KeyError(topic)
         here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
@@ -167,7 +167,7 @@ class Rankings:
         return int(found[0])
 
     def grades(self, run: str, topic: str) -> NDArray[np.float64]:
-        """Return one list as grades by rank, NaN where nobody judged.
+        """One list as grades by rank, NaN where unjudged.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class Rankings:
 
 
 def byte_order(topics: Sequence[str]) -> NDArray[np.int64]:
-    """The places of topics in the byte order of their ids.
+    """Indices that sort topics by the bytes of their ids.
 
     >>> byte_order(["10", "9", "é", "z"]).tolist()
     [0, 1, 3, 2]
@@ -210,7 +210,7 @@ def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
-    """A run's name is the one given, else its tag where unique, else its file's name, else its path."""
+    """The names of runs: the one given, else the tag where unique, else the file's name, else the path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
@@ -224,7 +224,7 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
 def whole(
     value: Any, name: str, least: int = 1, most: int | None = _LARGEST, kind: type[AmbleError] = AmbleError
 ) -> int:
-    """A whole number of at least some size (and at most one that arrays can hold), or a clear word."""
+    """The value as an int, if it is a whole number within bounds; else an error."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise kind(f"{name}={value!r}: expected a whole number of at least {least}")
     if most is not None and value > most:
@@ -244,7 +244,7 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
-    """Refuse a run and judgments in memory that were given the wrong way round; files are told by their columns."""
+    """Raise an error if a run and judgments in memory seem swapped; of files, the columns are checked elsewhere."""
     broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
     if qrels.path is None and 2 * broken > len(qrels):
         for run in runs:
@@ -256,8 +256,8 @@ def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
 
 
 def _unjudged(run: Run, qrels: Qrels) -> str:
-    """Why a run without a judged document in its lists seems to be of another collection; nothing if it does not."""
-    if run.path is not None and not os.path.isfile(run.path):  # a pipe, read already: nobody knows
+    """Why a run without a judged document in its lists seems to be of another collection; empty if it does not."""
+    if run.path is not None and not os.path.isfile(run.path):  # a pipe, read already
         return ""
     docs = run.documents(duplicates="best").docs
     if not set(qrels.docs).isdisjoint(docs):
@@ -287,7 +287,7 @@ def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> li
 
 
 def side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
-    """Call a function on every item, on several threads; the first item's error is raised first.
+    """The results of a function for every item, on several threads; the first item's error is raised first.
 
     (concurrent.futures would do, but its import takes longer than reading a small run.)
     """
@@ -364,9 +364,9 @@ def align(
     threads: int | None = None,
     max_line: int | None = None,
 ) -> Rankings:
-    """Let runs meet judgments.
+    """Align runs with judgments.
 
-    Documents are ranked by score, descending; the rank column is not looked at.
+    Documents are ranked by score, descending; the rank column is ignored.
 
     Parameters
     ----------
@@ -375,7 +375,7 @@ def align(
     depth : int, optional
         Look no further than this rank.
     missing : {"zero", "skip"}
-        A judged topic that a run does not answer is an empty list, or is left out of that run's mean.
+        A judged topic that a run lacks is an empty list, or is left out of that run's mean.
     ties : {"docno", "rank", "file", "expected"}
         Documents with equal scores: by docno, descending bytewise, as trec_eval has it; by the rank column; as they
         stand in the file; or the mean over all their orders.
@@ -444,7 +444,7 @@ _NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], ""
 
 
 def threads_for(threads: int | None, runs: Iterable[Run]) -> int:
-    """How many threads read: as many as were asked for, or as pay."""
+    """The number of threads to read with: as many as given, or as pay."""
     if threads is None:
         files = [run.path for run in runs if run.path not in (None, "-")]
         size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))

@@ -1,4 +1,4 @@
-"""What was decided while runs met judgments: counted, never silent."""
+"""The audit of an alignment: counts of missing topics, unjudged, tied and duplicate documents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOP = 10  # the depth at which unjudged documents are counted
 
 
 class Audit:
-    """What was decided while runs met judgments: a line for people, numbers for programs.
+    """Counts of all that was decided when runs were aligned with judgments; ``str`` is a line of text.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Audit:
     scored : ndarray of int64
         Topics of the judgments that each run answers.
     missing, extra : dict
-        Topics that a run lacks, or that nobody judged, by run; runs with none are left out.
+        Topics that a run lacks, or that are not judged, by run; runs with none are left out.
     unjudged_top10 : ndarray of int64
         Unjudged documents among each run's first ten, over all its lists.
     shown_top10 : ndarray of int64
@@ -57,7 +57,7 @@ class Audit:
     def add(
         self, i: int, ranked: Ranked, lists: NDArray[np.int64], hits: NDArray[np.int32], topics: tuple[str, ...]
     ) -> None:
-        """Count what was decided for run i."""
+        """Add the counts of run i."""
         run = self.runs[i]
         self.scored[i] = len(lists)
         self.tied[i] = ranked.lists[:, 2].sum()
@@ -72,7 +72,7 @@ class Audit:
             self.extra[run] = ranked.extra
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of counts a run."""
+        """Counts of each run, as rows of a table."""
         return [
             {
                 "run": run,

@@ -1,7 +1,7 @@
-"""What a measure sees of rankings: `Lists` (positions and judgments) and, after its own map of grades, `Gains`.
+"""Lists of judged documents (`Lists`) and, by a measure's map of grades to gains, their gains (`Gains`).
 
 Only the documents that gain something are kept, so a score costs what the relevant documents cost, not what the lists
-cost. One list given by hand and thousands read from files are the same thing here.
+cost. One list given by its grades and thousands read from files are the same here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
 
 class GainMap:
-    """A map of grades to gains: a key that tells it from others, and the function (grades, largest grade) → gains."""
+    """A map of grades to gains: a key that identifies it, and the function (grades, largest grade) → gains."""
 
     def __init__(self, key: tuple[Any, ...], function: Callable[[Array, float], Array]) -> None:
         self.key = key
@@ -37,7 +37,7 @@ class GainMap:
 
 
 def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reverse: bool = False) -> Array:
-    """Accumulate within each list: a ufunc's ``accumulate`` over the values of every list, from either end."""
+    """Running values of a ufunc's ``accumulate`` within each list, from either end."""
     out = np.empty(values.size)
     sizes = np.diff(offsets)
     n = sizes.size
@@ -62,7 +62,7 @@ def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reve
 
 
 class Lists:
-    """Lists of judged documents with what their measures need to know of the judgments.
+    """Lists of judged documents, with the judgments that measures need.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Lists:
 
     @classmethod
     def of_rankings(cls, rankings: Rankings) -> Lists:
-        """Take the lists of aligned runs."""
+        """The lists of aligned runs."""
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
@@ -140,7 +140,7 @@ class Lists:
         extra_grade: float = 1.0,
         most: float | None = None,
     ) -> Lists:
-        """Take one list, given by its grades (NaN: nobody judged that document) and what is known of its topic.
+        """One list, given by its grades (NaN where unjudged) and what is known of its topic.
 
         ``ideal`` holds the grades of all the topic's judged documents, in any order (zeros of the list may be left
         out); without it they are the list's own and, where ``relevant`` says that there are more relevant ones, as many
@@ -202,9 +202,9 @@ class Lists:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
 
     def gainful(self, rows: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
-        """The hits on some rows: their places, ranks, where each list's start, and their lists.
+        """The hits on some rows: their indices, ranks, where those of each list start, and their lists.
 
-        Maps of grades to gains mostly agree on which grades gain nothing, so the last answer is kept.
+        Maps of grades to gains mostly agree on which grades gain nothing, so the last result is kept.
         """
         if self._last is None or not np.array_equal(self._last[0], rows):
             kept = np.flatnonzero(rows[self.row])
@@ -214,22 +214,22 @@ class Lists:
         return self._last[1]
 
     def per_topic(self, rows: NDArray[Any]) -> Array:
-        """Count the true rows of each topic."""
+        """The number of true rows of each topic."""
         total = np.concatenate(([0], np.cumsum(rows)))
         return np.asarray(total[self.rows[1:]] - total[self.rows[:-1]], np.float64)
 
     def per_list(self, weights: NDArray[Any]) -> Array:
-        """Sum over the hits of each list, in rank order."""
+        """Sums over the hits of each list, in rank order."""
         return np.asarray(np.bincount(self.list, weights, self.n), np.float64)
 
     def before(self, rows: NDArray[np.bool_], hits: Ints, owner: Ints) -> Ints:
-        """How many hits on the flagged rows stand before each of some hits, in its list."""
+        """For each of some hits, the number of hits on the flagged rows before it in its list."""
         total = np.zeros(self.row.size + 1, np.int32)
         np.cumsum(rows[self.row], out=total[1:])
         return np.asarray(total[hits] - total[self.offsets[owner]], np.int64)
 
     def gains(self, of: GainMap) -> Gains:
-        """See these lists through a map of grades to gains."""
+        """The gains of these lists by a map of grades to gains."""
         if of.key not in self._views:
             whole = self._whole
             if whole:
@@ -242,7 +242,7 @@ class Lists:
         return self._views[of.key]
 
     def ending_at(self, k: int) -> Lists:
-        """These lists, each ending at rank k at the latest: for users who go no further than a list does.
+        """These lists, each ending at rank k at the latest: for users who stop at the end of a list.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class Lists:
         return self._down_to(k, True)
 
     def silent_below(self, k: int) -> Lists:
-        """These lists, as long as they are, with nothing to gain or to look at below rank k: for who reads on."""
+        """These lists, as long as they are, with no judgments below rank k: for users who read on."""
         return self._down_to(k, False)
 
     def _down_to(self, k: int, ends: bool) -> Lists:
@@ -268,13 +268,13 @@ class Lists:
                 cut.length = np.minimum(self.length, k)
             elif self.costs is not None:
                 cut.costs = self.costs.silent_below(k)
-            if self.ties is not None:  # tied hits have no one rank, so it is for the depth to say how far they count
+            if self.ties is not None:  # tied hits have no one rank, so the depth says how far they count
                 cut.depth = min(k, self.depth or k)
             self._cuts[k, ends] = cut
         return self._cuts[k, ends]
 
     def forget(self) -> None:
-        """Let go of the views, which point back here: the memory of lists that are done with is free at once."""
+        """Drop cached views, which refer back to the lists, so that their memory is freed at once."""
         for cut in self._cuts.values():
             cut.forget()
         self._cuts.clear()
@@ -283,7 +283,7 @@ class Lists:
 
 
 class Gains:
-    """The hits that gain something, and what could have been gained.
+    """The hits with a gain, and the ideal lists of their topics.
 
     Attributes
     ----------
@@ -302,10 +302,10 @@ class Gains:
         self.topic_relevant = lists.per_topic(by_row > 0)
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
-        self.made: dict[Any, Any] = {}  # what a measure has made of these hits, for others that need the same
+        self.made: dict[Any, Any] = {}  # results that several measures share
 
     def on(self, lists: Lists) -> Gains:
-        """What is left of these on the same lists, cut at a rank; the recall base and the ideal lists are the same."""
+        """These gains on the same lists cut at a rank; the recall base and the ideal lists stay."""
         out = copy.copy(self)
         out.lists, out.made = lists, {}
         first = self.position if lists.ties is None else lists.ties[0][self.kept]
@@ -324,18 +324,18 @@ class Gains:
 
     @cached_property
     def seen(self) -> Array:
-        """What was gained up to and with each hit."""
+        """The gain up to and with each hit."""
         if self.binary:
             return np.asarray(self.ordinal, np.float64)
         return scan(np.add.accumulate, self.gain, self.offsets)
 
     @cached_property
     def found(self) -> Ints:
-        """How many gainful documents each list holds."""
+        """The number of gainful documents of each list."""
         return np.asarray(np.diff(self.offsets), np.int64)
 
     def sum(self, values: Array) -> Array:
-        """Sum over the hits of each list, in rank order."""
+        """Sums over the hits of each list, in rank order."""
         return np.asarray(np.bincount(self.list, values, self.lists.n), np.float64)
 
     @cached_property
@@ -347,14 +347,14 @@ class Gains:
         return int(self.lists.length.max(initial=0)) + 2
 
     def upto(self, k: ArrayLike, lists: Ints | None = None) -> Ints:
-        """How many gainful documents stand at rank k or before: for each list, or for the lists given."""
+        """The number of gainful documents down to rank k, of each list or of the lists given."""
         at = np.arange(self.lists.n) if lists is None else lists
         cut = np.clip(np.asarray(k, np.int64), 0, self._stride - 1)
         return np.asarray(np.searchsorted(self._keys, at * self._stride + cut, side="right") - self.offsets[at])
 
     @cached_property
     def ideal(self) -> tuple[Array, Ints]:
-        """The gains of each topic's judged documents, best first, and where each topic's start."""
+        """The gains of each topic's judged documents, best first, and where those of each topic start."""
         rows = np.flatnonzero(self.by_row > 0)
         topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
         gain = self.by_row[rows]
@@ -364,14 +364,14 @@ class Gains:
 
 
 def _without(all_of: Array, some: Array) -> Array:
-    """The values of a multiset that are left when some are taken out."""
+    """The values of a multiset without some of them."""
     if np.isnan(all_of).any():
         raise MeasureError("ideal: expected the grades of judged documents, found NaN")
     values, counts = np.unique(all_of, return_counts=True)
     left = dict(zip(values.tolist(), counts.tolist(), strict=True))
     for grade in some.tolist():
         if not left.get(grade):
-            if grade == 0:  # of no gain: nobody lists them in an ideal
+            if grade == 0:  # of no gain: may be left out of an ideal
                 continue
             raise MeasureError(
                 f"ideal: expected the grades of all judged documents, but {grade:g} of the list is not in it"

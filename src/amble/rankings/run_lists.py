@@ -1,4 +1,4 @@
-"""The documents of many runs, as numbers: what pools and fusion start from.
+"""The ranked documents of many runs, topic by topic, for pools and fusion.
 
 A document's id is kept once a topic; every list is an array of numbers in rank order. So 129 runs of 1,000 documents a
 topic take the memory of 129,000 numbers a topic, and not that of their names.
@@ -18,14 +18,14 @@ from amble.io.ranked import Documents
 from amble.io.trec import Runs, read_runs
 from amble.rankings.alignment import Duplicates, run_names, side_by_side, threads_for, whole
 
-__all__ = ["Gathered", "TopicLists", "by_bytes", "gather"]
+__all__ = ["RunLists", "TopicLists", "by_bytes", "read_run_lists"]
 
 _RULES = ("docno", "rank", "file")
-_AT_ONCE = 16  # runs held with their names before they become numbers
+_AT_ONCE = 16  # runs in memory with the ids of their documents
 
 
 def by_bytes(doc: str) -> bytes:
-    """The key by which ids are sorted: their bytes in a file."""
+    """Sort key of an id: its bytes in a file."""
     return doc.encode("utf-8", "surrogateescape")
 
 
@@ -44,17 +44,17 @@ class TopicLists(NamedTuple):
     bounds: list[tuple[int, int, int]]
 
 
-class Gathered:
-    """The lists of all runs, topic by topic; made by `gather`.
+class RunLists:
+    """The lists of all runs, topic by topic; made by `read_run_lists`.
 
     Attributes
     ----------
     runs, topics : tuple of str
         Runs in the order given; topics in order of first appearance.
     depth : int or None
-        How far down the lists were read.
+        The depth to which lists were read.
     dropped : int
-        Duplicates that were left out.
+        The number of duplicates left out.
     """
 
     def __init__(self, runs: tuple[str, ...], depth: int | None, lists: dict[str, TopicLists], dropped: int) -> None:
@@ -71,11 +71,11 @@ class Gathered:
         return sum(len(lists.doc) for lists in self._lists.values())
 
     def __repr__(self) -> str:
-        return f"Gathered({len(self.runs)} runs, {len(self.topics)} topics, {len(self)} entries)"
+        return f"RunLists({len(self.runs)} runs, {len(self.topics)} topics, {len(self)} entries)"
 
 
 class _Topic:
-    """The lists of a topic while they are gathered."""
+    """The lists of a topic while runs are read."""
 
     def __init__(self) -> None:
         self.number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -98,15 +98,15 @@ class _Topic:
         )
 
 
-def gather(
+def read_run_lists(
     runs: Any,
     depth: int | None = None,
     *,
     ties: str = "docno",
     duplicates: Duplicates = "error",
     threads: int | None = None,
-) -> Gathered:
-    """Read all documents of runs, down to a depth.
+) -> RunLists:
+    """The documents of all runs, down to a depth.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def gather(
 
     Examples
     --------
-    >>> from amble.rankings.run_lists import gather
-    >>> lists = gather({"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"c": 9.0, "a": 8.0}}})
+    >>> from amble.rankings.run_lists import read_run_lists
+    >>> lists = read_run_lists({"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"c": 9.0, "a": 8.0}}})
     >>> lists["1"].docs, lists["1"].doc.tolist(), lists["1"].rank.tolist()
     (['a', 'b', 'c'], [0, 1, 2, 0], [1, 2, 1, 2])
     """
@@ -140,14 +140,14 @@ def gather(
         dropped += sum(documents.dropped for documents in read)
         _number(read, start, depth, topics)
     names = run_names(runs, tags)
-    gathered: dict[str, TopicLists] = {}
+    lists: dict[str, TopicLists] = {}
     for topic in list(topics):
-        gathered[topic] = topics.pop(topic).lists()
-    return Gathered(names, depth, gathered, dropped)
+        lists[topic] = topics.pop(topic).lists()
+    return RunLists(names, depth, lists, dropped)
 
 
 def _number(read: list[Documents], first: int, depth: int | None, topics: dict[str, _Topic]) -> None:
-    """Turn the documents of some runs into numbers, a topic at a time: its table of numbers stays at hand."""
+    """Turn the documents of some runs into numbers, a topic at a time."""
     bounds = [documents.offsets.tolist() for documents in read]
     where: dict[str, list[tuple[int, int]]] = {}
     for i, documents in enumerate(read):

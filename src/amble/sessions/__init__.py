@@ -1,4 +1,4 @@
-"""Sessions, several queries in a row: held in memory, and read from files."""
+"""Search sessions, several queries in a row: in memory, and read from files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries, each with its list, become `Sessions`."""
+"""`Sessions` built from queries, each with its list of documents."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from amble.errors import AlignError
 from amble.sessions.sessions import Facets, Sessions
 
-__all__ = ["Query", "Shown", "gather", "of_documents", "of_grades"]
+__all__ = ["Query", "ShownSession", "build_sessions", "query_of_docs", "query_of_grades"]
 
 Array = NDArray[np.float64]
 Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]  # topic, document, facet
 
 
 class Query(NamedTuple):
-    """A query's list: how many documents it shows, and of those judged the ranks, names (if known) and grades."""
+    """The list of a query: its length, and ranks, ids (if known) and grades of its judged documents."""
 
     length: int
     position: Sequence[int] | NDArray[Any]
@@ -27,18 +27,18 @@ class Query(NamedTuple):
     topic: str
 
 
-class Shown(NamedTuple):
-    """A session of a run."""
+class ShownSession(NamedTuple):
+    """A session of a run, as a list of queries."""
 
     run: str
     session: str
     queries: list[Query]
 
 
-def of_documents(
+def query_of_docs(
     docs: Sequence[str], judged: Mapping[str, float], topic: str, where: str, duplicates: str = "error"
 ) -> Query:
-    """A list given by its documents, in order; one that is there twice is an error, or only the first counts."""
+    """The query of a list of documents; a document listed twice is an error, or only the first counts."""
     if len(set(docs)) < len(docs):
         if duplicates == "error":
             twice = next(doc for doc in docs if docs.count(doc) > 1)
@@ -49,20 +49,20 @@ def of_documents(
     return Query(len(docs), position, names, grade, topic)
 
 
-def of_grades(grades: Array, topic: str) -> Query:
-    """A list given by its grades, NaN where nobody judged."""
+def query_of_grades(grades: Array, topic: str) -> Query:
+    """The query of a list of grades, NaN where unjudged."""
     at = np.flatnonzero(~np.isnan(grades))
     return Query(grades.size, at + 1, None if grades.size else (), grades[at], topic)
 
 
-def gather(
-    shown: Iterable[Shown],
+def build_sessions(
+    shown: Iterable[ShownSession],
     judgments: Mapping[str, Mapping[str, float]] | None,
     *,
     repeats: str,
     ratings: Ratings | None = None,
 ) -> Sessions:
-    """Put sessions together; without judgments what is known of a session is what it shows."""
+    """`Sessions` of all entries; without judgments, the judged documents of a session are those it shows."""
     entries = list(shown)
     runs = list(dict.fromkeys(entry.run for entry in entries))
     names = list(dict.fromkeys(entry.session for entry in entries))
@@ -102,7 +102,7 @@ def _places(names: Sequence[str], wanted: Iterable[str]) -> list[int]:
     return [at[name] for name in wanted]
 
 
-def _check(entries: list[Shown]) -> None:
+def _check(entries: list[ShownSession]) -> None:
     met: set[tuple[str, str]] = set()
     for entry in entries:
         if not entry.queries:
@@ -112,7 +112,7 @@ def _check(entries: list[Shown]) -> None:
         met.add((entry.run, entry.session))
 
 
-def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Array, NDArray[np.int64]]:
+def _pools(entries: list[ShownSession], names: list[str], judgments: Any) -> tuple[Array, NDArray[np.int64]]:
     """The grades of all judged documents of each session."""
     found: dict[str, Any] = {}
     for entry in entries:
@@ -120,7 +120,7 @@ def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Arra
             topics = dict.fromkeys(query.topic for query in entry.queries)
             if entry.session not in found:
                 found[entry.session] = [g for topic in topics for g in judgments[topic].values()]
-        else:  # what the run that shows most for it shows, each document once
+        else:  # those of the run that shows most for it, each document once
             shown = [
                 (query.docs[i] if query.docs is not None else (j, i), grade)
                 for j, query in enumerate(entry.queries)
@@ -133,7 +133,7 @@ def _pools(entries: list[Shown], names: list[str], judgments: Any) -> tuple[Arra
     return np.concatenate(pools), np.concatenate(([0], np.cumsum([pool.size for pool in pools]))).astype(np.int64)
 
 
-def _facets(entries: list[Shown], names: list[str], ratings: Ratings) -> Facets:
+def _facets(entries: list[ShownSession], names: list[str], ratings: Ratings) -> Facets:
     topic_of = {entry.session: entry.queries[0].topic for entry in entries}
     places: dict[str, dict[str, int]] = {}
     worth: list[list[float]] = []

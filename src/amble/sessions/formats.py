@@ -1,4 +1,4 @@
-"""The files in which sessions come, each told by how it begins.
+"""File formats of sessions (table, JSON, XML, Dynamic Domain), recognised by their content.
 
 table
     Lines of ``session query topic run-topic``: the number of the query in its session, the topic that it is judged by,
@@ -27,7 +27,7 @@ import numpy as np
 from amble.errors import ReadError
 from amble.io.files import LONGEST_DOCUMENT, longest, read_bytes, stem
 from amble.io.tables import read_rows
-from amble.sessions.building import Query, Shown, of_documents, of_grades
+from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
 __all__ = [
     "LAYOUTS",
@@ -55,22 +55,22 @@ _DIGITS = 18  # of whole numbers
 
 
 def content(path: str, max_line: int | None = None) -> bytes:
-    """All of a file, decompressed; lines of JSON and XML may be as long as documents."""
+    """The bytes of a file, decompressed; lines of JSON and XML may be as long as documents."""
     return read_bytes(path, max(longest(max_line), LONGEST_DOCUMENT))
 
 
 def name_of(path: str) -> str:
-    """What the run in a file of sessions is called, if it has no other name."""
+    """The name of the run in a file of sessions that gives it none."""
     return stem(path).removesuffix(".jsonl").removesuffix(".json").removesuffix(".xml")
 
 
 def is_json(path: str) -> bool:
-    """Whether a file begins as JSON does; a pipe, which can be read only once, is left alone."""
+    """Whether a file begins as JSON does; False for a pipe, which can be read only once."""
     return os.path.isfile(path) and content(path).lstrip(_BLANK)[:1] in (b"[", b"{")
 
 
 def layout_of(path: str, data: bytes) -> str:
-    """How a file of sessions is laid out, by what is in it."""
+    """The layout of a file of sessions, one of `LAYOUTS`, by its content."""
     data = data.lstrip(_BLANK)
     if not data:
         raise ReadError(f"{path}: empty, expected sessions")
@@ -111,15 +111,15 @@ def read_table(path: str, data: bytes) -> dict[str, list[Row]]:
 # ---- JSON
 
 
-def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[Shown]:
+def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[ShownSession]:
     """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
     name = name_of(path)
     return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path, data)]
 
 
 def _parsed(text: str, where: str) -> Any:
-    """What JSON says; a whole number that is too long for one is read as a float."""
-    import json  # only where it is read
+    """The value of JSON text; a whole number with too many digits is read as a float."""
+    import json
 
     try:
         return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else float(digits))
@@ -156,7 +156,7 @@ def _objects(path: str, data: bytes) -> Iterator[tuple[str, Any]]:
         yield f"{path}: session {number}", found
 
 
-def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> Shown:
+def _session(found: Any, where: str, run: str, judgments: Judgments | None, duplicates: str) -> ShownSession:
     if not isinstance(found, dict):
         raise ReadError(f"{where}: found {str(found)[:40]}, expected an object with session and queries")
     name = _name(found.get("session", found.get("session_id")), "session", where)
@@ -164,7 +164,7 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None, dupl
     if not isinstance(queries, list):
         raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
     topic, mine = _name(found.get("topic", name), "topic", where), _name(found.get("run", run), "run", where)
-    return Shown(
+    return ShownSession(
         mine, name, [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)]
     )
 
@@ -192,24 +192,24 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None, dupl
     if docs is not None and grades is None:
         if judgments is None:
             raise ReadError(f"{where}: documents without grades, expected judgments for them")
-        return of_documents(docs, judgments[topic], topic, where, duplicates)
+        return query_of_docs(docs, judgments[topic], topic, where, duplicates)
     if not isinstance(grades, list):
         raise ReadError(f"{where}: found {str(grades)[:40]}, expected a list of grades or documents")
     values = [_grade(x, where) for x in grades]
     if docs is None:
-        return of_grades(np.array(values, np.float64), topic)
+        return query_of_grades(np.array(values, np.float64), topic)
     if len(docs) != len(values):
         raise ReadError(f"{where}: {len(docs)} documents and {len(values)} grades, expected as many")
     first = dict(zip(reversed(docs), reversed(values), strict=True))
     judged = {doc: grade for doc, grade in first.items() if not math.isnan(grade)}
-    return of_documents(docs, judged, topic, where, duplicates)
+    return query_of_docs(docs, judged, topic, where, duplicates)
 
 
 def _grade(x: Any, where: str) -> float:
     if x is None:
         return math.nan
     if isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) <= _LARGEST:
-        raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where nobody judged")
+        raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where unjudged")
     return float(x)
 
 
@@ -217,7 +217,7 @@ def _grade(x: Any, where: str) -> float:
 
 
 def read_track(path: str, data: bytes) -> dict[str, tuple[str, list[list[str]]]]:
-    """Of each session its topic and what was shown for each earlier query."""
+    """The topic of each session, and the documents shown for each earlier query."""
     from xml.etree import ElementTree
 
     found: dict[str, tuple[str, list[list[str]]]] = {}
@@ -267,7 +267,7 @@ def _results(interaction: Any, path: str, session: str) -> list[str]:
 
 
 def read_ratings(path: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Judgments by facet: topic, document, subtopic. Of several passages of a document the best counts."""
+    """Ratings by topic, document and subtopic; of several passages of a document the best counts."""
     out: dict[str, dict[str, dict[str, float]]] = {}
     for _, (topic, facet, doc), (rating,) in read_rows(path, ("topic", "subtopic", "document"), ("rating",)):
         of = out.setdefault(topic, {}).setdefault(doc, {})
@@ -296,7 +296,7 @@ def read_domain(path: str, data: bytes, judgments: Judgments, duplicates: str = 
         raise ReadError(f"{path}: empty, expected lines: topic iteration document ...")
     return {
         topic: [
-            of_documents(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}", duplicates)
+            query_of_docs(of[i], judgments.get(topic, {}), topic, f"{path}: topic {topic}, iteration {i}", duplicates)
             for i in sorted(of)
         ]
         for topic, of in lists.items()

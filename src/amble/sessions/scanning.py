@@ -1,4 +1,4 @@
-"""Files become `Sessions`: judgments, sessions, and the runs that answer their queries."""
+"""Reading of sessions from files: judgments, sessions, and the runs that answer their queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from amble.errors import AlignError, ReadError
 from amble.io.files import stem
 from amble.io.trec import Qrels, read_qrels
 from amble.rankings.alignment import Rankings, align
-from amble.sessions.building import Query, Shown, gather, of_documents
+from amble.sessions.building import Query, ShownSession, build_sessions, query_of_docs
 from amble.sessions.formats import (
     LAYOUTS,
     Row,
@@ -37,14 +37,14 @@ def read_sessions(
     max_line: int | None = None,
     **options: Any,
 ) -> Sessions:
-    """Read sessions, and judge what was shown in them.
+    """Read sessions and the judgments of their documents.
 
     Parameters
     ----------
     qrels : str, Qrels, dict or None
         Judgments, as `read_qrels` takes them. None where the sessions have their grades with them.
     *files
-        How they are laid out is told by how the first begins.
+        The layout is recognised by how the first begins.
 
         A table, lines of ``session query topic run-topic``, followed by runs that answer the queries.
 
@@ -109,7 +109,7 @@ def read_sessions(
         shown = read_json(paths[0], data, judged, duplicates)
         for path in paths[1:]:
             shown += read_json(path, content(path, max_line), judged, duplicates)
-        return gather(shown, judged, repeats=repeats)
+        return build_sessions(shown, judged, repeats=repeats)
     judgments = read_qrels(qrels, max_line=max_line)
     options["max_line"] = max_line
     if kind == "table":
@@ -127,10 +127,10 @@ def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates:
     for path in paths:
         found = read_domain(path, data if path is paths[0] else content(path, max_line), judged, duplicates)
         topics |= dict.fromkeys(found)
-        shown += [Shown(stem(path), topic, queries) for topic, queries in found.items() if topic in judged]
+        shown += [ShownSession(stem(path), topic, queries) for topic, queries in found.items() if topic in judged]
     if not shown:
         raise AlignError(f"{paths[0]}: none of its topics is judged in {qrels}")
-    out = gather(shown, judged, repeats=repeats, ratings=ratings)
+    out = build_sessions(shown, judged, repeats=repeats, ratings=ratings)
     out.audit.unjudged = len(set(topics) - judged.keys())
     return out
 
@@ -152,11 +152,11 @@ def _with_runs(
     rankings = align({listed: judged[topic] for listed, topic in topic_of.items()}, runs, **options)
     look = _Lists(rankings)
     shown = [
-        Shown(run, session, [look.query(r, listed, topic) for _, _, topic, listed in queries])
+        ShownSession(run, session, [look.query(r, listed, topic) for _, _, topic, listed in queries])
         for r, run in enumerate(rankings.runs)
         for session, queries in sessions.items()
     ]
-    return _told(gather(shown, judged, repeats=repeats), rankings)
+    return _with_audit_of(build_sessions(shown, judged, repeats=repeats), rankings)
 
 
 def _track(
@@ -173,28 +173,28 @@ def _track(
     if not sessions:
         raise AlignError(f"{path}: none of its topics is judged in {qrels.name}")
     earlier = {
-        number: [of_documents(docs, judged[topic], topic, f"{path}: session {number}", duplicates) for docs in shown]
+        number: [query_of_docs(docs, judged[topic], topic, f"{path}: session {number}", duplicates) for docs in shown]
         for number, (topic, shown) in sessions.items()
     }
     if not runs:
-        shown = [Shown(name_of(path), number, of) for number, of in earlier.items() if of]
-        out = gather(shown, judged, repeats=repeats)
+        shown = [ShownSession(name_of(path), number, of) for number, of in earlier.items() if of]
+        out = build_sessions(shown, judged, repeats=repeats)
         out.audit.unjudged = len(found) - len(sessions)
         return out
     rankings = align({number: judged[topic] for number, (topic, _) in sessions.items()}, runs, **options)
     look = _Lists(rankings)
     shown = [
-        Shown(run, number, [*earlier[number], look.query(r, number, topic)])
+        ShownSession(run, number, [*earlier[number], look.query(r, number, topic)])
         for r, run in enumerate(rankings.runs)
         for number, (topic, _) in sessions.items()
     ]
-    out = _told(gather(shown, judged, repeats=repeats), rankings)
+    out = _with_audit_of(build_sessions(shown, judged, repeats=repeats), rankings)
     out.audit.unjudged = len(found) - len(sessions)
     return out
 
 
 class _Lists:
-    """The lists of aligned runs, to be looked up by run and topic."""
+    """Look-up of the lists of aligned runs, by run and topic."""
 
     def __init__(self, rankings: Rankings) -> None:
         self._rankings = rankings
@@ -204,7 +204,7 @@ class _Lists:
         self._position, self._length = rankings.positions, rankings.lengths
 
     def query(self, run: int, listed: str, topic: str) -> Query:
-        """What a run shows for a query; nothing if it does not answer it."""
+        """The list of a run for a query; empty if the run lacks it."""
         i = self._place.get((run, listed))
         if i is None:
             return Query(0, (), (), (), topic)
@@ -222,8 +222,8 @@ class _Lists:
         )
 
 
-def _told(sessions: Sessions, rankings: Rankings) -> Sessions:
-    """Sessions that know how their runs were read."""
+def _with_audit_of(sessions: Sessions, rankings: Rankings) -> Sessions:
+    """The sessions, with the audit and the options of their runs."""
     sessions.audit.more = f"lists: {rankings.audit}"
     sessions.audit.of_runs = rankings.audit
     sessions.labels = rankings.labels

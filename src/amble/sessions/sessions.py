@@ -1,7 +1,7 @@
-"""Sessions: several queries in a row, each with a list of documents.
+"""Search sessions: several queries in a row, each with a list of documents.
 
-A session is not a list: it has a query axis of its own. `Sessions` holds those of several runs, made by
-`read_sessions`, or from grades by hand. As in rankings only the judged documents are kept, each with its rank.
+A session is not a list: it has a query axis of its own. `Sessions` has those of several runs, made by
+`read_sessions`, or from grades. As in rankings only the judged documents are kept, each with its rank.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REPEATS = ("every", "once")
 
 
 class Facets(NamedTuple):
-    """What parts of the information need each judged document serves.
+    """The facets (subtopics) of the information need that each judged document serves.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class Facets(NamedTuple):
 
 
 class SessionAudit:
-    """What was decided while sessions were read: a line for people, numbers for programs."""
+    """Counts of all that was decided when sessions were read; ``str`` is a line of text."""
 
     def __init__(self, sessions: Sessions, *, more: str = "", runs: Any = None) -> None:
         self._sessions = sessions
-        self.more = more  # what aligning runs with judgments has to say
+        self.more = more  # the audit of the runs, as text
         self.of_runs = runs
         self.unjudged = 0  # sessions left out
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of counts a run."""
+        """Counts of each run, as rows of a table."""
         s = self._sessions
         queries = np.bincount(s.run, np.diff(s.first), len(s.runs))
         empty = np.bincount(s.run[s.entry_of_query[s.length_of_query == 0]], minlength=len(s.runs))
@@ -97,7 +97,7 @@ class SessionAudit:
 
 
 def check_repeats(repeats: Any) -> None:
-    """Refuse what is no choice."""
+    """Raise an error unless the value is one of `REPEATS`."""
     if repeats not in REPEATS:
         raise AlignError(f"repeats={repeats!r}: expected one of {', '.join(map(repr, REPEATS))}")
 
@@ -125,7 +125,7 @@ class Sessions:
     repeats : {"every", "once"}
         Whether a document that is shown again in its session counts again.
     facets : Facets or None
-        Where judgments tell parts of an information need apart.
+        Where judgments distinguish facets of an information need.
 
     Examples
     --------
@@ -168,18 +168,18 @@ class Sessions:
             raise AlignError(f"session {self.topics[int(self.topic[e])]} has no query, expected at least one")
         if repeats == "once" and self.doc is None:
             raise AlignError("repeats='once': these sessions have grades without documents, so none can be known again")
-        # what reports and comparisons ask of rankings
+        # the options of rankings, for reports and comparisons
         self.labels = self.runs
         self.missing, self.ties, self.unjudged, self.duplicates = "skip", "docno", "zero", "error"
         self.score_dtype = "float64"
         self.depth: int | None = None
         self.audit = SessionAudit(self)
 
-    # ---- made by hand
+    # ---- from grades
 
     @classmethod
     def of_queries(cls, queries: Iterable[ArrayLike], name: str = "1", ideal: ArrayLike | None = None) -> Sessions:
-        """One session: for each query the grades by rank, NaN where nobody judged.
+        """One session: for each query the grades by rank, NaN where unjudged.
 
         ``ideal`` holds the grades of all judged documents; without it they are those shown.
         """
@@ -192,7 +192,7 @@ class Sessions:
 
     @classmethod
     def of_matrix(cls, matrix: ArrayLike, name: str = "1", ideal: ArrayLike | None = None) -> Sessions:
-        """One session: rows are documents, columns are queries, NaN where nobody judged."""
+        """One session: rows are documents, columns are queries, NaN where unjudged."""
         try:
             if matrix is None or isinstance(matrix, str | bytes):
                 raise TypeError
@@ -210,7 +210,7 @@ class Sessions:
 
     @classmethod
     def of_array(cls, grades: ArrayLike, names: Sequence[str] | None = None) -> Sessions:
-        """Many sessions of as many queries and documents: an array of shape (sessions, queries, documents)."""
+        """Sessions of equal size, from an array of shape (sessions, queries, documents)."""
         try:
             cells = np.asarray(grades, np.float64)
         except (TypeError, ValueError):
@@ -271,11 +271,11 @@ class Sessions:
             max_grade=float(max(pool.max(initial=0.0), grade.max(initial=0.0))),
         )
 
-    # ---- what follows
+    # ---- derived
 
     @property
     def n(self) -> int:
-        """How many entries."""
+        """The number of entries."""
         return int(self.run.size)
 
     def __len__(self) -> int:
@@ -288,14 +288,14 @@ class Sessions:
         )
 
     def index(self, run: str) -> int:
-        """The place of a run."""
+        """Index of a run."""
         if self.runs.count(run) != 1:
             raise KeyError(run)
         return self.runs.index(run)
 
     @cached_property
     def length(self) -> Ints:
-        """How many documents the queries of each entry showed together."""
+        """The number of documents shown by all queries of each entry."""
         return np.asarray(np.add.reduceat(self.length_of_query, self.first[:-1]), np.int64)
 
     @cached_property
@@ -305,7 +305,7 @@ class Sessions:
 
     @cached_property
     def turn(self) -> Ints:
-        """Which query of its session each is, from 0."""
+        """The index of each query in its session, from 0."""
         return np.asarray(np.arange(self.length_of_query.size) - self.first[self.entry_of_query])
 
     @cached_property
@@ -315,7 +315,7 @@ class Sessions:
 
     @cached_property
     def again(self) -> NDArray[np.bool_]:
-        """Of each hit: whether the document was shown before in its session; nowhere if documents have no names."""
+        """Whether the document of each hit was shown before in its session; False if documents have no names."""
         if self.doc is None:
             return np.zeros(self.grade.size, bool)
         known = self.doc >= 0
@@ -337,7 +337,7 @@ class Sessions:
         return out
 
     def lengths(self, cut: int | None = None) -> Ints:
-        """How long each query's list is, up to a cut."""
+        """The length of each query's list, up to a cut."""
         return self.length_of_query if cut is None else np.minimum(self.length_of_query, cut)
 
 

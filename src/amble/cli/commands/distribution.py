@@ -101,7 +101,7 @@ class _Orders:
         elif measure.is_population:
             self.one = [distribution.mean for distribution in found.values()]
             self._errors = [distribution.standard_error for distribution in found.values()]
-        elif measure.walking() is not None:
+        elif measure.walk_user() is not None:
             self.one = means_of("order1", rankings, measure, topics).tolist()
         else:
             self.one = [

@@ -169,7 +169,7 @@ def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
         for theirs, name in all_trec() if word == "all_trec" else [("", word)]:
             m = parse(name)
             # what a measure says itself, it keeps
-            given = (m.plain or m).given
+            given = (m.written or m).given
             if args.trec and m.name in ("IPrec", "IPrecAvg") and "rule" not in given:
                 m = m.with_value("rule", "trec10")
             if args.rel is not None and "rel" in m.values and m.values.get("gains") is None and "rel" not in given:
@@ -268,7 +268,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     import numpy as np
 
     from amble.measures import Lists
-    from amble.measures.residuals import bounds, residuals
+    from amble.measures.residuals import bounds, list_residuals
     from amble.rankings.alignment import byte_order, plain_mean
     from amble.table import Table, mean_topic
 
@@ -278,7 +278,7 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     rows: list[list[Any]] = []
     extra = np.full(scores.values.shape, np.nan)
     for j, m in enumerate(scores.parsed):
-        extra[rankings.run, rankings.topic, j] = residuals(m, lists)
+        extra[rankings.run, rankings.topic, j] = list_residuals(m, lists)
     means, more = scores.means(), plain_mean(np.moveaxis(extra[:, byte_order(scores.topics)], 1, 2))
     for i, run in enumerate(scores.runs):
         if args.by_topic:
@@ -376,7 +376,7 @@ def facts(rankings: Any, measures: list[Any], paths: list[str | None], more: dic
         "files": files,
         "options": options | more,
         "measures": {
-            m.label: {key: _plain(x) for key, x in (m.plain or m).values.items()} | {"@": m.cut} for m in measures
+            m.label: {key: _plain(x) for key, x in (m.written or m).values.items()} | {"@": m.cut} for m in measures
         },
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),

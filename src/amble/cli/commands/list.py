@@ -58,9 +58,9 @@ def run(args: argparse.Namespace) -> int:
 
         text = bibliography(d.cite for d in chosen)
     elif args.variants:
-        from amble.measures.variants import told
+        from amble.measures.variants import format_variants
 
-        text = told(chosen, args.format)
+        text = format_variants(chosen, args.format)
     elif args.format == "json":
         import json
 
@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
     elif args.format == "markdown":
         text = markdown(chosen)
     elif args.measures:
-        from amble.measures.variants import story
+        from amble.measures.variants import story_of
 
-        stories = [story(parse(text)) for text in args.measures]
+        stories = [story_of(parse(text)) for text in args.measures]
         text = "\n\n".join(_full(d, this) for d, this in zip(chosen, stories, strict=True))
     else:
         text = _lines(chosen)
@@ -96,7 +96,7 @@ def title(family: str) -> str:
 
 
 def _question(d: Any) -> str:
-    from amble.measures.questions import QUESTIONS
+    from amble.measures.declaration import QUESTIONS
 
     if d.question is None:
         return "no user: computed from the whole list"

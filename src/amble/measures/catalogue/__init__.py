@@ -1,4 +1,4 @@
-"""The measures, a file a family: importing it declares them all, in the order of tables and help."""
+"""All measures, a module for each family; importing it declares them in the order of tables and help."""
 
 # ruff: noqa: I001
 from amble.measures.catalogue import (

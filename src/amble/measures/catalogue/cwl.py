@@ -1,4 +1,4 @@
-"""The measures of the C/W/L framework: users who walk down, asked for E[gain] / E[documents].
+"""The measures of the C/W/L framework: users who walk down, E[gain] / E[documents].
 
 Gains are grades divided by the largest grade of all the judgments. Users who read on for ever keep their tail in closed
 form. `RBP` and `P` are among the classic ones.
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
-from amble.measures.declaration import Meant, measure
+from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedUser, by_rank, fitted_variant, refuse_beside
 from amble.measures.gain_maps import scaled
 from amble.users.forward import Forward
@@ -54,14 +54,14 @@ def graded_rbp(
     return Forward(continuation=p, beyond="endless")
 
 
-def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """INSQ, perhaps fitted; the form is that of the adaptive one, and a fitted T that of the other."""
+def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """INSQ, with T of a fitted user where one is given; form goes with adaptive=True, user without it."""
     if values["user"] is not None and values["adaptive"]:
         raise MeasureError(
             "user and adaptive: the file's T was fitted to a user who does not adapt; expected one of them"
         )
     if "form" in given and not values["adaptive"]:
-        raise MeasureError("form has a part in adaptive=True only")
+        raise MeasureError("form goes with adaptive=True only")
     return fitted_variant("insq", "T")(d, values, cut, given)  # type: ignore[no-any-return]
 
 
@@ -72,7 +72,7 @@ def _hoping(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
     stops="piecewise",
     cite="moffat2012",
     family="cwl",
-    variant=_hoping,
+    variant=_insq_variant,
     formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
 )
 def inverse_squares(
@@ -110,16 +110,16 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
-def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """CWL with the probabilities of a fitted user; whoever goes on for ever is refused."""
+def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """CWL, with the probabilities of a fitted user where one is given; an error if the user never stops."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])
         fitted = FittedUser("continuation").read(values["user"])["C"]
-        further = fitted[fitted < 1][-1:]  # where nobody was seen to stop, she would read on for ever
+        further = fitted[fitted < 1][-1:]  # below, as at the last rank where users stopped
         values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
     if Numbers.read(values["C"])[-1] >= 1:
         raise MeasureError(
-            "the last probability of C is 1 and holds further down: she never stops; expected less than 1"
+            "the last probability of C is 1 and holds further down: the user never stops; expected a number below 1"
         )
     return d, values, cut
 
@@ -130,7 +130,7 @@ def _spelled(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[s
     gain=scaled,
     cite="moffat2012",
     family="cwl",
-    variant=_spelled,
+    variant=_cwl_variant,
     formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
 )
 def probabilities_by_rank(

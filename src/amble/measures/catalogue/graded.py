@@ -1,4 +1,4 @@
-"""Measures that tell grades apart and are no users: computed from the whole list and its ideal at once."""
+"""Graded measures without a user (G, Q, Compat …): computed from the whole list and its ideal."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from typing import Annotated
@@ -54,7 +54,7 @@ def graded_g(gains: Gains) -> Array:
     return ratio(gains.sum(value), total)
 
 
-def _dcg_parts(gains: Gains) -> tuple[Array, Array]:
+def _dcg_prefixes(gains: Gains) -> tuple[Array, Array]:
     """DCG up to each hit, and the ideal's DCG up to each of its ranks."""
     dcg = scan(np.add.accumulate, gains.gain / np.log2(gains.position + 1.0), gains.offsets)
     ideal, _ = gains.ideal
@@ -72,7 +72,7 @@ def _last(gains: Gains, values: Array) -> Array:
 @measure("nDCGrel", gain=graded, cite="trec_eval", family="graded", formula="mean of nDCG at the relevant ranks")
 def ndcg_at_relevant(gains: Gains) -> Array:
     """The nDCG at the rank of each relevant document, averaged; for those not found, that of the whole list."""
-    dcg, ideal = _dcg_parts(gains)
+    dcg, ideal = _dcg_prefixes(gains)
     topic = gains.lists.topic
     here = _upto_ideal(gains, ideal, gains.position, topic[gains.list])
     whole = _upto_ideal(gains, ideal, np.full(topic.size, ideal.size), topic)
@@ -84,7 +84,7 @@ def ndcg_at_relevant(gains: Gains) -> Array:
 def ndcg_at_levels(gains: Gains) -> Array:
     """The nDCG at the ranks where the ideal list changes its grade, and at the end of a longer list, averaged."""
     lists = gains.lists
-    dcg, ideal = _dcg_parts(gains)
+    dcg, ideal = _dcg_prefixes(gains)
     gain, starts = gains.ideal
     ends = np.flatnonzero(np.concatenate((gain[1:] != gain[:-1], [True]))) if gain.size else np.zeros(0, np.int64)
     ends = np.union1d(ends, starts[1:][np.diff(starts) > 0] - 1)  # the last of each level of each topic

@@ -1,4 +1,4 @@
-"""The classic measures that are no users: numbers computed from the whole list at once."""
+"""Classic measures without a user (counts, F, R-precision, IPrec, bpref, infAP …): computed from the whole list."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, Between, Numbers, OneOf, Optional, Whole
-from amble.measures.declaration import Meant, measure
+from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import ungraded
 from amble.rankings.lists import Gains, scan
 
@@ -85,7 +85,7 @@ def num_nonrelevant_retrieved(gains: Gains) -> Array:
     return gains.lists.per_list(gains.lists.grade >= 0) - gains.found
 
 
-def _no_rank(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _judged_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     if values["k"] is None and values["per"] == "k":
         raise MeasureError("per='k' goes with a rank, as in Judged(per='k')@10")
     return d, values, cut
@@ -96,7 +96,7 @@ def _no_rank(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[s
     gain=ungraded,
     cite="ir_measures",
     family="counts",
-    variant=_no_rank,
+    variant=_judged_variant,
     formula="judged documents among the first k, divided by min(k, length)",
 )
 def judged(

@@ -1,16 +1,17 @@
-"""Markov Precision, whose users wander, and the measure it grew out of, Normalised Cumulative Precision."""
+"""Markov Precision, a Markov chain over the ranks, and its ancestor, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
+import os
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import MeasureError
-from amble.expressions.domains import AtLeast, Between, Numbers, OneOf, Optional, Whole
-from amble.measures.declaration import Meant, measure
-from amble.measures.fitted_parameters import FittedUser, Moves, by_rank, is_fit, refuse_beside
-from amble.measures.rates import Rates
+from amble.errors import MeasureError, ReadError
+from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
+from amble.io.tables import read_number, read_rows
+from amble.measures.declaration import Variant, measure
+from amble.measures.fitted_parameters import FittedTransitions, FittedUser, by_rank, is_fit, read_model, refuse_beside
 from amble.users.forward import Forward
 from amble.users.markov import STARTS, Wander
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
@@ -18,18 +19,62 @@ from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 Array = NDArray[np.float64]
 
 
-def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """MP with fitted moves, or fitted times, or both."""
+class Rates(Domain):
+    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with a number a line."""
+
+    smooth = False
+    text = (
+        "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
+        "one a line, or of a file of `amble fit`"
+    )
+
+    def check(self, value: Any) -> str:
+        """The string; a file is read, to see whether it can be."""
+        if not isinstance(value, str) or not value:
+            raise ValueError
+        try:
+            self.read(value)
+        except ReadError as error:
+            raise MeasureError(str(error)) from None
+        return value
+
+    def read(self, text: str) -> list[float]:
+        """The rates, by rank."""
+        if is_fit(text):
+            return read_model(text, "times").estimates["mu"].known.ravel().tolist()
+        try:
+            rates = [read_number(word.strip(), "rate") for word in text.split(",")]
+        except ValueError as error:
+            if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
+                raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
+            return _read_rates(text)
+        if min(rates) <= 0:
+            raise ValueError
+        return rates
+
+
+def _read_rates(path: str) -> list[float]:
+    """The rates in a file, a number a line, by rank."""
+    out: list[float] = []
+    for where, _, (rate,) in read_rows(path, (), ("rate",)):
+        if rate <= 0:
+            raise ReadError(f"{where}: rate {rate:g} is not above 0")
+        out.append(rate)
+    return out
+
+
+def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
-        raise MeasureError("start has a part with steps only")
+        raise MeasureError("start goes with steps only")
     if is_fit(rates):
         values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
     if user is None:
         return d, values, cut
     refuse_beside(given, ["model", "loops", "counts"])
     moves = FittedUser("markov").read(user)["P"]
-    return d, values | {"user": Moves(moves)}, min(len(moves), cut or len(moves))
+    return d, values | {"user": FittedTransitions(moves)}, min(len(moves), cut or len(moves))
 
 
 @measure(
@@ -37,7 +82,7 @@ def _fitted(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[st
     question="wander",
     cite="ferrante2014",
     family="markov",
-    variant=_fitted,
+    variant=_mp_variant,
     formula="sum over the relevant ranks i of pi(i) x precision at i, with pi a stationary distribution of a chain",
 )
 def markov_precision(
@@ -73,7 +118,7 @@ def markov_precision(
     start: Annotated[
         str | None,
         Optional(OneOf(*STARTS)),
-        "with steps: where she starts, among the ranks she wanders over, at the first or at any; None: the first",
+        "with steps: where she starts, among the ranks she visits, at the first or at any; None: the first",
     ] = None,
     user: Annotated[
         str | None,
@@ -94,7 +139,7 @@ def markov_precision(
     )
 
 
-def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
+def _ncp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     if {"g", "distribution"} <= given:
         raise MeasureError("g and distribution: expected one of them")
     return d, values, cut
@@ -105,7 +150,7 @@ def _satisfied(d: Any, values: dict[str, Any], cut: int | None, given: frozenset
     question="order1",
     stops="gain",
     cite="robertson2008",
-    variant=_satisfied,
+    variant=_ncp_variant,
     family="markov",
     formula="sum over the relevant ranks i of p(i) x precision at i; p is the probability that she is satisfied there",
 )

@@ -1,17 +1,17 @@
-"""Expected session measures: a measure of the list that a user puts together as she goes, in the mean over her ways.
+"""Expected session measures (esP, esnDCG …): measures of the list of all documents seen, in the mean over users.
 
 (Kanoulas, Carterette, Clough & Sanderson 2011.)
 
-At each document she goes down with probability d; otherwise she leaves the list, and asks the next query with
-probability rho, if there is one. What she saw, query after query, is one list, and that list has precision, recall,
+At each document the user goes down with probability d, or else leaves the list and asks the next query with
+probability rho, if there is one. What was seen, query after query, is one list, and that list has precision, recall,
 DCG, AP.
 
 They need no sampling. Let D_j(m) be the probability to come to query j after m documents, and L(l) the probability to
 look at l documents of a list: D_(j+1) = rho (D_j * L), a convolution. Precision, recall and DCG at k are sums of what a
 document is worth at place m + i. AP needs how many relevant documents came before, and only its mean for each m,
 because AP is linear in it: C_(j+1) = rho ((C_j * L) + (D_j * c L)), where c(l) are the relevant ones among the first l.
-The precision of all she saw needs its total gain in the same way. RR follows the users who found nothing so far. Other
-measures are the mean over simulated users (`esM`).
+The precision of all that was seen needs its total gain in the same way. RR follows the users who found nothing so far.
+Other measures are the mean over simulated users (`esM`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.expressions.domains import Between, Form, Optional, Whole
-from amble.measures.catalogue.sessions_weighted import gains_inside, list_measure
+from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import binary, graded
 from amble.measures.session_measure import SessionGains
@@ -47,7 +47,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 
 def _looks(n: int, d: float) -> Array:
-    """The probability to look at 0, 1, ..., n documents of a list; ranks to which nobody comes are left out."""
+    """The probability to look at 0, 1, ..., n documents of a list; ranks that are hardly ever reached are left out."""
     n = min(n, 1 + math.ceil(math.log(_NOBODY) / math.log(d)))
     if n == 0:
         return np.ones(1)
@@ -57,7 +57,7 @@ def _looks(n: int, d: float) -> Array:
 
 
 class _Places:
-    """What a gain at each rank of each query is worth, if place m of the list she puts together is worth phi(m)."""
+    """Weights of each rank of each query, if place m of the list of all documents seen has weight phi(m)."""
 
     def __init__(self, down: float, reform: float, phi: Any) -> None:
         self._d, self._rho, self._phi = down, reform, phi
@@ -82,25 +82,25 @@ class _Places:
 
 def _linear(seen: SessionGains, down: float, reform: float, phi: Any) -> Array:
     """The mean over ways of the sum of gain phi(place)."""
-    held, places = seen.sessions, _Places(down, reform, phi)
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data, places = seen.sessions, _Places(down, reform, phi)
+    out = np.zeros(data.n)
+    for e in range(data.n):
         lengths: tuple[int, ...] = ()
-        for q in range(int(held.first[e]), int(held.first[e + 1])):
+        for q in range(int(data.first[e]), int(data.first[e + 1])):
             lengths = (*lengths, int(seen.lengths[q]))
-            hits = slice(int(held.offsets[q]), int(held.offsets[q + 1]))
+            hits = slice(int(data.offsets[q]), int(data.offsets[q + 1]))
             weights = places.of(lengths)
-            rank = held.position[hits]
+            rank = data.position[hits]
             near = rank <= weights.size
             out[e] += float(seen.gain[hits][near] @ weights[rank[near] - 1])
     return out
 
 
 def _ideal(seen: SessionGains, of: Any) -> Array:
-    """Something of the ideal list of every entry."""
-    held = seen.sessions
-    by_session = {t: of(seen.ideal(t)) for t in np.unique(held.topic).tolist()}
-    return np.array([by_session[t] for t in held.topic.tolist()], np.float64)
+    """A function of the ideal list of every entry."""
+    data = seen.sessions
+    by_session = {t: of(seen.ideal(t)) for t in np.unique(data.topic).tolist()}
+    return np.array([by_session[t] for t in data.topic.tolist()], np.float64)
 
 
 def _over(value: Array, by: Array) -> Array:
@@ -119,9 +119,9 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     """Precision of what she saw, in the mean over her ways through the session."""
     if k is not None:
         return _linear(sessions, down, reform, _until(k, lambda place: np.full(place.size, 1.0 / k)))
-    held = sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data = sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
         came, total = (
             np.ones(1),
             np.zeros(1),
@@ -177,9 +177,9 @@ def expected_ndcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0
 )  # fmt: skip
 def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
     """The reciprocal place of the first relevant document she saw, in the mean over her ways."""
-    held = sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data = sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
         came = np.ones(1)  # of those who found nothing so far
         for row in sessions.by_query(e):
             distribution = _looks(row.size, down)
@@ -199,9 +199,9 @@ def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
     """Average precision of what she saw, in the mean over her ways; a document shown again counts once."""
     sessions = sessions.once()
-    held = sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data = sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
         came, before = (
             np.ones(1),
             np.zeros(1),
@@ -226,7 +226,7 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 def expected_measure(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list she saw"
+        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list she saw"
     ] = None,
     down: _DOWN = 0.8,
     reform: _REFORM = 0.7,
@@ -234,11 +234,11 @@ def expected_measure(
     seed: Annotated[int, Whole(0), "same seed, same users"] = 0,
 ) -> Array:
     """Any measure of the list she saw, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
-    asked, held = list_measure(of), sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
-        ways, counts = _ways(sessions.lengths[held.first[e] : held.first[e + 1]], down, reform, users, seed)
-        out[e] = float(asked.scores(_seen_lists(sessions, e, ways)) @ counts) / users
+    inner, data = parse_list_measure(of), sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
+        ways, counts = _ways(sessions.lengths[data.first[e] : data.first[e + 1]], down, reform, users, seed)
+        out[e] = float(inner.scores(_seen_lists(sessions, e, ways)) @ counts) / users
     return out
 
 
@@ -256,22 +256,22 @@ def _ways(lengths: NDArray[np.int64], d: float, rho: float, users: int, seed: in
 
 def _seen_lists(seen: SessionGains, entry: int, ways: NDArray[np.int64]) -> Lists:
     """The list of each way through a session."""
-    held = seen.sessions
-    hits = np.arange(held.offsets[held.first[entry]], held.offsets[held.first[entry + 1]])
-    if held.repeats == "once":
-        hits = hits[~held.again[hits]]
-    turn, rank = held.turn[held.query[hits]], held.position[hits]
+    data = seen.sessions
+    hits = np.arange(data.offsets[data.first[entry]], data.offsets[data.first[entry + 1]])
+    if data.repeats == "once":
+        hits = hits[~data.again[hits]]
+    turn, rank = data.turn[data.query[hits]], data.position[hits]
     before = np.cumsum(ways, axis=1) - ways
     met = rank <= ways[:, turn]  # ways x hits
     way, which = np.nonzero(met)
-    pool = held.pool[held.pools[held.topic[entry]] : held.pools[held.topic[entry] + 1]]
+    pool = data.pool[data.pools[data.topic[entry]] : data.pools[data.topic[entry] + 1]]
     return Lists(
-        grades=np.concatenate((pool, held.grade[hits])),
+        grades=np.concatenate((pool, data.grade[hits])),
         rows=np.array([0, pool.size, pool.size + hits.size]),
         topic=np.zeros(len(ways), np.int64),
         length=ways.sum(axis=1),
         offsets=np.concatenate(([0], np.cumsum(met.sum(axis=1)))),
         position=before[way, turn[which]] + rank[which],
         row=pool.size + which,
-        max_grade=held.max_grade,
+        max_grade=data.max_grade,
     )

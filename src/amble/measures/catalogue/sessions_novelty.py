@@ -1,6 +1,6 @@
-"""Measures of sessions that know what was found before: the Cube Test and Expected Utility.
+"""Measures of sessions that reward novelty: the Cube Test and Expected Utility.
 
-Judgments may tell the facets (subtopics) of an information need apart. Without that, the Cube Test takes the need as
+Judgments may distinguish the facets (subtopics) of an information need. Without them, the Cube Test takes the need as
 one facet, and Expected Utility every document as a piece of information of its own.
 """
 
@@ -26,38 +26,38 @@ _HEIGHT = Annotated[float, Above(0), "how much of a facet there is to be found: 
 _TIME = Annotated[str, OneOf("queries", "documents"), "what time is counted in"]
 
 
-def _parts(seen: SessionGains, hit: int) -> list[tuple[int, float]]:
+def _facet_gains(seen: SessionGains, hit: int) -> list[tuple[int, float]]:
     """The facets that a hit serves, with the gain of its rating for each."""
-    held = seen.sessions
-    if held.facets is None:
+    data = seen.sessions
+    if data.facets is None:
         return [(0, float(seen.gain[hit]))]
-    if held.repeats == "once" and held.again[hit]:
+    if data.repeats == "once" and data.again[hit]:
         return []
-    span = slice(int(held.facets.offsets[hit]), int(held.facets.offsets[hit + 1]))
-    gains = seen.of_grades(held.facets.rating[span]).tolist()
-    return [(f, gain) for f, gain in zip(held.facets.facet[span].tolist(), gains, strict=True) if gain > 0]
+    span = slice(int(data.facets.offsets[hit]), int(data.facets.offsets[hit + 1]))
+    gains = seen.of_grades(data.facets.rating[span]).tolist()
+    return [(f, gain) for f, gain in zip(data.facets.facet[span].tolist(), gains, strict=True) if gain > 0]
 
 
 def _filled(seen: SessionGains, entry: int, gamma: float, height: float) -> tuple[Array, Ints]:
     """How full the cube is after each document of an entry, from 0 to 1, and the query (from 1) of each document."""
-    held = seen.sessions
-    facets = 1 if held.facets is None else int(np.diff(held.facets.worths)[held.topic[entry]])
+    data = seen.sessions
+    facets = 1 if data.facets is None else int(np.diff(data.facets.worths)[data.topic[entry]])
     heights = dict.fromkeys(range(max(facets, 1)), 0.0)
     found = dict.fromkeys(heights, 0)
     added, of_query = [], []
-    for j, q in enumerate(range(int(held.first[entry]), int(held.first[entry + 1])), 1):
+    for j, q in enumerate(range(int(data.first[entry]), int(data.first[entry + 1])), 1):
         n = int(seen.lengths[q])
         here = np.zeros(n)
-        for hit in range(int(held.offsets[q]), int(held.offsets[q + 1])):
-            if held.position[hit] > n:
+        for hit in range(int(data.offsets[q]), int(data.offsets[q + 1])):
+            if data.position[hit] > n:
                 continue
-            for facet, rating in _parts(seen, hit):
+            for facet, rating in _facet_gains(seen, hit):
                 if rating <= 0 or heights[facet] >= height:
                     continue
                 more = min(gamma ** found[facet] * rating, height - heights[facet])
                 heights[facet] += more
                 found[facet] += 1
-                here[held.position[hit] - 1] += more / height / max(facets, 1)
+                here[data.position[hit] - 1] += more / height / max(facets, 1)
         added.append(here)
         of_query.append(np.full(n, j))
     return np.cumsum(np.concatenate(added)), np.concatenate(of_query)
@@ -73,11 +73,11 @@ def cube_test(sessions: SessionGains, gamma: _GAMMA = 0.5, height: _HEIGHT = 5.0
     A document adds its rating to each facet it serves, gamma times less for each that served it before, and nothing
     once the facet is full.
     """
-    held = sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data = sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
         full, _ = _filled(sessions, e, gamma, height)
-        queries = int(held.first[e + 1] - held.first[e])
+        queries = int(data.first[e + 1] - data.first[e])
         spent = queries if time == "queries" else full.size
         out[e] = full[-1] / spent if full.size else 0.0
     return out
@@ -91,9 +91,9 @@ def average_cube_test(
     sessions: SessionGains, gamma: _GAMMA = 0.5, height: _HEIGHT = 5.0, time: _TIME = "queries"
 ) -> Array:
     """The Average Cube Test: the speed at which the cube fills, asked after every document."""
-    held = sessions.sessions
-    out = np.zeros(held.n)
-    for e in range(held.n):
+    data = sessions.sessions
+    out = np.zeros(data.n)
+    for e in range(data.n):
         full, query = _filled(sessions, e, gamma, height)
         spent = query if time == "queries" else np.arange(1, full.size + 1)
         out[e] = float(np.mean(full / spent)) if full.size else 0.0
@@ -110,30 +110,30 @@ def expected_utility(
     gamma: Annotated[float, Between(0, 1), "what each further time keeps of a piece's worth"] = 0.5,
     a: Annotated[float, AtLeast(0), "what reading a document costs"] = 0.01,
 ) -> Array:
-    """She reads down each list for a while, asks all the queries, and is asked for what she learnt less what it cost.
+    """She reads down each list for a while, asks all the queries, and is asked for what she learnt minus what it cost.
 
-    m is the mean number of times she meets a piece of information, which stands for the number of times (as Yang and
-    Lad have it): a facet where judgments have facets, a document otherwise. Her score may be below 0.
+    m is the mean number of times a piece of information is met, which stands for the number of times (as Yang and Lad
+    have it): a facet where judgments have facets, a document otherwise. The score may be below 0.
     """
-    held = sessions.sessions
+    data = sessions.sessions
     keep = 1.0 - p
     read = -np.expm1(sessions.lengths * np.log1p(-p)) / p  # of each list: (1 - keep^n) / p
-    out = -a * np.add.reduceat(read, held.first[:-1])
-    worths = () if held.facets is None else sessions.of_grades(held.facets.worth)
-    for e in range(held.n):
+    out = -a * np.add.reduceat(read, data.first[:-1])
+    worths = () if data.facets is None else sessions.of_grades(data.facets.worth)
+    for e in range(data.n):
         met: dict[int, float] = {}
         worth: dict[int, float] = {}
-        for q in range(int(held.first[e]), int(held.first[e + 1])):
-            for hit in range(int(held.offsets[q]), int(held.offsets[q + 1])):
-                if held.position[hit] > sessions.lengths[q]:
+        for q in range(int(data.first[e]), int(data.first[e + 1])):
+            for hit in range(int(data.offsets[q]), int(data.offsets[q + 1])):
+                if data.position[hit] > sessions.lengths[q]:
                     continue
-                seen = keep ** (held.position[hit] - 1.0)
-                if held.facets is None:
-                    name = hit if held.doc is None or held.doc[hit] < 0 else -1 - int(held.doc[hit])
+                seen = keep ** (data.position[hit] - 1.0)
+                if data.facets is None:
+                    name = hit if data.doc is None or data.doc[hit] < 0 else -1 - int(data.doc[hit])
                     pieces = [(name, float(sessions.gain[hit]))]
                 else:
-                    first = int(held.facets.worths[held.topic[e]])
-                    pieces = [(f, float(worths[first + f])) for f, _ in _parts(sessions, hit)]
+                    first = int(data.facets.worths[data.topic[e]])
+                    pieces = [(f, float(worths[first + f])) for f, _ in _facet_gains(sessions, hit)]
                 for piece, its in pieces:
                     if its > 0:
                         met[piece] = met.get(piece, 0.0) + seen

@@ -1,9 +1,9 @@
-"""Measures of sessions that weigh documents by where they stand: MsM, session DCG, session RBP, U, and plain means.
+"""Measures of sessions that weigh documents by query and rank: MsM, session DCG, session RBP, U, and plain means.
 
-A gain may count differently in every query, so these look at the query axis, too. MsM and session RBP are users who
-walk through the session (`users.session_user`); so are those of `catalogue.sessions_expected`. All three
-are one user: forward with p, back with q, on to the next query with r, home with s. Session RBP's has q = 0 and endless
-lists, the expected measures' has q = 0 and stops at the end of the last list.
+MsM and session RBP are users who walk through the session (`users.session_user`); so are those of
+`catalogue.sessions_expected`. All three are one user: forward with p, back with q, on to the next query with r, stop
+with s. Session RBP's has q = 0 and endless lists, the expected measures' has q = 0 and stops at the end of the last
+list.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError, NormalisedWarning
 from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
 from amble.expressions.populations import Population
-from amble.measures.declaration import Meant, measure
+from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import graded, scaled
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
 
-__all__ = ["AUTHORS", "gains_inside", "list_measure", "lists_of"]
+__all__ = ["AUTHORS", "gains_inside", "lists_of", "parse_list_measure"]
 
 Array = NDArray[np.float64]
 
@@ -63,16 +63,16 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
     return SessionWalk(*probabilities)
 
 
-def _checked(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """Refuse what has no part, and probabilities that do not go together, as soon as they are written."""
+def _msm_variant(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """MsM as it is; an error for parameters without effect and for probabilities that do not go together."""
     if values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
         raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
     if "program" in given and values["user"] != "yandex_log":
-        raise MeasureError("program has a part in user='yandex_log' only")
+        raise MeasureError("program goes with user='yandex_log' only")
     if not any(isinstance(x, Population) for x in values.values()):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NormalisedWarning)  # said when it is used
+            warnings.simplefilter("ignore", NormalisedWarning)  # given when scores are computed
             _walker(values)
     return declaration, values, cut
 
@@ -101,16 +101,16 @@ def _before(seen: SessionGains, of_query: Array) -> Array:
     # turn by turn: the difference of running sums over all sessions would lose digits to the sessions before
     s = seen.sessions
     out = np.zeros(of_query.size)
-    asked = np.diff(s.first)
-    for turn in range(1, int(asked.max(initial=0))):
-        here = s.first[:-1][asked > turn] + turn
+    queries = np.diff(s.first)
+    for turn in range(1, int(queries.max(initial=0))):
+        here = s.first[:-1][queries > turn] + turn
         out[here] = out[here - 1] + of_query[here - 1]
     return out
 
 
 @measure(
     "MsM", question="session", gain=graded, cite="vandijk2019", family="sessions", bounded=False, walker=_walker,
-    variant=_checked,
+    variant=_msm_variant,
     formula="sum over queries j of (r/(r+s))^(j-1) sum over ranks i of gain / (1 + t), t = e(i) + (j-1) e_Q; "
     "discount='log': 1 + ln(1 + t)",
 )  # fmt: skip
@@ -132,27 +132,27 @@ def msm(
         bool, Switch(), "probabilities of 'yandex_log' as the authors' program uses them, not scaled"
     ] = False,
 ) -> Array:
-    """She goes down a list or back, on to the next query or home; a document counts less the longer she needs to it.
+    """She goes down a list or back, on to the next query, or stops; what takes her longer to reach counts less.
 
     The grade is the gain, and nothing is divided by an ideal. Each list has its own e_Q where lists differ in length;
     an empty list takes a step, as one with a single document does.
     """
     values = {"p": p, "q": q, "r": r, "s": s, "user": user, "program": program}
     walk = _walker(values)
-    held, n = sessions.sessions, sessions.lengths
+    data, n = sessions.sessions, sessions.lengths
     if lengths == "longest":
-        n = np.maximum.reduceat(n, held.first[:-1])[held.entry_of_query]
+        n = np.maximum.reduceat(n, data.first[:-1])[data.entry_of_query]
     most = int(n.max(initial=0))
     times, leaving = walk.times(most), walk.leaving(most)[n]
     if program:
         share = np.log(_reach_of_program(_probabilities(values), most))[n]
         reach = np.exp(_before(sessions, share))
     else:
-        reach = walk.onward**held.turn
+        reach = walk.onward**data.turn
     away = leaving if published else _before(sessions, leaving)
     hits = sessions.hits
-    query = held.query[hits]
-    rank = held.position[hits] - 1
+    query = data.query[hits]
+    rank = data.position[hits] - 1
     t = times[rank] + away[query]
     if discount == "log":
         t = np.where(np.isfinite(t), np.log1p(t), walk.magnitudes(most)[rank])
@@ -177,13 +177,13 @@ def srbp(
 ) -> Array:
     """She goes on with probability p: down the list with share b, else to the next query; her rate of gain."""
     walk = _srbp_walker({"p": p, "b": b})
-    held, hits = sessions.sessions, sessions.hits
-    weight = walk.onward ** held.turn[held.query[hits]] * walk.p ** (held.position[hits] - 1.0)
+    data, hits = sessions.sessions, sessions.hits
+    weight = walk.onward ** data.turn[data.query[hits]] * walk.p ** (data.position[hits] - 1.0)
     return walk.s * sessions.sum(sessions.gain[hits] * weight, hits)
 
 
 def _dcg_discount(rank: Array, turn: Array, b: float, bq: float, ranks: str) -> Array:
-    """What a gain is divided by, at a rank (from 1) of a query (from 0)."""
+    """The divisor of a gain at a rank (from 1) of a query (from 0)."""
     logs = np.log(rank) / np.log(b)
     within = np.maximum(logs, 1.0) if ranks == "max" else 1.0 + logs
     return np.asarray(within * (1.0 + np.log(turn + 1.0) / np.log(bq)))
@@ -204,9 +204,9 @@ _RANKS = Annotated[
 )  # fmt: skip
 def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
     """DCG of every query, the later ones discounted again: it took the user work to ask them."""
-    held, hits = sessions.sessions, sessions.hits
-    turn = held.turn[held.query[hits]].astype(np.float64)
-    by = _dcg_discount(held.position[hits].astype(np.float64), turn, b, bq, ranks)
+    data, hits = sessions.sessions, sessions.hits
+    turn = data.turn[data.query[hits]].astype(np.float64)
+    by = _dcg_discount(data.position[hits].astype(np.float64), turn, b, bq, ranks)
     return sessions.sum(sessions.gain[hits] / by, hits)
 
 
@@ -220,17 +220,17 @@ def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "m
     In the best session the judged documents stand in their best places: the ideal list in every query where documents
     that are shown again count again, each document once otherwise.
     """
-    held = sessions.sessions
+    data = sessions.sessions
     score = sdcg(sessions, b, bq, ranks)
-    out = np.zeros(held.n)
-    for e in range(held.n):
-        ideal = sessions.ideal(int(held.topic[e]))
-        lengths = sessions.lengths[held.first[e] : held.first[e + 1]]
+    out = np.zeros(data.n)
+    for e in range(data.n):
+        ideal = sessions.ideal(int(data.topic[e]))
+        lengths = sessions.lengths[data.first[e] : data.first[e + 1]]
         by = [
             1.0 / _dcg_discount(np.arange(1.0, min(int(n), ideal.size) + 1), np.float64(j), b, bq, ranks)  # type: ignore[arg-type]
             for j, n in enumerate(lengths)
         ]
-        if held.repeats == "every":
+        if data.repeats == "every":
             best = sum(float(w @ ideal[: w.size]) for w in by)
         else:
             places = np.sort(np.concatenate(by))[::-1][: ideal.size]
@@ -249,34 +249,34 @@ def session_u(
     query: Annotated[float, AtLeast(0), "what a query costs, in documents"] = 0.0,
 ) -> Array:
     """She reads all that is shown, query after query; the weight of what she reads falls evenly to 0."""
-    held, hits = sessions.sessions, sessions.hits
+    data, hits = sessions.sessions, sessions.hits
     before = _before(sessions, np.asarray(sessions.lengths + query, np.float64)) + query
-    read = before[held.query[hits]] + held.position[hits]
+    read = before[data.query[hits]] + data.position[hits]
     return sessions.sum(sessions.gain[hits] * np.maximum(0.0, 1.0 - read / L), hits)
 
 
 def lists_of(seen: SessionGains) -> Lists:
     """The queries of all sessions as lists, each with its session's judgments."""
-    held = seen.sessions
-    use = held.position <= seen.lengths[held.query]
-    if held.repeats == "once":
-        use &= ~held.again
+    data = seen.sessions
+    use = data.position <= seen.lengths[data.query]
+    if data.repeats == "once":
+        use &= ~data.again
     kept = np.flatnonzero(use)
-    per_query = np.bincount(held.query[kept], minlength=held.length_of_query.size)
+    per_query = np.bincount(data.query[kept], minlength=data.length_of_query.size)
     return Lists(
-        grades=np.concatenate((held.pool, held.grade[kept])),  # a hit has a row of its own, in a topic that has no list
-        rows=np.append(held.pools, held.pool.size + kept.size),
-        topic=held.topic[held.entry_of_query],
+        grades=np.concatenate((data.pool, data.grade[kept])),  # a hit has a row of its own, in a topic that has no list
+        rows=np.append(data.pools, data.pool.size + kept.size),
+        topic=data.topic[data.entry_of_query],
         length=seen.lengths,
         offsets=np.concatenate(([0], np.cumsum(per_query))),
-        position=held.position[kept],
-        row=held.pool.size + np.arange(kept.size),
-        max_grade=held.max_grade,
+        position=data.position[kept],
+        row=data.pool.size + np.arange(kept.size),
+        max_grade=data.max_grade,
     )
 
 
-def list_measure(text: str | None) -> Any:
-    """The measure of lists that a measure of sessions is made of."""
+def parse_list_measure(text: str | None) -> Any:
+    """The measure of lists in the parameter ``of`` of a measure of sessions."""
     from amble.measures.parsing import parse
 
     if text is None:
@@ -287,8 +287,8 @@ def list_measure(text: str | None) -> Any:
     return found
 
 
-def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """Refuse gains, which the measure of lists has its own of."""
+def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """The measure as it is; an error where gains are given, as the measure of lists has its own."""
     if "gains" in given:
         raise MeasureError(
             f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
@@ -313,10 +313,10 @@ _OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
 def per_query(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(list_measure, "a measure of lists, such as 'nDCG@10'"), "measure of every query"
+        str | None, Form(parse_list_measure, "a measure of lists, such as 'nDCG@10'"), "measure of every query"
     ] = None,
     over: Annotated[str, OneOf(*_OVER), "how queries become one number"] = "mean",
 ) -> Array:
     """Every query on its own, by a measure of lists, and the mean over queries: what sessions are without a session."""
-    found = list_measure(of).scores(lists_of(sessions))
+    found = parse_list_measure(of).scores(lists_of(sessions))
     return np.asarray(_OVER[over](found, sessions.sessions.first[:-1]))

@@ -20,7 +20,7 @@ from amble.expressions.domains import (
     Probability,
 )
 from amble.expressions.populations import Population
-from amble.measures.declaration import REGISTRY, Declaration, Meant, measure
+from amble.measures.declaration import REGISTRY, Declaration, Variant, measure
 from amble.measures.fitted_parameters import FittedUser, by_rank, refuse_beside
 from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
@@ -45,15 +45,15 @@ walked = GainKind(
 )
 
 
-def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Meant:
-    """The measure that the parameters make of it: the walk, asked for order 1 or 2, or a classic one."""
+def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """PH as its parameters have it: the walk, of order 1 or 2, or a classic measure."""
     if values["user"] is not None:
         refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
     if model is None:
         if "base" in given:
-            raise MeasureError("base has a part in model='DCG' only")
+            raise MeasureError("base goes with model='DCG' only")
         for one, other in (("rel", "gains"), ("loss", "visits")):
             if {one, other} <= given:
                 raise MeasureError(f"{one} and {other}: expected one of them")
@@ -62,7 +62,7 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozense
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         first = {name: x.nodes()[0][0] if isinstance(x, Population) else x for name, x in values.items()}
-        d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may refuse
+        d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may raise
         return d._replace(question=f"order{order or 1}"), values, cut
     used = {
         "P": ("rel", "order"),
@@ -73,7 +73,7 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozense
     }[model]
     for name, value in values.items():
         if name in given and name not in (*used, "model"):
-            raise MeasureError(f"{name}={value!r} has no part in model={model!r}, expected only {', '.join(used)}")
+            raise MeasureError(f"{name}={value!r} has no effect in model={model!r}, expected only {', '.join(used)}")
     classic = REGISTRY[model]
     own = {name: p.default for name, p in classic.parameters.items()}
     own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
@@ -97,7 +97,7 @@ def _as(d: Declaration, values: dict[str, Any], cut: int | None, given: frozense
 
 
 def _fitted(user: Any) -> dict[str, Any]:
-    """A fitted walker's parameters, in the form of those of the walk."""
+    """The parameters of a fitted walk, as those of PH."""
     kind = FittedUser("walk")
     found, model = kind.read(user), kind.model(user)
     p, q = found["p"], found["q"]
@@ -114,7 +114,7 @@ def _fitted(user: Any) -> dict[str, Any]:
 
 
 def _err_to_the_end(gain: Array) -> Forward:
-    """ERR's user who, once at the end of the list, is satisfied there."""
+    """ERR's user, satisfied at the end of the list at the latest."""
     return Forward(continuation=1.0 - gain, beyond="stop")
 
 
@@ -124,7 +124,7 @@ def _err_to_the_end(gain: Array) -> Forward:
     gain=walked,
     cite="ferrante2020",
     family="walks",
-    variant=_as,
+    variant=_ph_variant,
     bounded=False,
     formula="E[T / f(H)] or E[T] / E[f(H)] for H visits; the k-th to a document is worth gain x (1 - loss)^(k - 1)",
 )
