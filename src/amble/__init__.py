@@ -31,7 +31,8 @@ _PUBLIC = {
     "comparison": "Anova Comparison Reasons anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
-    "errors": "AlignError AmbleError MeasureError NormalisedWarning ReadError SimulationWarning UnjudgedWarning",
+    "errors": "AlignError AmbleError AmbleWarning MeasureError NormalisedWarning ReadError SimulationWarning "
+    "UnjudgedWarning",
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",
