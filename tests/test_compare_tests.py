@@ -27,8 +27,7 @@ from statsmodels.stats.multitest import multipletests
 import amble
 from amble.comparison.corrections import adjust
 from amble.comparison.resampling import counts_of_draws
-from amble.comparison.studentised_range import critical_range, exceeds
-from amble.comparison.tukey import critical_difference, dealt_ranges, range_p
+from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
 
 Array = NDArray[np.float64]
 SIDES = {"two": "two-sided", "greater": "greater", "less": "less"}
@@ -322,7 +321,7 @@ def test_intervals_by_the_bootstrap(kind: str) -> None:
     percentile = pair(x, y, interval="percentile", rounds=1000, seed=4, alpha=0.1)
     assert (percentile.low[0], percentile.high[0]) == pytest.approx(np.quantile(means, [0.05, 0.95]), rel=1e-9)
     bca = pair(x, y, test="bootstrap", rounds=1000, seed=4, alpha=0.1)
-    assert bca.question.interval == "bca"
+    assert bca.design.interval == "bca"
     assert [bca.low[0], bca.high[0]] == pytest.approx(plain_bca((x - y).tolist(), draws, (0.05, 0.95)), rel=1e-9)
     less = pair(x, y, test="bootstrap", rounds=1000, seed=4, alpha=0.1, sides="less")
     assert less.low[0] == -math.inf

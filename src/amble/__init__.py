@@ -28,7 +28,7 @@ __version__ = "0.2.0.dev0"
 
 # module: the public names that live there; those without names are public as they are
 _PUBLIC = {
-    "comparison": "Anova Comparison Reasons anova compare why",
+    "comparison": "Anova Comparison Contributions anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
     "errors": "AlignError AmbleError AmbleWarning MeasureError NormalisedWarning ReadError SimulationWarning "

@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences
 
-__all__ = ["Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "counts_of_draws", "permutation_test"]
+__all__ = [
+    "Flips",
+    "all_counted",
+    "bootstrap_interval",
+    "bootstrap_test",
+    "counts_of_draws",
+    "means_of_draws",
+    "permutation_test",
+]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -126,6 +134,17 @@ def counts_of_draws(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
         drawn = rng.integers(0, topics, (n, topics)) + np.arange(n)[:, None] * topics
         out[start : start + n] = np.bincount(drawn.ravel(), minlength=n * topics).reshape(n, topics)
     return out
+
+
+def means_of_draws(values: Array, counts: Array) -> Array:
+    """Means over topics (the last axis), one for each draw: counts (draws, topics) → (draws, …); NaN is left out."""
+    known = ~np.isnan(values)
+    if known.all():
+        of_draws = counts.sum(axis=1).reshape(-1, *([1] * (values.ndim - 1)))
+        return np.asarray(np.moveaxis(values @ counts.T, -1, 0) / of_draws)
+    total = np.moveaxis(np.where(known, values, 0.0) @ counts.T, -1, 0)
+    n = np.moveaxis(known.astype(np.float64) @ counts.T, -1, 0)
+    return np.where(n > 0, total / np.maximum(n, 1.0), np.nan)
 
 
 def _drawn(

@@ -14,11 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError, AmbleError, MeasureError
-from amble.evaluation.scores import LEAST, Scores
+from amble.evaluation.scores import Scores
 from amble.measures import Measure
-from amble.rankings.alignment import byte_order
+from amble.rankings.alignment import byte_order, plain_mean
 
-__all__ = ["Differences", "Systems", "differences", "pairs_of", "systems_of"]
+__all__ = [
+    "Differences",
+    "Systems",
+    "differences",
+    "grid_unit",
+    "mean_differences",
+    "pairs_of",
+    "scores_by_measure",
+    "systems_of",
+]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,8 +67,13 @@ class Systems(NamedTuple):
     @property
     def unit(self) -> float:
         """The mesh of the grid on which differences are taken."""
-        largest = float(np.nanmax(np.abs(self.values), initial=0.0))
-        return float(2.0 ** np.ceil(np.log2(largest))) * _GRID if largest > 0 else 1.0
+        return grid_unit(self.values)
+
+
+def grid_unit(values: Array) -> float:
+    """The mesh of the grid on which differences of such scores are taken."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    return float(2.0 ** np.ceil(np.log2(largest))) * _GRID if largest > 0 else 1.0
 
 
 def systems_of(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Measure | None = None) -> Systems:
@@ -83,17 +97,14 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
     rankings = scores.rankings
     answered = np.zeros((len(scores.runs), len(scores.topics)), bool)
     answered[rankings.run, rankings.topic] = rankings.length > 0
-    values = scores.values[:, :, j]
     geometric = scores.parsed[j].declaration.aggregate == "geometric"
-    if geometric and not scores.standardised:
-        values = np.log(np.maximum(values, LEAST))
     order = byte_order(scores.topics)
     return Systems(
         scores.runs,
         rankings.labels,
         tuple(scores.topics[t] for t in order.tolist()),
         scores.measures[j],
-        values[:, order],
+        scores.averaged(j),
         answered[:, order],
         geometric,
         rankings.missing,
@@ -124,6 +135,18 @@ def _of_mapping(scores: Mapping[str, Mapping[str, float]], measure: str | Measur
         raise AmbleError(f"run {tuple(scores)[i]}, topic {names[t]}: score {values[i, t]}, expected a finite number")
     runs = tuple(scores)
     return Systems(runs, runs, names, str(measure or "score"), values, ~np.isnan(values), False, "skip")
+
+
+def scores_by_measure(scores: Scores) -> Array:
+    """Scores of at least two systems, of shape (measures, systems, topics); logarithms where means are geometric.
+
+    Topics are in the byte order of their ids.
+    """
+    if not isinstance(scores, Scores):
+        raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
+    if len(scores.runs) < 2:
+        raise AmbleError(f"found {len(scores.runs)} run, expected at least 2 to compare")
+    return np.stack([scores.averaged(j) for j in range(len(scores.measures))])
 
 
 def pairs_of(systems: Systems, baseline: str | None) -> tuple[Ints, Ints]:
@@ -175,3 +198,15 @@ def differences(systems: Systems, a: Ints, b: Ints) -> Iterator[tuple[slice, Dif
         shared = ~np.isnan(values)
         on_grid = np.where(shared, np.rint(values / unit) * unit, 0.0)
         yield rows, Differences(on_grid, shared, np.asarray(shared.sum(axis=1), np.int64), unit)
+
+
+def mean_differences(values: Array) -> Array:
+    """The mean difference of each system and each other, on the topics that both have: (…, n, topics) → (…, n, n)."""
+    known = ~np.isnan(values)
+    if known.all():
+        means = plain_mean(values)
+        return np.asarray(means[..., :, None] - means[..., None, :])
+    x, k = np.where(known, values, 0.0), known.astype(np.float64)
+    both = k @ np.swapaxes(k, -1, -2)
+    total = x @ np.swapaxes(k, -1, -2)
+    return np.asarray((total - np.swapaxes(total, -1, -2)) / np.maximum(both, 1.0))

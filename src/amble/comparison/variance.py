@@ -22,7 +22,7 @@ from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.table import Table
 
-__all__ = ["Anova", "anova", "complete_scores", "variance_of"]
+__all__ = ["Anova", "anova", "complete_scores", "error_variance", "variance_of"]
 
 Array = NDArray[np.float64]
 
@@ -117,6 +117,16 @@ def variance_of(values: Array, unit: float) -> tuple[Array, Array, float]:
     rest = values - grand - by_system[:, None] - by_topic
     rest = np.where(np.abs(rest) > 4 * unit, rest, 0.0)
     return by_system, by_topic, float(np.square(rest).sum())
+
+
+def error_variance(values: Array, unit: float) -> float:
+    """The mean square of the error: what system and topic effects leave over, by its degrees of freedom.
+
+    >>> error_variance(np.array([[1.0, 2.0], [2.0, 5.0]]), 1e-13)  # residuals ±0.5: 4 x 0.25 / (1 x 1)
+    1.0
+    """
+    systems, topics = values.shape
+    return float(variance_of(values, unit)[2] / ((systems - 1) * (topics - 1)))
 
 
 def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Measure | None = None) -> Anova:

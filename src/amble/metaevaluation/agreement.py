@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.p_values import reaches
+from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.errors import AlignError
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.samples import by_topic, check_seed, mean_differences, share, side_by_side
 from amble.metaevaluation.significance import all_pairs
+from amble.parallel import map_in_order, usual_threads
 from amble.table import Table
 
 __all__ = ["Agreement", "agreement", "p_values"]
@@ -101,14 +103,15 @@ def p_values(
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
     """P-values of all pairs of systems: (measures, systems, systems)."""
-    check_seed(seed)
-    values = by_topic(scores)
+    checks.seed(seed)
+    values = scores_by_measure(scores)
     _enough(values, scores.runs)
 
     def one(j: int) -> Array:
         return all_pairs(values[j], test, rounds, seed)
 
-    return np.stack(side_by_side(one, range(len(values)), 1 if test == "t" else threads, progress))
+    workers = 1 if test == "t" else usual_threads(threads)
+    return np.stack(list(map_in_order(one, range(len(values)), workers, progress=progress)))
 
 
 def _enough(values: Array, runs: tuple[str, ...]) -> None:
@@ -167,10 +170,10 @@ def agreement(
     AP       P@2    0.00  0.00  1.00  0.00  0.00  0.00  0.00
     RR       P@2    0.00  0.00  1.00  0.00  0.00  0.00  0.00
     """
-    alpha = share(alpha, "alpha")
+    alpha = checks.share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
     a, b = np.triu_indices(len(scores.runs), 1)
-    found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(by_topic(scores))[:, a, b]), 0.0)
+    found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(scores_by_measure(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)
     none = 1.0 - up - down
     some = up + down

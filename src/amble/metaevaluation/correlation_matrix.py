@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.resampling import means_of_draws
+from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.correlation import STATISTICS, places
-from amble.metaevaluation.samples import by_topic, check_seed, means_over, share, side_by_side, whole
+from amble.parallel import map_in_order, usual_threads
+from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
 __all__ = ["Correlations", "correlations"]
@@ -76,7 +80,7 @@ def correlations(
     *,
     statistic: str = "tau",
     resample: str | None = "topics",
-    repeats: int = 1000,
+    rounds: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
@@ -95,8 +99,8 @@ def correlations(
         For the intervals (percentiles of the bootstrap): draw topics with replacement, the same ones for all measures
         and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself, which
         tau-b passes over; the other statistics are not made for that, and take topics only.
-    repeats : int
-        How many draws.
+    rounds : int
+        How many times is drawn.
     confidence : float
     seed : int
     threads : int, optional
@@ -128,11 +132,11 @@ def correlations(
         raise AmbleError(f"resample={resample!r}: expected one of {', '.join(map(repr, RESAMPLE))} or None")
     if resample in ("systems", "both") and statistic != "tau":
         raise AmbleError(f"resample={resample!r}: a system drawn twice has no place in {statistic}; expected 'topics'")
-    confidence, repeats = share(confidence, "confidence"), whole(repeats, "repeats")
-    check_seed(seed)
+    confidence, rounds = checks.share(confidence, "confidence"), checks.whole(rounds, "rounds")
+    checks.seed(seed)
     of = STATISTICS[statistic]
-    values = by_topic(scores)
-    ranked = places(_all_there(means_over(values), scores))
+    values = scores_by_measure(scores)
+    ranked = places(_all_there(plain_mean(values)))
     found = of(ranked)
     np.fill_diagonal(found, np.where(ranked.max(axis=1) > 0, 1.0, np.nan))
     if resample is None:
@@ -141,19 +145,19 @@ def correlations(
     step = max(1, _CELLS // max(m * n * n * (n if statistic == "rbo" else 1), 1))
 
     def draw(start: int) -> tuple[Array, int]:
-        here = min(step, repeats - start)
+        here = min(step, rounds - start)
         rng = np.random.default_rng((seed, start))
         if resample == "systems":
-            means = np.broadcast_to(means_over(values), (here, m, n))
+            means = np.broadcast_to(plain_mean(values), (here, m, n))
         else:
-            means = means_over(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
+            means = means_of_draws(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
         if resample != "topics":
             means = np.take_along_axis(means, rng.integers(0, n, size=(here, 1, n)), axis=2)
         gap = np.asarray(np.isnan(means).any(axis=-1))  # a draw without any topic of some run ranks nothing
         ranks = of(places(np.where(gap[:, :, None], 0.0, means)))
         return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
 
-    parts = side_by_side(draw, range(0, repeats, step), threads, progress)
+    parts = list(map_in_order(draw, range(0, rounds, step), usual_threads(threads), progress=progress))
     drawn, left_out = np.concatenate([part for part, _ in parts]), sum(n for _, n in parts)
     tail = (1.0 - confidence) / 2.0
     nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
@@ -162,7 +166,7 @@ def correlations(
     return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
 
 
-def _all_there(means: Array, scores: Scores) -> Array:
+def _all_there(means: Array) -> Array:
     if np.isnan(means).any():
         raise AmbleError("a run without a topic has no place in a ranking; use missing='zero' and undefined='zero'")
     return means

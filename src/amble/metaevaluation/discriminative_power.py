@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.p_values import reaches
+from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.agreement import p_values
-from amble.metaevaluation.samples import by_topic, in_logarithms, mean_differences, share
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
@@ -117,10 +118,10 @@ def discriminative_power(
     AP       t     1.0000  0.0000
     P@2      t     0.0000  0.0000
     """
-    alpha = share(alpha, "alpha")
+    alpha = checks.share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
     a, b = np.triu_indices(len(scores.runs), 1)
     levels = p[:, a, b]
-    apart = np.abs(mean_differences(by_topic(scores))[:, a, b])
+    apart = np.abs(mean_differences(scores_by_measure(scores))[:, a, b])
     needed = np.where(reaches(levels, alpha), 0.0, apart).max(axis=1)
-    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, in_logarithms(scores))
+    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, scores.logarithms)

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.measures import Lists
-from amble.metaevaluation.samples import check_seed, whole
 from amble.rankings.alignment import Rankings
 
 __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "sampled_pools", "without_group"]
@@ -22,7 +22,7 @@ __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "samp
 Kept = NDArray[np.bool_]
 
 RELEVANT, NONRELEVANT = 1, 10  # how many of each a topic keeps at least, as Buckley and Voorhees (2004) have it
-_NEVER = np.iinfo(np.int32).max
+_NEVER = checks.INT32
 
 
 def judge_again(rankings: Rankings, kept: Kept) -> Lists:
@@ -115,9 +115,9 @@ def sampled_pools(
     for rate in rates:
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0.0 < rate <= 1.0:
             raise AmbleError(f"rate {rate!r}: expected a share above 0 and at most 1")
-    relevant, nonrelevant = whole(relevant, "relevant", 0), whole(nonrelevant, "nonrelevant", 0)
+    relevant, nonrelevant = checks.whole(relevant, "relevant", 0), checks.whole(nonrelevant, "nonrelevant", 0)
     if isinstance(seed, int):
-        check_seed(seed)
+        checks.seed(seed)
     qrels = rankings.qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     kind = 2 * topic + (qrels.grades >= rel)
@@ -143,12 +143,12 @@ def first_ranks(rankings: Rankings, runs: Sequence[int] | None = None) -> NDArra
 
 def depth_pool(rankings: Rankings, depth: int, runs: Sequence[int] | None = None) -> Kept:
     """The judged documents that some run ranks at this depth or above: a depth-k pool of these runs."""
-    return np.asarray(first_ranks(rankings, runs) <= whole(depth, "depth"))
+    return np.asarray(first_ranks(rankings, runs) <= checks.whole(depth, "depth"))
 
 
 def without_group(rankings: Rankings, runs: Sequence[int], depth: int = 100) -> Kept:
     """All judgments but those of documents that only these runs brought to a pool of some depth."""
-    whole(depth, "depth")
+    checks.whole(depth, "depth")
     others = np.setdiff1d(np.arange(len(rankings.runs)), np.asarray(runs, np.int64))
     mine, theirs = first_ranks(rankings, runs) <= depth, first_ranks(rankings, others.tolist()) <= depth
     return np.asarray(~mine | theirs)
@@ -163,7 +163,7 @@ def groups_by_prefix(runs: Sequence[str], length: int) -> dict[str, list[int]]:
     >>> groups_by_prefix(["acme1", "ACME2", "uni1"], 3)
     {'acm': [0, 1], 'uni': [2]}
     """
-    whole(length, "length")
+    checks.whole(length, "length")
     out: dict[str, list[int]] = {}
     for i, name in enumerate(runs):
         out.setdefault(name[:length].lower(), []).append(i)

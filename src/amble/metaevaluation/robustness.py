@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.evaluation.scores import aggregate, parse_measures
 from amble.measures import Lists, Measure
@@ -26,7 +27,7 @@ from amble.metaevaluation.reduced_pools import (
     sampled_pools,
     without_group,
 )
-from amble.metaevaluation.samples import check_seed, share, side_by_side, whole
+from amble.parallel import map_in_order, usual_threads
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table
 
@@ -107,7 +108,7 @@ class PoolEffect:
 
     def table(self, *, digits: int = 4, confidence: float = 0.95) -> Table:
         """A row a pool and measure: means over the repetitions, and between which values the middle of them lies."""
-        tail = (1.0 - share(confidence, "confidence")) / 2.0
+        tail = (1.0 - checks.share(confidence, "confidence")) / 2.0
         columns = ["pool", "judgments", "measure", "mean", "mean low", "mean high", "tau", "tau low", "tau high"]
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
@@ -146,7 +147,7 @@ def pool_effect(
     *,
     rates: Sequence[float] = RATES,
     depths: Sequence[int] = (),
-    repeats: int = 30,
+    rounds: int = 30,
     seed: int = 0,
     rel: float = 1,
     undefined: str = "zero",
@@ -165,7 +166,7 @@ def pool_effect(
     depths : sequence of int
         Instead: pools of the judged documents that some run ranks so high or higher. They are not random, so there is
         one repetition.
-    repeats : int
+    rounds : int
         How many times judgments are drawn.
     seed : int
     rel : float
@@ -194,8 +195,9 @@ def pool_effect(
     """
     parsed = parse_measures(measures)
     _enough(rankings)
-    check_seed(seed)
-    repeats = whole(repeats, "repeats")
+    checks.seed(seed)
+    rounds = checks.whole(rounds, "rounds")
+    workers = usual_threads(threads)
     if not len(rates) and not len(depths):
         raise AmbleError("no pools: expected rates or depths")
     scored = _Scored(rankings, parsed, undefined)
@@ -207,7 +209,8 @@ def pool_effect(
 
     if len(depths):
         names = [f"depth {k}" for k in depths]
-        found = [[x] for x in side_by_side(lambda k: cut(depth_pool(rankings, k)), depths, threads, progress)]
+        cuts = map_in_order(lambda k: cut(depth_pool(rankings, k)), depths, workers, progress=progress)
+        found = [[x] for x in cuts]
     else:
         names = [f"{100 * rate:g}%" for rate in rates]
         sampled_pools(rankings, rates, seed=seed, rel=rel)  # a wrong rate is found here, not on a thread
@@ -215,7 +218,8 @@ def pool_effect(
         def repetition(i: int) -> list[tuple[int, Array, Array]]:
             return [cut(kept) for kept in sampled_pools(rankings, rates, seed=(seed, i), rel=rel)]
 
-        found = [list(x) for x in zip(*side_by_side(repetition, range(repeats), threads, progress), strict=True)]
+        repeated = map_in_order(repetition, range(rounds), workers, progress=progress)
+        found = [list(x) for x in zip(*repeated, strict=True)]
     return PoolEffect(
         tuple(m.label for m in parsed),
         tuple(names),
@@ -336,7 +340,7 @@ def leave_out(
         own = int((~kept).sum()), int((~kept & relevant).sum())
         return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
 
-    found = side_by_side(one, list(by_place), threads, progress)
+    found = map_in_order(one, by_place, usual_threads(threads), progress=progress)
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
     names = tuple(m.label for m in parsed)
     sizes = tuple(map(len, by_place.values()))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.paired_tests import t_test
 from amble.comparison.resampling import bootstrap_test
 from amble.comparison.systems import Differences, Systems, differences, pairs_of
@@ -103,6 +104,4 @@ def all_pairs(scores: Array, test: str = "t", rounds: int = 1000, seed: int = 0)
     """P-values between all systems by one of `TESTS`."""
     if not isinstance(test, str) or test not in TESTS:
         raise AmbleError(f"test={test!r}: expected one of {', '.join(map(repr, TESTS))}")
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise AmbleError(f"rounds={rounds!r}: expected a whole number of at least 1")
-    return TESTS[test](np.asarray(scores, np.float64), int(rounds), seed)
+    return TESTS[test](np.asarray(scores, np.float64), checks.whole(rounds, "rounds", most=None), seed)

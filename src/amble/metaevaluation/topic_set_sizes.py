@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.systems import grid_unit, scores_by_measure
+from amble.comparison.variance import error_variance
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.samples import by_topic, in_logarithms, share
 from amble.table import Table
 
 __all__ = [
-    "error_variance",
     "power_of_t",
     "topics_for_interval",
     "topics_for_power",
@@ -36,23 +37,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 _MOST = 10_000_000
-
-
-def error_variance(scores: Array) -> float:
-    """The mean square of the error of (systems, topics): what system and topic effects leave over.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from amble.metaevaluation.topic_set_sizes import error_variance
-    >>> error_variance(np.array([[1.0, 2.0], [2.0, 5.0]]))  # residuals ±0.5: 4 x 0.25 / (1 x 1)
-    1.0
-    """
-    x = np.asarray(scores, np.float64)
-    if x.ndim != 2 or min(x.shape) < 2 or np.isnan(x).any():
-        raise AmbleError("expected scores of at least two systems on at least two topics, none left out")
-    rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0, keepdims=True) + x.mean()
-    return float(np.square(rest).sum() / ((x.shape[0] - 1) * (x.shape[1] - 1)))
 
 
 def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0.05) -> float:
@@ -73,14 +57,14 @@ def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0
     return float(1.0 - ncfdtr(1.0, topics - 1.0, topics * difference**2 / (2.0 * variance), critical))
 
 
-def width_of_interval(topics: int, variance: float, alpha: float = 0.05) -> float:
-    """How wide the interval of a difference is expected to be; variance is that of the error of one system."""
+def width_of_interval(topics: int, variance: float, confidence: float = 0.95) -> float:
+    """The expected width of the confidence interval of a difference; variance is that of the error of one system."""
     from scipy.special import gammaln, stdtrit
 
     if topics < 2:
         return math.inf
     mean = math.sqrt(2.0 / (topics - 1.0)) * math.exp(float(gammaln(topics / 2.0) - gammaln((topics - 1.0) / 2.0)))
-    return float(2.0 * stdtrit(topics - 1.0, 1.0 - alpha / 2.0) * math.sqrt(2.0 * variance / topics) * mean)
+    return float(2.0 * stdtrit(topics - 1.0, 0.5 + confidence / 2.0) * math.sqrt(2.0 * variance / topics) * mean)
 
 
 def _least(enough: Callable[[int], bool]) -> int:
@@ -108,11 +92,11 @@ def topics_for_power(difference: float, variance: float, *, power: float = 0.8, 
     """
     _check(difference, "difference")
     _check(variance, "variance")
-    power, alpha = share(power, "power"), share(alpha, "alpha")
+    power, alpha = checks.share(power, "power"), checks.share(alpha, "alpha")
     return _least(lambda n: power_of_t(n, difference, variance, alpha) >= power)
 
 
-def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -> int:
+def topics_for_interval(width: float, variance: float, *, confidence: float = 0.95) -> int:
     """The least number of topics with which the interval of a difference is expected to be no wider than a width.
 
     Examples
@@ -123,8 +107,8 @@ def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -
     """
     _check(width, "width")
     _check(variance, "variance")
-    alpha = share(alpha, "alpha")
-    return _least(lambda n: width_of_interval(n, variance, alpha) <= width)
+    confidence = checks.share(confidence, "confidence")
+    return _least(lambda n: width_of_interval(n, variance, confidence) <= width)
 
 
 def _check(value: Any, name: str) -> None:
@@ -170,14 +154,17 @@ def topics_needed(
     RR         0.2500  difference  0.2000     101
     RR         0.2500  interval    0.2000     195
     """
-    values = by_topic(scores)
-    if geometric := in_logarithms(scores):
+    alpha = checks.share(alpha, "alpha")
+    values = scores_by_measure(scores)
+    if geometric := scores.logarithms:
         raise AmbleError(f"{geometric[0]}: its mean is geometric, so its differences are those of logarithms; no plan")
     if np.isnan(values).any():
         raise AmbleError("some runs lack topics; use missing='zero' and undefined='zero'")
+    if values.shape[2] < 2:
+        raise AmbleError("expected scores of at least two systems on at least two topics, none left out")
     rows: list[list[Any]] = []
     for measure, x in zip(scores.measures, values, strict=True):
-        variance = error_variance(x)
+        variance = error_variance(x, grid_unit(x))
         if variance <= 0.0:
             raise AmbleError(f"{measure}: all runs differ by the same on all topics; there is no variance to plan with")
         rows += [
@@ -185,6 +172,7 @@ def topics_needed(
             for d in differences
         ]
         rows += [
-            [measure, variance, "interval", float(w), topics_for_interval(w, variance, alpha=alpha)] for w in widths
+            [measure, variance, "interval", float(w), topics_for_interval(w, variance, confidence=1.0 - alpha)]
+            for w in widths
         ]
     return Table(["measure", "variance", "goal", "size", "topics"], rows, digits=digits)
