@@ -735,7 +735,7 @@ def test_questions_of_why(scores: amble.Scores) -> None:
         amble.why(scores, "1", "AP")
     with pytest.raises(amble.AlignError, match="run 'z' is not among bm25"):
         amble.why(scores, "301", "AP", runs=["z"])
-    with pytest.raises(amble.MeasureError, match="say on which measure"):
+    with pytest.raises(amble.MeasureError, match="no measure given"):
         amble.why(scores, "301")
     with pytest.raises(amble.AlignError, match="found dict, expected rankings"):
         amble.why({}, "301", "AP")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import amble
-from amble.comparison.resampling import counts_of_draws, means_of_draws
+from amble.comparison.resampling import resampled_means, topic_counts
 from amble.comparison.systems import grid_unit, mean_differences, scores_by_measure
 from amble.comparison.variance import error_variance
 from amble.errors import AmbleError
@@ -249,7 +249,7 @@ def test_paired_t_at_its_ends() -> None:
 def test_bootstrap_levels_by_their_definition() -> None:
     x = np.random.default_rng(5).normal(size=(4, 9)) + np.arange(4)[:, None] * 0.3
     levels = bootstrap_levels(x, rounds=200, seed=8)
-    draws = counts_of_draws(9, 200, 8)  # how often each topic is drawn, round by round
+    draws = topic_counts(9, 200, 8)  # how often each topic is drawn, round by round
     for i, j in itertools.combinations(range(4), 2):
         d = x[i] - x[j]
         t = abs(d.mean()) / (d.std(ddof=1) / 3)
@@ -400,7 +400,7 @@ def test_draws_without_a_topic_of_a_run() -> None:
     assert 60 < found.left_out < 150
     assert found.low is not None
     assert np.isfinite(found.low).all()
-    assert str(found.table()).startswith(f"{found.left_out} draws without any topic of some run left out")
+    assert str(found.table()).startswith(f"{found.left_out} rounds without any topic of some run left out")
     assert correlations(made(values), rounds=300, threads=1).left_out == found.left_out
     assert correlations(random_scores(), rounds=20).left_out == 0
     values[0] = np.nan
@@ -535,9 +535,9 @@ def test_geometric_means_are_compared_by_logarithms() -> None:
     assert np.exp(plain_mean(scores_by_measure(scores)))[0].tolist() == pytest.approx(scores.means()[:, 0].tolist())
 
 
-def test_means_of_draws_leave_out_what_is_missing() -> None:
+def test_resampled_means_leave_out_what_is_missing() -> None:
     values = np.array([[1.0, np.nan, 4.0]])
-    assert means_of_draws(values, np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).tolist() == [[1.0], [4.0]]
+    assert resampled_means(values, np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).tolist() == [[1.0], [4.0]]
 
 
 def test_differences_over_the_topics_that_both_have() -> None:

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class AmbleError(ValueError):
-    """Anything amble refuses to do; the message says where, what was found and what was expected."""
+    """Base of all errors of amble; the message says where, what was found and what was expected."""
 
 
 class ReadError(AmbleError):

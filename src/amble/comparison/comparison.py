@@ -76,7 +76,7 @@ class Findings(NamedTuple):
 
 
 class Comparison:
-    """Systems, compared in pairs; made by `compare`.
+    """The comparison of pairs of systems; made by `compare`.
 
     Arrays have an entry a pair; the difference is that of the first system minus the second.
 
@@ -188,7 +188,7 @@ class Comparison:
         family = q.test in ("tukey", "anova")
         least, most = int(self.n.min()), int(self.n.max())
         topics = f"{most} topic{'s' * (most != 1)}" if least == most else f"{least} to {most} topics"
-        said = [
+        first = [
             f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
             SIDES[q.sides],
             f"alpha {q.alpha:g}",
@@ -196,20 +196,20 @@ class Comparison:
         ]
         if self.limit:
             needed = f" (at least {self.rounds_needed:,} are needed)" if self.rounds_needed else ""
-            said.append(f"too few {self.limit} to find any difference{needed}")
-        on = [topics]
+            first.append(f"too few {self.limit} to find any difference{needed}")
+        second = [topics]
         if self.left_out:
-            on.append(f"{self.left_out} more left out (a run has no score there)")
+            second.append(f"{self.left_out} more left out (a run has no score there)")
         if unpaired := int(np.count_nonzero(self.missing)):
             done = "scored 0" if self._treated == "zero" else "left out"
-            on.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
+            second.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
         if self.logarithms:
-            on.append("logarithms of the scores, as their mean is geometric")
-        on.append(f"{100 * (1 - q.alpha):g} % confidence intervals {INTERVALS[interval]}")
-        return ", ".join(said) + "\n" + ", ".join(on)
+            second.append("logarithms of the scores, as their mean is geometric")
+        second.append(f"{100 * (1 - q.alpha):g} % confidence intervals {INTERVALS[interval]}")
+        return ", ".join(first) + "\n" + ", ".join(second)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:
-        """A row a pair; the p-values of significant differences stand out.
+        """A table with a row a pair; the p-values of significant differences stand out.
 
         With ``full``, columns for programs, too: measure, test, sides, correction, alpha, statistic, topics, missing.
         """

@@ -56,7 +56,7 @@ class Contributions:
     ----------
     topic, measure : str
     runs, docs : tuple of str
-        Documents that add something to one of the scores, those that differ most between runs first.
+        Documents that add something to one of the scores, the largest differences between runs first.
     grades : ndarray
         Of each document.
     ranks : ndarray of int
@@ -90,7 +90,7 @@ class Contributions:
         return f"{self.measure} on topic {self.topic}: contributions are {_KINDS[self.kind]}; {end}"
 
     def table(self, *, digits: int = 4, long: bool = False) -> Table:
-        """A row a document, the scores last; with two runs also their difference.
+        """A table with a row a document, the scores last; with two runs also their difference.
 
         Long: rows of measure, topic, doc, grade, run, rank, contribution.
         """
@@ -173,7 +173,7 @@ def why(
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them, or scores")
     if measure is None:
-        raise MeasureError("say on which measure, such as 'AP'")
+        raise MeasureError("no measure given, expected one, such as 'AP'")
     m = parse(measure)
     if topic not in rankings.topics:
         known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
@@ -321,7 +321,7 @@ def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
 
 
 def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
-    """For a walk: by its weights, or rank by rank where a gain is worth more or less by its size."""
+    """For a walk: by its weights, or rank by rank where the worth of a gain depends on its size."""
     stroll = stroll_on(walk, gains.lists, i)
     y = gains_on(gains, i)
     if question == "order1" and walk.utility.separable:
@@ -341,16 +341,13 @@ def _losses_without(m: Measure, lists: Lists, rows: NDArray[np.int64], at: list[
     """What the score of each list loses if the judgment of each document is taken away; the largest grade stays."""
     scored = m.scores(lists)
     out = np.zeros((rows.size, len(at)))
-    line = Progress(f"contributions to {m}")
-    try:
+    with Progress(f"contributions to {m}") as line:
         for r, i in enumerate(at):
             for start in range(0, rows.size if i is not None else 0, _CHUNK):
                 chunk = slice(start, start + _CHUNK)
                 if i is not None:
                     out[chunk, r] = scored[i] - m.scores(_without(lists, i, rows[chunk], condensed))
                 line(r * rows.size + start, len(at) * rows.size)
-    finally:
-        line.close()
     return np.where(np.abs(out) > 1e-12, out, 0.0)
 
 

@@ -48,7 +48,7 @@ def compare(
     interval: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Compare runs on a measure, topic by topic.
+    """Test the differences of runs on a measure, topic by topic.
 
     Parameters
     ----------
@@ -105,11 +105,8 @@ def compare(
         kept = systems.complete
         topics = tuple(t for t, keep in zip(systems.topics, kept.tolist(), strict=True) if keep)
         systems = systems._replace(values=values, answered=systems.answered[:, kept], topics=topics)
-    line = Progress(f"comparing on {systems.measure}")
-    try:
+    with Progress(f"comparing on {systems.measure}") as line:
         found, how, limit = _test(systems, a, b, design, progress or line)
-    finally:
-        line.close()
     return Comparison(systems, (a, b), design, found, how=how, left_out=left_out, limit=limit)
 
 

@@ -39,7 +39,7 @@ _CELLS = 1 << 20  # pairs x topics held at once
 class Systems(NamedTuple):
     """Scores of systems on one measure: ``values`` has a row a system, a column a topic, NaN where there is none.
 
-    Topics are in the byte order of their ids, whatever the order they came in, so that draws fall on the same topics.
+    Topics are in the byte order of their ids, whatever the order they came in, so that the same topics are drawn.
     """
 
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ def grid_unit(values: Array) -> float:
 
 
 def systems_of(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Measure | None = None) -> Systems:
-    """Take the scores of one measure."""
+    """The scores of one measure."""
     if isinstance(scores, Scores):
         return _of_scores(scores, measure)
     if isinstance(scores, Mapping):
@@ -150,7 +150,7 @@ def scores_by_measure(scores: Scores) -> Array:
 
 
 def pairs_of(systems: Systems, baseline: str | None) -> tuple[Ints, Ints]:
-    """Which are compared: every other system with the baseline, or each with all that come after it."""
+    """The places of the systems of each pair: all others and the baseline, or each and all that come after it."""
     n = len(systems.names)
     if n < 2:
         raise AmbleError(f"{n} run{'s' * (n != 1)} to compare, expected at least 2")
@@ -177,7 +177,7 @@ class Differences(NamedTuple):
 
     @property
     def centred(self) -> Array:
-        """The differences less their mean; 0 on topics that are not shared."""
+        """The differences minus their mean; 0 on topics that are not shared."""
         return np.where(self.shared, self.values - self.mean[:, None], 0.0)
 
     @property
@@ -189,7 +189,7 @@ class Differences(NamedTuple):
 
 
 def differences(systems: Systems, a: Ints, b: Ints) -> Iterator[tuple[slice, Differences]]:
-    """The differences of all pairs, some pairs at a time."""
+    """Yield the differences of all pairs, some pairs at a time."""
     unit = systems.unit
     step = max(1, _CELLS // max(len(systems.topics), 1))
     for start in range(0, a.size, step):

@@ -1,4 +1,4 @@
-"""Do two measures find the same differences between systems? (Moffat, Thomas and Scholer, 2012, section 4.)
+"""Agreement of measures on significant differences between systems (Moffat, Thomas and Scholer, 2012, section 4).
 
 Every pair of systems is tested with every measure. Two measures then agree or disagree on a pair in one of five ways:
 
@@ -7,8 +7,8 @@ Every pair of systems is tested with every measure. Two measures then agree or d
 * **SN**, **NS**: only the first, only the second finds one;
 * **NN**: neither does.
 
-The *discriminative power* of a measure is the share of pairs it finds different: SSA with itself. The *class agreement*
-on significance is 2 SSA / (2 SSA + SN + NS), that on non-significance 2 NN / (2 NN + SN + NS).
+The *discriminative power* of a measure is the share of pairs with a significant difference: SSA with itself. The *class
+agreement* on significance is 2 SSA / (2 SSA + SN + NS), that on non-significance 2 NN / (2 NN + SN + NS).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Agreement:
         Pairs of systems.
     test : str
     alpha : float
-        The level: a difference is significant if p is at most alpha.
+        A difference is significant if p is at most alpha.
     counts : dict
         ``{"SSA": array, …}``: for each of the five ways, (measures, measures) counts of pairs of systems; the first
         measure is the row.
@@ -79,7 +79,7 @@ class Agreement:
         return np.asarray(np.divide(both, all_of, out=np.full(both.shape, np.nan), where=all_of > 0))
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a pair of measures: the five shares and the two class agreements."""
+        """A table with a row a pair of measures: the five shares and the two class agreements."""
         columns = ["measure", "other", *KINDS, "2SSA", "2NN"]
         rows: list[list[Any]] = []
         for i, one in enumerate(self.measures):
@@ -137,14 +137,14 @@ def agreement(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Agreement:
-    """Count on how many pairs of systems measures agree.
+    """On how many pairs of systems measures agree.
 
     Parameters
     ----------
     scores : Scores
         Of at least two runs.
     alpha : float
-        The level of the tests.
+        Of the tests.
     test : {"t", "bootstrap", "tukey"}
         The paired t-test, the paired bootstrap test, or the randomised Tukey HSD; all two-sided.
     rounds, seed : int

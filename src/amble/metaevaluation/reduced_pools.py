@@ -1,4 +1,4 @@
-"""Pools cut down: which judgments are kept, and the same lists seen with these only.
+"""Smaller pools: which judgments are kept, and the same lists with these judgments only.
 
 Rankings hold the row of each judgment, so judging again costs no reading: rows that are not kept are taken out of the
 table, and with them their hits. What comes out is what aligning the same runs with a qrels file of the kept lines
@@ -89,7 +89,7 @@ def sampled_pools(
     relevant: int = RELEVANT,
     nonrelevant: int = NONRELEVANT,
 ) -> list[Kept]:
-    """Random parts of the judgments, one for each rate: relevant and non-relevant ones are drawn apart, topic by topic.
+    """Random samples of the judgments, one for each rate; relevant and non-relevant ones are drawn apart, by topic.
 
     One random order of each topic's documents serves all the rates, so that a smaller pool is part of a larger one. Of
     n documents the first floor(rate x n) are kept, but at least ``relevant`` and ``nonrelevant`` of either kind, or all
@@ -155,7 +155,7 @@ def without_group(rankings: Rankings, runs: Sequence[int], depth: int = 100) -> 
 
 
 def groups_by_prefix(runs: Sequence[str], length: int) -> dict[str, list[int]]:
-    """Group runs whose names start alike: by their first letters, whatever the case.
+    """Groups of runs whose names start with the same letters, whatever the case.
 
     Examples
     --------

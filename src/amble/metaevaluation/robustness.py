@@ -1,7 +1,7 @@
-"""What measures say when judgments are missing: scores and rankings with cut-down pools beside those with all of them.
+"""Robustness of measures to missing judgments: scores and rankings of runs with smaller pools.
 
 As Buckley and Voorhees (2004) did and Ferrante, Ferro and Maistro (2014, Figures 3 and 4) after them: judgments are
-taken away at random, and each measure is asked for its mean over all runs and topics, and for Kendall's tau-b between
+taken away at random; of each measure, the mean over all runs and topics is computed, and Kendall's tau-b between
 its ranking of the runs and the one with the full pool.
 """
 
@@ -80,7 +80,7 @@ def _taus(full: Array, cut: Array) -> Array:
 
 @dataclass(frozen=True)
 class PoolEffect:
-    """What cutting a pool does to measures; made by `pool_effect`.
+    """The effect of smaller pools on measures; made by `pool_effect`.
 
     Attributes
     ----------
@@ -88,11 +88,11 @@ class PoolEffect:
     pools : tuple of str
         What was kept, such as ``"70%"`` or ``"depth 10"``.
     sizes : ndarray
-        Judgments kept: (pools, repetitions).
+        Judgments kept: (pools, rounds).
     full : ndarray
         With all judgments, the mean over runs and topics of each measure.
     means, taus : ndarray
-        Of shape (pools, repetitions, measures): the mean over runs and topics, and tau-b of the ranking of runs with
+        Of shape (pools, rounds, measures): the mean over runs and topics, and tau-b of the ranking of runs with
         that of the full pool.
     judgments : int
         How many there are in all.
@@ -107,7 +107,7 @@ class PoolEffect:
     judgments: int
 
     def table(self, *, digits: int = 4, confidence: float = 0.95) -> Table:
-        """A row a pool and measure: means over the repetitions, and between which values the middle of them lies."""
+        """A table with a row a pool and measure: means over rounds, and the ends of the middle ``confidence``."""
         tail = (1.0 - checks.share(confidence, "confidence")) / 2.0
         columns = ["pool", "judgments", "measure", "mean", "mean low", "mean high", "tau", "tau low", "tau high"]
         rows: list[list[Any]] = []
@@ -124,7 +124,7 @@ class PoolEffect:
 
     @property
     def kept(self) -> str:
-        """What the pools are numbered by."""
+        """What the numbers of `numbered` are: depths, or percents of judgments."""
         return "depth of the pool" if self.pools[0].startswith("depth") else "judgments kept, percent"
 
     def numbered(self, *, confidence: float = 0.95) -> Table:
@@ -138,7 +138,7 @@ class PoolEffect:
         return Table(["kept", *table.columns[1:]], rows)
 
     def __repr__(self) -> str:
-        return f"PoolEffect({len(self.measures)} measures, {', '.join(self.pools)}; {self.means.shape[1]} repetitions)"
+        return f"PoolEffect({len(self.measures)} measures, {', '.join(self.pools)}; {self.means.shape[1]} rounds)"
 
 
 def pool_effect(
@@ -154,7 +154,7 @@ def pool_effect(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PoolEffect:
-    """Score runs with cut-down pools.
+    """Scores and rankings of runs with smaller pools, beside those with the full pool.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def pool_effect(
         Shares of the judgments to keep at random; see `sampled_pools`.
     depths : sequence of int
         Instead: pools of the judged documents that some run ranks so high or higher. They are not random, so there is
-        one repetition.
+        one round.
     rounds : int
         How many times judgments are drawn.
     seed : int
@@ -215,11 +215,11 @@ def pool_effect(
         names = [f"{100 * rate:g}%" for rate in rates]
         sampled_pools(rankings, rates, seed=seed, rel=rel)  # a wrong rate is found here, not on a thread
 
-        def repetition(i: int) -> list[tuple[int, Array, Array]]:
+        def one_round(i: int) -> list[tuple[int, Array, Array]]:
             return [cut(kept) for kept in sampled_pools(rankings, rates, seed=(seed, i), rel=rel)]
 
-        repeated = map_in_order(repetition, range(rounds), workers, progress=progress)
-        found = [list(x) for x in zip(*repeated, strict=True)]
+        of_rounds = map_in_order(one_round, range(rounds), workers, progress=progress)
+        found = [list(x) for x in zip(*of_rounds, strict=True)]
     return PoolEffect(
         tuple(m.label for m in parsed),
         tuple(names),
@@ -240,7 +240,7 @@ def _enough(rankings: Rankings) -> None:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What happens to runs whose group did not help to make the pool; made by `leave_out`.
+    """Scores of runs without the judgments that only their group brought to the pool; made by `leave_out`.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class LeftOut:
     ungrouped: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a group and measure."""
+        """A table with a row a group and measure."""
         columns = ["group", "runs", "unique", "relevant", "measure", "full", "without", "change", "tau", "moved"]
         rows: list[list[Any]] = []
         for i, group in enumerate(self.groups):
@@ -299,7 +299,7 @@ def leave_out(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LeftOut:
-    """Leave out one group of runs after the other: what would its runs score, had it not helped to make the pool?
+    """Scores of the runs of each group without the judgments that only this group brought to the pool.
 
     Parameters
     ----------

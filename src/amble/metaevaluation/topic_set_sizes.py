@@ -1,12 +1,12 @@
-"""How many topics an experiment needs (Sakai, 2016).
+"""Topic set size design: how many topics an experiment needs (Sakai, 2016).
 
 A score is taken as system effect + topic effect + error (two-way analysis of variance without replication). The
-variance of the error, estimated by its mean square, tells how much the difference of two systems varies from topic to
-topic: twice as much. From it follow
+variance of the error, estimated by its mean square, determines how much the difference of two systems varies from topic
+to topic: twice as much. From it follow
 
 * the least n for which a paired t-test at level alpha finds a difference of d with probability 1 - beta (its statistic
   is then non-central, with √n d / √(2 σ²)), and
-* the least n for which the interval of a difference is expected to be no wider than δ: its mean width is
+* the least n for which the confidence interval of a difference is expected to be no wider than δ: its mean width is
   2 t(n - 1) √(2 σ²) c / √n, c = √(2 / (n - 1)) Γ(n / 2) / Γ((n - 1) / 2) being the mean of the estimated deviation as a
   share of the true one.
 """
@@ -97,7 +97,7 @@ def topics_for_power(difference: float, variance: float, *, power: float = 0.8, 
 
 
 def topics_for_interval(width: float, variance: float, *, confidence: float = 0.95) -> int:
-    """The least number of topics with which the interval of a difference is expected to be no wider than a width.
+    """The least number of topics for a confidence interval of a difference of no more than an expected width.
 
     Examples
     --------
@@ -134,9 +134,10 @@ def topics_needed(
     differences : sequence of float
         Differences of means that a paired t-test is to find.
     widths : sequence of float
-        Widths of intervals of differences.
+        Widths of confidence intervals of differences.
     power, alpha : float
-        The probability to find a difference that is there, and the level; intervals are of 1 - alpha.
+        The probability to find a difference that is there, and the level of the test;
+        confidence intervals are of 1 - alpha.
     digits : int
 
     Returns
@@ -166,7 +167,7 @@ def topics_needed(
     for measure, x in zip(scores.measures, values, strict=True):
         variance = error_variance(x, grid_unit(x))
         if variance <= 0.0:
-            raise AmbleError(f"{measure}: all runs differ by the same on all topics; there is no variance to plan with")
+            raise AmbleError(f"{measure}: differences are the same on all topics; there is no variance to plan with")
         rows += [
             [measure, variance, "difference", float(d), topics_for_power(d, variance, power=power, alpha=alpha)]
             for d in differences
