@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
     path = Path(argv[0] if argv else "reproduced/ferrante2014_pools.svg")
     path.parent.mkdir(parents=True, exist_ok=True)
     check_file(path)
-    effect = pool_effect(published.trec8(), measures(), repeats=30, seed=2014)
+    effect = pool_effect(published.trec8(), measures(), rounds=30, seed=2014)
     say(effect.table().text())
     say()
     for claim, holds in claims(effect):

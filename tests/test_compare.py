@@ -75,7 +75,9 @@ def test_the_table_names_what_was_asked(scores: amble.Scores) -> None:
         "AP: Wilcoxon's signed-rank test (exact), one-sided (greater), alpha 0.1, "
         "Benjamini and Hochberg's correction of 5 comparisons with bm25"
     )
-    assert head[1] == ("25 topics, some missing on one side in 1 comparison (scored 0), 90 % intervals by Student's t")
+    assert head[1] == (
+        "25 topics, some missing on one side in 1 comparison (scored 0), 90 % confidence intervals by Student's t"
+    )
     assert head[2].split()[:4] == ["run", "mean", "difference", "low"]
     assert len(head) == 3 + 5
     table = found.table()
@@ -429,9 +431,9 @@ def test_wording_of_captions() -> None:
     found = amble.compare(of(*values), correction="none")
     assert "alpha 0.05, 6 comparisons without correction\n" in found.caption
     found = amble.compare(of(*values), test="tukey", rounds=99)
-    assert "95 % intervals simultaneous, by randomisation" in found.caption
+    assert "95 % confidence intervals simultaneous, by randomisation" in found.caption
     letters = found.letters()
-    assert "95 % intervals by Student's t, runs that share a letter do not differ" in letters.caption
+    assert "95 % confidence intervals by Student's t, no significant difference found between runs" in letters.caption
     assert "simultaneous" not in letters.caption
     for row in letters:
         i = found.runs.index(str(row[0]))
@@ -586,7 +588,7 @@ def test_letters_follow_the_means(scores: amble.Scores) -> None:
     letters = dict(zip(table["run"], table["letters"], strict=True))
     for (a, b), differ in zip(found.pairs, found.significant.tolist(), strict=True):
         assert bool(set(str(letters[a])) & set(str(letters[b]))) != differ
-    assert "runs that share a letter do not differ" in str(table)
+    assert "no significant difference found between runs that share a letter" in str(table)
     with pytest.raises(amble.AmbleError, match="letters need all pairs, and two sides"):
         amble.compare(scores, "AP", baseline="bm25").letters()
     with pytest.raises(amble.AmbleError, match="letters need all pairs, and two sides"):
@@ -606,7 +608,7 @@ def test_parts_of_users_add_up(scores: amble.Scores, name: str) -> None:
         found = amble.why(scores.rankings, topic, name)
         assert found.adds_up
         assert found.kind != "removed"
-        assert found.parts.sum(axis=0) == pytest.approx(wanted.values[:, scores.topics.index(topic), 0])
+        assert found.values.sum(axis=0) == pytest.approx(wanted.values[:, scores.topics.index(topic), 0])
 
 
 def test_parts_of_ap_by_hand() -> None:
@@ -616,7 +618,7 @@ def test_parts_of_ap_by_hand() -> None:
         "y": {"1": {"u": 9.0, "d": 8.0, "a": 7.0}},
     }
     found = amble.why(amble.align(qrels, runs), "1", "AP")
-    parts = dict(zip(found.docs, found.parts.tolist(), strict=True))
+    parts = dict(zip(found.docs, found.values.tolist(), strict=True))
     # precision at the rank over four relevant documents: x finds a at 1, b at 3, d at 5; y finds d at 2, a at 3
     assert parts["a"] == pytest.approx([1 / 4, 2 / 3 / 4])
     assert parts["b"] == pytest.approx([2 / 3 / 4, 0])
@@ -636,7 +638,7 @@ def test_parts_of_static_users_by_hand() -> None:
     runs = {"x": {"1": {"a": 3.0, "u": 2.0, "b": 1.0}}, "y": {"1": {"b": 2.0, "a": 1.0}}}
     rankings = amble.align(qrels, runs)
     parts = {
-        name: dict(zip(found.docs, found.parts.tolist(), strict=True))
+        name: dict(zip(found.docs, found.values.tolist(), strict=True))
         for name in ("RBP(p=0.5)", "P@5", "DCG", "nDCG", "R", "ERR")
         for found in [amble.why(rankings, "1", name)]
     }
@@ -662,7 +664,7 @@ def test_parts_of_what_is_no_user() -> None:
     assert not found.adds_up
     assert found.kind == "removed"
     assert "they do not add up to the score" in found.caption
-    for doc, parts in zip(found.docs, found.parts.tolist(), strict=True):
+    for doc, parts in zip(found.docs, found.values.tolist(), strict=True):
         left = {"1": {d: g for d, g in qrels["1"].items() if d != doc}, "2": qrels["2"]}
         without = amble.evaluate(left, runs, "bpref")
         assert parts == pytest.approx((scores.values - without.values)[:, 0, 0].tolist())
@@ -677,7 +679,7 @@ def test_parts_are_what_is_lost(demo: Any, name: str, unjudged: Any) -> None:
     scores = amble.evaluate(qrels, runs, name, unjudged=unjudged)
     found = amble.why(scores, topic)
     assert found.kind == "removed"
-    for doc, parts in list(zip(found.docs, found.parts.tolist(), strict=True))[:3]:
+    for doc, parts in list(zip(found.docs, found.values.tolist(), strict=True))[:3]:
         left = {t: {d: g for d, g in grades.items() if (t, d) != (topic, doc)} for t, grades in qrels.items()}
         without = amble.evaluate(left, runs, name, unjudged=unjudged)
         assert parts == pytest.approx((scores.values - without.values)[:, 0, 0].tolist(), abs=1e-9)
@@ -688,7 +690,7 @@ def test_parts_of_the_only_judgment() -> None:
     runs = {"x": {"1": {"a": 2.0, "u": 1.0}, "2": {"b": 1.0}}, "y": {"1": {"u": 2.0}, "2": {"b": 1.0}}}
     for unjudged in ("zero", "condense"):
         found = amble.why(amble.align(qrels, runs, unjudged=unjudged), "1", "bpref")
-        assert (found.docs, found.parts.tolist()) == (("a",), [[1.0, 0.0]])
+        assert (found.docs, found.values.tolist()) == (("a",), [[1.0, 0.0]])
 
 
 def test_parts_where_runs_have_no_list() -> None:
@@ -696,7 +698,7 @@ def test_parts_where_runs_have_no_list() -> None:
     runs = {"x": {"1": {"a": 1.0}, "2": {"b": 1.0}}, "y": {"2": {"b": 1.0}}}
     for missing in ("zero", "skip"):
         found = amble.why(amble.align(qrels, runs, missing=missing), "1", "AP")
-        assert found.parts.tolist() == [[1.0, 0.0]]
+        assert found.values.tolist() == [[1.0, 0.0]]
         assert found.scores[0] == 1
         assert found.scores[1] == 0 or missing == "skip"
         assert found.adds_up
@@ -713,7 +715,7 @@ def test_parts_where_lists_are_cut_or_condensed(demo: Any) -> None:
         for measure in scores.measures:
             found = amble.why(scores, scores.topics[1], measure, runs=["rerank", "hybrid"])
             wanted = [scores[run, measure][1] for run in ("rerank", "hybrid")]
-            assert found.parts.sum(axis=0) == pytest.approx(wanted)
+            assert found.values.sum(axis=0) == pytest.approx(wanted)
             # ranks are those that were shown
             documents = amble.read_runs(str(demo.runs[5]))[0].documents(ties=options.get("ties", "docno"))
             shown = [doc for doc, _ in documents[scores.topics[1]]]
@@ -725,15 +727,15 @@ def test_questions_of_why(scores: amble.Scores) -> None:
     assert amble.why(scores, "301", "AP", runs="hybrid").runs == ("hybrid",)
     three = amble.why(scores, "301", "AP", runs=["hybrid", "bm25", "dense"])
     assert "difference" not in three.table().columns
-    assert repr(three).startswith("Reasons(")
+    assert repr(three).startswith("Contributions(")
     long = three.table(long=True)
-    assert long.columns == ("measure", "topic", "doc", "grade", "run", "rank", "part")
+    assert long.columns == ("measure", "topic", "doc", "grade", "run", "rank", "contribution")
     assert len(long) == 3 * (len(three.docs) + 1)
     with pytest.raises(amble.AlignError, match="topic '1' is not among the 25 topics scored: 301"):
         amble.why(scores, "1", "AP")
     with pytest.raises(amble.AlignError, match="run 'z' is not among bm25"):
         amble.why(scores, "301", "AP", runs=["z"])
-    with pytest.raises(amble.MeasureError, match="say on which measure"):
+    with pytest.raises(amble.MeasureError, match="no measure given"):
         amble.why(scores, "301")
     with pytest.raises(amble.AlignError, match="found dict, expected rankings"):
         amble.why({}, "301", "AP")  # type: ignore[arg-type]
@@ -776,7 +778,7 @@ def test_command_for_programs(amble_cli: CLI, files: list[str], scores: amble.Sc
     assert letters.splitlines()[0] == "measure,run,mean,low,high,letters"
     assert len(letters.splitlines()) == 13
     why = amble_cli("compare", *files[:3], "--why", "301", "--format", "csv", "--quiet").stdout
-    assert why.splitlines()[0] == "measure,topic,doc,grade,run,rank,part"
+    assert why.splitlines()[0] == "measure,topic,doc,grade,run,rank,contribution"
 
 
 def test_command_letters_anova_and_why(amble_cli: CLI, files: list[str], tmp_path: Path) -> None:

@@ -26,9 +26,8 @@ from statsmodels.stats.multitest import multipletests
 
 import amble
 from amble.comparison.corrections import adjust
-from amble.comparison.resampling import counts_of_draws
-from amble.comparison.studentised_range import critical_range, exceeds
-from amble.comparison.tukey import critical_difference, dealt_ranges, range_p
+from amble.comparison.resampling import topic_counts
+from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
 
 Array = NDArray[np.float64]
 SIDES = {"two": "two-sided", "greater": "greater", "less": "less"}
@@ -285,12 +284,12 @@ def test_bootstrap_in_so_many_words(kind: str, sides: str) -> None:
     for seed, topics in enumerate((4, 9, 30)):
         x, y = drawn(kind, topics, seed)
         found = pair(x, y, test="bootstrap", sides=sides, rounds=400, seed=seed)
-        wanted = plain_bootstrap((x - y).tolist(), counts_of_draws(topics, 400, seed), sides)
+        wanted = plain_bootstrap((x - y).tolist(), topic_counts(topics, 400, seed), sides)
         assert found.p[0] == pytest.approx(wanted, rel=1e-12)
 
 
 def test_draws_are_with_replacement() -> None:
-    draws = counts_of_draws(7, 1000, 3)
+    draws = topic_counts(7, 1000, 3)
     assert (draws.sum(axis=1) == 7).all()
     # binomial(7, 1/7): mean 1, variance 6/7
     assert draws.mean() == 1
@@ -317,12 +316,12 @@ def plain_bca(d: list[float], draws: Any, probabilities: tuple[float, float]) ->
 @pytest.mark.parametrize("kind", ["normal", "skewed"])
 def test_intervals_by_the_bootstrap(kind: str) -> None:
     x, y = drawn(kind, 25, 11)
-    draws = counts_of_draws(25, 1000, 4)
+    draws = topic_counts(25, 1000, 4)
     means = draws @ (x - y) / 25
     percentile = pair(x, y, interval="percentile", rounds=1000, seed=4, alpha=0.1)
     assert (percentile.low[0], percentile.high[0]) == pytest.approx(np.quantile(means, [0.05, 0.95]), rel=1e-9)
     bca = pair(x, y, test="bootstrap", rounds=1000, seed=4, alpha=0.1)
-    assert bca.question.interval == "bca"
+    assert bca.design.interval == "bca"
     assert [bca.low[0], bca.high[0]] == pytest.approx(plain_bca((x - y).tolist(), draws, (0.05, 0.95)), rel=1e-9)
     less = pair(x, y, test="bootstrap", rounds=1000, seed=4, alpha=0.1, sides="less")
     assert less.low[0] == -math.inf

@@ -147,7 +147,7 @@ def test_many_lists_and_one_are_the_same(text: str) -> None:
     if text == "PH(model='ERR',end='stop')":  # no such sum, with or without a cut
         assert why.kind == amble.why(rankings, "1", text).kind == "removed"
         return
-    np.testing.assert_allclose(why.parts.sum(axis=0), want, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(why.values.sum(axis=0), want, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(

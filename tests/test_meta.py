@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import amble
-from amble.comparison.resampling import counts_of_draws
+from amble.comparison.resampling import resampled_means, topic_counts
+from amble.comparison.systems import grid_unit, mean_differences, scores_by_measure
+from amble.comparison.variance import error_variance
 from amble.errors import AmbleError
 from amble.metaevaluation import (
     agreement,
@@ -25,17 +27,16 @@ from amble.metaevaluation import (
     tau_ap,
 )
 from amble.metaevaluation.correlation import places
-from amble.metaevaluation.samples import by_topic, mean_differences, means_over, side_by_side
 from amble.metaevaluation.significance import bootstrap_levels, paired_t, tukey_hsd
 from amble.metaevaluation.swaps import Swaps
 from amble.metaevaluation.topic_set_sizes import (
-    error_variance,
     power_of_t,
     topics_for_interval,
     topics_for_power,
     topics_needed,
     width_of_interval,
 )
+from amble.rankings.alignment import plain_mean
 
 SOME = st.integers(3, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n)] * 2))
 TELLING = SOME.filter(lambda xy: len(set(xy[0])) > 1 and len(set(xy[1])) > 1)
@@ -166,24 +167,24 @@ def test_rankings_that_say_nothing() -> None:
 def test_matrix(statistic: str) -> None:
     scores = random_scores(measures=3)
     alone = {"tau": kendall, "tau_ap": tau_ap, "rho": spearman, "rbo": rbo}[statistic]
-    found = correlations(scores, statistic=statistic, repeats=200, seed=3)
+    found = correlations(scores, statistic=statistic, rounds=200, seed=3)
     means = scores.means()
     for i, j in itertools.combinations(range(3), 2):
         assert found.values[i, j] == pytest.approx(alone(means[:, i], means[:, j]), abs=1e-12)
         assert found.low is not None
         assert found.high is not None
         assert -1 <= found.low[i, j] <= found.high[i, j] <= 1
-    again = correlations(scores, statistic=statistic, repeats=200, seed=3, threads=1)
+    again = correlations(scores, statistic=statistic, rounds=200, seed=3, threads=1)
     assert np.array_equal(found.low, again.low)
     assert np.array_equal(found.high, again.high)
-    assert not np.array_equal(found.low, correlations(scores, statistic=statistic, repeats=200, seed=4).low)
+    assert not np.array_equal(found.low, correlations(scores, statistic=statistic, rounds=200, seed=4).low)
     assert correlations(scores, statistic=statistic, resample=None).low is None
 
 
 def test_a_measure_that_ties_all_runs() -> None:
     values = random_scores().values.copy()
     values[:, :, 1] = 0.5
-    found = correlations(made(values), repeats=20)
+    found = correlations(made(values), rounds=20)
     assert found.low is not None
     assert math.isnan(found.values[0, 1])
     assert math.isnan(found.low[0, 1])
@@ -192,7 +193,7 @@ def test_a_measure_that_ties_all_runs() -> None:
 
 def test_intervals_are_percentiles_of_means_over_drawn_topics() -> None:
     scores = random_scores(runs=5, topics=8)
-    found = correlations(scores, repeats=300, seed=11)
+    found = correlations(scores, rounds=300, seed=11)
     rng = np.random.default_rng((11, 0))
     drawn = []
     for counts in rng.multinomial(8, np.full(8, 1 / 8), size=300):
@@ -207,7 +208,7 @@ def test_intervals_are_percentiles_of_means_over_drawn_topics() -> None:
 def test_systems_can_be_drawn_too() -> None:
     scores = random_scores(runs=8)
     for resample in ("systems", "both"):
-        found = correlations(scores, resample=resample, repeats=100)
+        found = correlations(scores, resample=resample, rounds=100)
         assert found.low is not None
         assert found.low[0, 1] < found.values[0, 1]
         with pytest.raises(AmbleError, match="drawn twice"):
@@ -248,7 +249,7 @@ def test_paired_t_at_its_ends() -> None:
 def test_bootstrap_levels_by_their_definition() -> None:
     x = np.random.default_rng(5).normal(size=(4, 9)) + np.arange(4)[:, None] * 0.3
     levels = bootstrap_levels(x, rounds=200, seed=8)
-    draws = counts_of_draws(9, 200, 8)  # how often each topic is drawn, round by round
+    draws = topic_counts(9, 200, 8)  # how often each topic is drawn, round by round
     for i, j in itertools.combinations(range(4), 2):
         d = x[i] - x[j]
         t = abs(d.mean()) / (d.std(ddof=1) / 3)
@@ -395,13 +396,13 @@ def test_pairs_without_two_common_topics() -> None:
 def test_draws_without_a_topic_of_a_run() -> None:
     values = np.random.default_rng(5).random((4, 6, 2))
     values[0, 1:] = np.nan  # one topic only: a third of the draws, (5/6)^6, do without it
-    found = correlations(made(values), repeats=300)
+    found = correlations(made(values), rounds=300)
     assert 60 < found.left_out < 150
     assert found.low is not None
     assert np.isfinite(found.low).all()
-    assert str(found.table()).startswith(f"{found.left_out} draws without any topic of some run left out")
-    assert correlations(made(values), repeats=300, threads=1).left_out == found.left_out
-    assert correlations(random_scores(), repeats=20).left_out == 0
+    assert str(found.table()).startswith(f"{found.left_out} rounds without any topic of some run left out")
+    assert correlations(made(values), rounds=300, threads=1).left_out == found.left_out
+    assert correlations(random_scores(), rounds=20).left_out == 0
     values[0] = np.nan
     with pytest.raises(AmbleError, match="a run without a topic has no place"):
         correlations(made(values))
@@ -411,33 +412,33 @@ def test_draws_without_a_topic_of_a_run() -> None:
 
 
 def test_no_conclusion_no_swap_rate() -> None:
-    found = swap_rates(made(np.full((3, 8, 1), 0.5), "AP"), sizes=[4], trials=5)
+    found = swap_rates(made(np.full((3, 8, 1), 0.5), "AP"), sizes=[4], rounds=5)
     assert math.isnan(found.table()["swap rate"][0])
-    narrow = swap_rates(made(1e12 * np.random.default_rng(1).random((3, 8, 1)), "AP"), sizes=[4], trials=5, width=1e-9)
+    narrow = swap_rates(made(1e12 * np.random.default_rng(1).random((3, 8, 1)), "AP"), sizes=[4], rounds=5, width=1e-9)
     assert narrow.counts[0, 0, -1] == 15  # all in the last, open bin
 
 
 def test_swaps_by_hand() -> None:
     # two topics: each is one of the sets. x beats y by .3 on the first and loses by .25 on the second: always a swap
     values = np.array([[0.5, 0.1], [0.2, 0.35]])
-    found = swap_rates(made(values[:, :, None], "AP"), sizes=[1], trials=50, width=0.1, bins=4)
+    found = swap_rates(made(values[:, :, None], "AP"), sizes=[1], rounds=50, width=0.1, bins=4)
     assert found.counts.sum() == 50
     assert found.counts[0, 0, 3] + found.counts[0, 0, 2] == 50  # .3 and .25
     assert np.array_equal(found.counts, found.swaps)
     assert math.isnan(found.needed()[0][0, 0])
     # x better on both: never
-    found = swap_rates(made(np.array([[0.5, 0.4], [0.2, 0.35]])[:, :, None], "AP"), sizes=[1], trials=50, width=0.1)
+    found = swap_rates(made(np.array([[0.5, 0.4], [0.2, 0.35]])[:, :, None], "AP"), sizes=[1], rounds=50, width=0.1)
     assert not found.swaps.any()
     assert found.needed()[0][0, 0] == 0.0
     assert found.needed()[1][0, 0] == 1.0
     # the same run twice draws no conclusion
-    found = swap_rates(made(np.full((2, 4, 1), 0.5), "AP"), trials=10)
+    found = swap_rates(made(np.full((2, 4, 1), 0.5), "AP"), rounds=10)
     assert not found.counts.any()
 
 
 def test_swaps_by_their_definition() -> None:
     scores = random_scores(runs=4, topics=10, measures=1)
-    found = swap_rates(scores, sizes=[3], trials=40, width=0.05, bins=6, seed=9)
+    found = swap_rates(scores, sizes=[3], rounds=40, width=0.05, bins=6, seed=9)
     order = np.random.default_rng((9, 3, 0)).permuted(np.tile(np.arange(10), (40, 1)), axis=1)
     counts, swaps = np.zeros(6, int), np.zeros(6, int)
     for topics in order:
@@ -452,10 +453,10 @@ def test_swaps_by_their_definition() -> None:
 
 def test_swaps_fall_with_topics_and_differences() -> None:
     scores = random_scores(runs=8, topics=60, measures=1)
-    found = swap_rates(scores, sizes=[5, 15, 30], trials=60, seed=1)
+    found = swap_rates(scores, sizes=[5, 15, 30], rounds=60, seed=1)
     overall = found.swaps.sum(axis=2) / found.counts.sum(axis=2)
     assert overall[0, 0] > overall[0, 1] > overall[0, 2]
-    assert np.array_equal(found.counts, swap_rates(scores, sizes=[5, 15, 30], trials=60, seed=1, threads=1).counts)
+    assert np.array_equal(found.counts, swap_rates(scores, sizes=[5, 15, 30], rounds=60, seed=1, threads=1).counts)
     assert len(found.table()) == 3
     assert {row[1] for row in found.curve()} == {5, 15, 30}
     with pytest.raises(AmbleError, match="at most 30 of 60"):
@@ -482,7 +483,7 @@ def test_error_variance_is_that_of_a_regression() -> None:
     systems, topics = np.repeat(np.eye(4), 7, axis=0), np.tile(np.eye(7), (4, 1))
     design = np.hstack((systems, topics))
     fitted = design @ np.linalg.lstsq(design, x.ravel(), rcond=None)[0]
-    assert error_variance(x) == pytest.approx(((x.ravel() - fitted) ** 2).sum() / (28 - 4 - 7 + 1))
+    assert error_variance(x, grid_unit(x)) == pytest.approx(((x.ravel() - fitted) ** 2).sum() / (28 - 4 - 7 + 1))
 
 
 @pytest.mark.parametrize(("n", "d", "variance"), [(5, 0.1, 0.01), (30, 0.05, 0.02), (200, 0.02, 0.02)])
@@ -518,7 +519,7 @@ def test_topics_needed() -> None:
     scores = random_scores()
     table = topics_needed(scores, differences=[0.1], widths=[0.2])
     assert [row[0] for row in table] == ["AP", "AP", "RR", "RR"]
-    variance = error_variance(scores.values[:, :, 0])
+    variance = error_variance(scores.values[:, :, 0], grid_unit(scores.values[:, :, 0]))
     assert table.rows[0][3:] == (0.1, topics_for_power(0.1, variance))
     with pytest.raises(AmbleError, match="no variance"):
         topics_needed(made(np.full((2, 3, 1), 0.5), "AP"))
@@ -530,14 +531,13 @@ def test_topics_needed() -> None:
 def test_geometric_means_are_compared_by_logarithms() -> None:
     values = np.array([[[0.1], [0.4]], [[0.2], [0.0]]])
     scores = made(values, "GMAP")
-    assert by_topic(scores)[0].tolist() == np.log([[0.1, 0.4], [0.2, 1e-5]]).tolist()
-    assert np.exp(means_over(by_topic(scores)))[0].tolist() == pytest.approx(scores.means()[:, 0].tolist())
+    assert scores_by_measure(scores)[0].tolist() == np.log([[0.1, 0.4], [0.2, 1e-5]]).tolist()
+    assert np.exp(plain_mean(scores_by_measure(scores)))[0].tolist() == pytest.approx(scores.means()[:, 0].tolist())
 
 
-def test_means_over_draws_leave_out_what_is_missing() -> None:
+def test_resampled_means_leave_out_what_is_missing() -> None:
     values = np.array([[1.0, np.nan, 4.0]])
-    assert means_over(values).tolist() == [2.5]
-    assert means_over(values, np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).tolist() == [[1.0], [4.0]]
+    assert resampled_means(values, np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])).tolist() == [[1.0], [4.0]]
 
 
 def test_differences_over_the_topics_that_both_have() -> None:
@@ -555,9 +555,3 @@ def test_the_better_system_is_that_of_the_common_topics() -> None:
     found = agreement(made(np.stack((np.stack((x, y)), np.stack((other, other + y))), axis=2)))
     assert np.nanmean(x) > np.nanmean(y)
     assert found.counts["SSA"][0, 1] == 1
-
-
-def test_side_by_side_keeps_order_and_tells_of_progress() -> None:
-    told: list[tuple[int, int]] = []
-    assert side_by_side(lambda x: x * x, range(5), 3, lambda a, b: told.append((a, b))) == [0, 1, 4, 9, 16]
-    assert told == [(i, 5) for i in range(1, 6)]

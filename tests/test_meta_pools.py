@@ -149,7 +149,7 @@ def test_depths_and_groups_by_the_documents(demo: Path) -> None:
 
 def test_effect_is_that_of_evaluating_again(demo: Path) -> None:
     rankings = amble.align(demo / "qrels.txt", runs_of(demo))
-    effect = pool_effect(rankings, "AP GMAP bpref", rates=[0.5, 0.2], repeats=3, seed=5, threads=2)
+    effect = pool_effect(rankings, "AP GMAP bpref", rates=[0.5, 0.2], rounds=3, seed=5, threads=2)
     full = amble.evaluate(rankings, "AP GMAP bpref").means()
     for i in range(3):
         for k, kept in enumerate(sampled_pools(rankings, [0.5, 0.2], seed=(5, i))):
@@ -160,7 +160,7 @@ def test_effect_is_that_of_evaluating_again(demo: Path) -> None:
                 tau = stats.kendalltau(full[:, j], means[:, j]).statistic
                 assert effect.taus[k, i, j] == pytest.approx(tau)
     assert effect.full == pytest.approx(full.mean(axis=0))
-    again = pool_effect(rankings, "AP GMAP bpref", rates=[0.5, 0.2], repeats=3, seed=5, threads=1)
+    again = pool_effect(rankings, "AP GMAP bpref", rates=[0.5, 0.2], rounds=3, seed=5, threads=1)
     assert np.array_equal(effect.taus, again.taus)
     assert len(effect.table()) == 9
     assert set(effect.numbered()["kept"]) == {100.0, 50.0, 20.0}
@@ -175,7 +175,7 @@ def test_effect_is_that_of_evaluating_again(demo: Path) -> None:
 
 
 def test_bpref_stands_a_smaller_pool_better_than_ap(demo: Path) -> None:
-    effect = pool_effect(amble.align(demo / "qrels.txt", runs_of(demo)), "AP bpref", rates=[0.4], repeats=5)
+    effect = pool_effect(amble.align(demo / "qrels.txt", runs_of(demo)), "AP bpref", rates=[0.4], rounds=5)
     left = effect.means.mean(axis=1)[0] / effect.full
     assert left[1] > left[0]
 

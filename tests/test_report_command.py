@@ -236,7 +236,7 @@ def test_latex_with_marks(cli: Cli, here: Path) -> None:
     letters = amble.compare(scores, "AP").letters()
     of = dict(zip(letters["run"], letters["letters"], strict=True))
     text = (here / "table.tex").read_text()
-    assert "runs that share a letter do not differ" in text
+    assert "no significant difference found between runs that share a letter" in text
     assert f"boolean & {scores['boolean', 'AP'].mean():.4f}$^{{\\mathrm{{{of['boolean']}}}}}$" in text
 
 

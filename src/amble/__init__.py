@@ -28,10 +28,11 @@ __version__ = "0.2.0.dev0"
 
 # module: the public names that live there; those without names are public as they are
 _PUBLIC = {
-    "comparison": "Anova Comparison Reasons anova compare why",
+    "comparison": "Anova Comparison Contributions anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
-    "errors": "AlignError AmbleError MeasureError NormalisedWarning ReadError SimulationWarning UnjudgedWarning",
+    "errors": "AlignError AmbleError AmbleWarning MeasureError NormalisedWarning ReadError SimulationWarning "
+    "UnjudgedWarning",
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",

@@ -1,7 +1,9 @@
-"""What can go wrong, by name: every error that a user can cause is a ValueError with one clear line.
+"""Errors and warnings: every error that a user can cause is a ValueError with a message of one line.
 
 >>> import amble
 >>> issubclass(amble.ReadError, ValueError)
+True
+>>> issubclass(amble.UnjudgedWarning, amble.AmbleWarning)
 True
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 __all__ = [
     "AlignError",
     "AmbleError",
+    "AmbleWarning",
     "MeasureError",
     "NormalisedWarning",
     "ReadError",
@@ -19,7 +22,7 @@ __all__ = [
 
 
 class AmbleError(ValueError):
-    """Anything amble refuses to do; the message says where, what was found and what was expected."""
+    """Base of all errors of amble; the message says where, what was found and what was expected."""
 
 
 class ReadError(AmbleError):
@@ -31,16 +34,25 @@ class AlignError(AmbleError):
 
 
 class MeasureError(AmbleError):
-    """A measure that cannot be parsed, or that cannot answer what it was asked."""
+    """A measure that cannot be parsed, or that does not define what is to be computed."""
 
 
-class NormalisedWarning(UserWarning):
+class AmbleWarning(UserWarning):
+    """Base of all warnings of amble: results are there, but not as one might expect.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", AmbleWarning)
+    """
+
+
+class NormalisedWarning(AmbleWarning):
     """Published parameters do not add up, and were scaled so that they do."""
 
 
-class SimulationWarning(UserWarning):
-    """An exact distribution was asked for, and there is none, or it would take too long: users were simulated."""
+class SimulationWarning(AmbleWarning):
+    """There is no exact distribution, or it would take too long: users were simulated."""
 
 
-class UnjudgedWarning(UserWarning):
+class UnjudgedWarning(AmbleWarning):
     """No document of a run is in the judgments of any topic: it scores 0, and may be of another collection."""

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.condorcet import majority_order
 from amble.errors import AmbleError
 from amble.io.trec import Run
-from amble.rankings.alignment import whole
 from amble.rankings.run_lists import RunLists, TopicLists, by_bytes, read_run_lists
 
 __all__ = ["METHODS", "NORMS", "fuse"]
@@ -225,7 +225,7 @@ def fuse(
     if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not 0 <= k < np.inf:
         raise AmbleError(f"k={k!r}: expected a number of at least 0")
     if most is not None:
-        most = whole(most, "most")
+        most = checks.whole(most, "most")
     lists = read_run_lists(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
     weight = _weights(weights, lists.runs)
     fused = _scores(lists, method, norm, weight, float(k))

@@ -1,4 +1,4 @@
-"""How far a long job has come: one line on a terminal, after a second, gone when the job is done."""
+"""Progress of long jobs: one line on a terminal, after a second, removed when the job is done."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TextIO
 
 __all__ = ["Progress"]
 
-_SILENT = 1.0  # seconds before the first word
+_SILENT = 1.0  # seconds before the line is shown
 _EVERY = 0.2
 
 
 class Progress:
-    """Called with what is done and what there is to do; says nothing where nobody looks.
+    """A line of progress; called with what is done and what there is to do. Silent unless on a terminal.
 
     Parameters
     ----------
@@ -25,10 +25,9 @@ class Progress:
 
     Examples
     --------
-    >>> progress = Progress("counting")
-    >>> for i in range(3):
-    ...     progress(i + 1, 3)
-    >>> progress.close()
+    >>> with Progress("counting") as progress:
+    ...     for i in range(3):
+    ...         progress(i + 1, 3)
     """
 
     def __init__(self, what: str, stream: TextIO | None = None) -> None:
@@ -41,26 +40,32 @@ class Progress:
         self._next = time.monotonic() + _SILENT
         self._written = 0
 
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __call__(self, done: int, total: int) -> None:
-        """Say how far it has come."""
-        self._say(lambda: f"{self.what}: {100 * done // max(total, 1)} % of {total:,}")
+        """Show what is done, in percent."""
+        self._show(lambda: f"{self.what}: {100 * done // max(total, 1)} % of {total:,}")
 
     def count(self, done: int) -> None:
-        """Say how much is done, where nobody knows how much there is to do."""
-        self._say(lambda: f"{self.what}: {done:,}")
+        """Show what is done, where it is not known how much there is to do."""
+        self._show(lambda: f"{self.what}: {done:,}")
 
-    def _say(self, told: Callable[[], str]) -> None:
+    def _show(self, written: Callable[[], str]) -> None:
         now = time.monotonic()
         if not self.seen or now < self._next:
             return
         self._next = now + _EVERY
-        text = told()
+        text = written()
         self.stream.write("\r" + text.ljust(self._written))
         self.stream.flush()
         self._written = len(text)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._written:
             self.stream.write("\r" + " " * self._written + "\r")
             self.stream.flush()

@@ -1,4 +1,4 @@
-"""One result object: columns and rows → aligned text, TSV, CSV, JSON, LaTeX, HTML."""
+"""Tables of results, written as aligned text, TSV, CSV, JSON, LaTeX or HTML."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Table:
         return [row[at] for row in self.rows]
 
     def show(self, cell: Cell) -> str:
-        """Write one cell."""
+        """One cell as text."""
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
             return "-"
         if isinstance(cell, float):
@@ -119,12 +119,12 @@ class Table:
         ]
 
     def text(self, *, bold: bool = False) -> str:
-        """Aligned columns; with ``bold`` the best cells stand out on a terminal."""
+        """The table as aligned columns; with ``bold`` the best cells stand out on a terminal."""
         shown, numeric = self._shown(), self._numeric()
         for i in {i for _, i in self.marks}:  # numbers stay below one another, whatever stands behind them
-            room = max(len(mark) for (_, j), mark in self.marks.items() if j == i)
+            width = max(len(mark) for (_, j), mark in self.marks.items() if j == i)
             for r, row in enumerate(shown):
-                row[i] += self.marks.get((r, i), "").ljust(room)
+                row[i] += self.marks.get((r, i), "").ljust(width)
         widths = [max([len(name), *(len(row[i]) for row in shown)]) for i, name in enumerate(self.columns)]
 
         def line(cells: Sequence[str], row: int = -1) -> str:
@@ -138,7 +138,7 @@ class Table:
         return "\n".join([*head, line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))])
 
     def tsv(self) -> str:
-        """Tab-separated, with a head."""
+        """The table as tab-separated text, with a header."""
         forms: dict[tuple[type, ...], str] = {}  # rows of the same types are written by the same form
         out = ["\t".join(self.columns)]
         for row in self.rows:
@@ -152,7 +152,7 @@ class Table:
         return "\n".join(out)
 
     def csv(self) -> str:
-        """Comma-separated, with a head; numbers in full."""
+        """The table as comma-separated text, with a header; numbers in full."""
         import csv
         import io
 
@@ -163,7 +163,7 @@ class Table:
         return out.getvalue().rstrip("\n")
 
     def json(self) -> str:
-        """An object with the facts and the rows; numbers in full."""
+        """The table as JSON: an object with the facts and the rows; numbers in full."""
         import json
 
         rows = [
@@ -176,7 +176,7 @@ class Table:
         return json.dumps({**self.facts, "rows": rows}, indent=1, ensure_ascii=True)
 
     def latex(self) -> str:
-        """A tabular with booktabs rules; the best cells in bold."""
+        """The table as a LaTeX tabular with booktabs rules; the best cells in bold."""
         numeric = self._numeric()
         lines = [f"% {line}" for line in self.caption.splitlines()]
         lines += [
@@ -192,7 +192,7 @@ class Table:
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
     def html(self) -> str:
-        """A table element."""
+        """The table as an HTML element."""
         head = "".join(f"<th>{_html(name)}</th>" for name in self.columns)
         body = []
         for r, cells in enumerate(self._shown()):
@@ -208,7 +208,7 @@ class Table:
     _repr_html_ = html
 
     def render(self, how: str, *, bold: bool = False) -> str:
-        """Write it in one of `FORMATS`."""
+        """The table in one of `FORMATS`."""
         if how not in FORMATS:
             raise AmbleError(f"format {how!r}: expected one of {', '.join(FORMATS)}")
         return self.text(bold=bold) if how == "table" else FORMATS[how](self)

@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from amble.parallel import MOST_THREADS
+
 __all__ = ["DIGITS", "SEED", "SHARE", "THREADS", "USERS", "number", "read_number", "read_whole", "whole"]
 
 MOST = 10**9  # of things to count or to do
@@ -64,7 +66,7 @@ def _within(read: Callable[[str], Any], allowed: Callable[[Any], bool], what: st
 
 DIGITS = whole(0, 17)  # decimals
 SEED = whole(0, 2**64 - 1)
-THREADS = whole(1, 1024)
+THREADS = whole(1, MOST_THREADS)
 USERS = whole(1, 2**40)  # to be simulated
 # levels nearer to 0 or 1 than that are lost in rounding
 SHARE = _within(read_number, lambda x: 1e-12 <= x <= 1 - 1e-12, "a number between 0 and 1, by 1e-12 at least")

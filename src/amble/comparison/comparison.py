@@ -1,4 +1,4 @@
-"""What came of a comparison: pairs of systems, and what can be said of each."""
+"""The result of a comparison: differences, p-values, effect sizes and significance letters of pairs of systems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amble.errors import AmbleError
 from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
-__all__ = ["Comparison", "Findings", "Question"]
+__all__ = ["Comparison", "Design", "Findings"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,6 +33,8 @@ TESTS = {
 
 ALL_COUNTED = "all assignments of signs counted"
 
+SAME_LETTER = "no significant difference found between runs that share a letter"
+
 INTERVALS = {
     "t": "by Student's t",
     "percentile": "by the bootstrap's percentiles",
@@ -42,8 +44,8 @@ INTERVALS = {
 }
 
 
-class Question(NamedTuple):
-    """What was asked: the options of a comparison."""
+class Design(NamedTuple):
+    """The design of a comparison: its test and the options of that."""
 
     baseline: str | None
     test: str
@@ -56,7 +58,7 @@ class Question(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What was found of each pair; arrays of one length."""
+    """The results of each pair; arrays of one length."""
 
     n: Ints
     missing: Ints
@@ -74,36 +76,36 @@ class Findings(NamedTuple):
 
 
 class Comparison:
-    """Systems, compared in pairs; made by `compare`.
+    """The comparison of pairs of systems; made by `compare`.
 
-    Arrays have an entry a pair; the difference is that of the first system less the second.
+    Arrays have an entry a pair; the difference is that of the first system minus the second.
 
     Attributes
     ----------
     measure : str
     runs : tuple of str
     mean, mean_low, mean_high : ndarray
-        Of each run: the mean over its topics, and its 1 - alpha interval (Student's t).
+        Of each run: the mean over its topics, and its confidence interval (1 - alpha, Student's t).
     a, b : ndarray of int
         The places of the two runs of each pair; with a baseline, ``b`` is the baseline.
     n, missing : ndarray of int
         Topics on which both have a score; topics that only one of them answered (scored 0, or left out).
     difference, low, high : ndarray
-        The mean difference, and its 1 - alpha interval.
+        The mean difference, and its confidence interval (1 - alpha).
     statistic, p, adjusted : ndarray
         The test's statistic, its p-value, and that corrected for the number of comparisons.
     g, superiority : ndarray
         Hedges' g (in standard deviations of the differences); the probability that the first is better on a topic.
     wins, ties, losses : ndarray of int
         On how many topics the first is better, the same, worse.
-    question : Question
+    design : Design
         baseline, test, sides, correction, alpha, seed, rounds, interval.
     left_out : int
         Topics left out for all runs, as one of them has no score there (only with Tukey's tests).
     limit : str
-        "topics" or "rounds" if there are too few of them for any pair to differ, however much it did; otherwise "".
+        "topics" or "rounds" if they are too few to find any difference, however large; otherwise "".
     rounds_needed : int
-        Where rounds are the limit, how many there must be before a pair can differ at all; otherwise 0.
+        Where rounds are the limit, how many are needed to find any difference; otherwise 0.
     """
 
     n: Ints
@@ -124,7 +126,7 @@ class Comparison:
         self,
         systems: Systems,
         pairs: tuple[Ints, Ints],
-        question: Question,
+        design: Design,
         found: Findings,
         *,
         how: str = "",
@@ -132,7 +134,7 @@ class Comparison:
         limit: tuple[str, int] = ("", 0),
     ) -> None:
         self.measure, self.runs = systems.measure, systems.names
-        self.question, self.how, self.left_out = question, how, left_out
+        self.design, self.how, self.left_out = design, how, left_out
         self.limit, self.rounds_needed = limit
         self.logarithms, self._treated = systems.logarithms, systems.missing
         self.a, self.b = pairs
@@ -144,7 +146,7 @@ class Comparison:
         self.mean: Array = plain_mean(systems.values)
         squares = np.where(known, np.square(systems.values - self.mean[:, None]), 0.0).sum(axis=1)
         deviation = np.sqrt(squares / np.maximum(n - 1, 1))
-        self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", question.alpha)
+        self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", design.alpha)
 
     def __len__(self) -> int:
         return len(self.a)
@@ -156,16 +158,16 @@ class Comparison:
 
     @property
     def significant(self) -> NDArray[np.bool_]:
-        """Which pairs differ: the adjusted p-value is at most alpha."""
-        return reaches(self.adjusted, self.question.alpha)
+        """Where a significant difference was found: the adjusted p-value is at most alpha."""
+        return reaches(self.adjusted, self.design.alpha)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What was asked, for programs."""
+        """The design and the size of the comparison, as a dict for JSON."""
         topics = [int(self.n.min()), int(self.n.max())]
         return {
             "measure": self.measure,
-            **self.question._asdict(),
+            **self.design._asdict(),
             "comparisons": len(self),
             "topics": topics[0] if topics[0] == topics[1] else topics,
             "left_out": self.left_out,
@@ -177,16 +179,16 @@ class Comparison:
 
     @property
     def caption(self) -> str:
-        """What was asked, and of how many topics, in two lines."""
-        return self._caption(self.question.interval)
+        """The design and the number of topics, in two lines."""
+        return self._caption(self.design.interval)
 
     def _caption(self, interval: str) -> str:
-        q, pairs = self.question, len(self)
+        q, pairs = self.design, len(self)
         of = f"{pairs:,} comparison{'s' * (pairs != 1)}" + (f" with {q.baseline}" if q.baseline is not None else "")
         family = q.test in ("tukey", "anova")
         least, most = int(self.n.min()), int(self.n.max())
         topics = f"{most} topic{'s' * (most != 1)}" if least == most else f"{least} to {most} topics"
-        asked = [
+        first = [
             f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
             SIDES[q.sides],
             f"alpha {q.alpha:g}",
@@ -194,24 +196,24 @@ class Comparison:
         ]
         if self.limit:
             needed = f" (at least {self.rounds_needed:,} are needed)" if self.rounds_needed else ""
-            asked.append(f"too few {self.limit} to find any difference{needed}")
-        on = [topics]
+            first.append(f"too few {self.limit} to find any difference{needed}")
+        second = [topics]
         if self.left_out:
-            on.append(f"{self.left_out} more left out (a run has no score there)")
+            second.append(f"{self.left_out} more left out (a run has no score there)")
         if unpaired := int(np.count_nonzero(self.missing)):
             done = "scored 0" if self._treated == "zero" else "left out"
-            on.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
+            second.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
         if self.logarithms:
-            on.append("logarithms of the scores, as their mean is geometric")
-        on.append(f"{100 * (1 - q.alpha):g} % intervals {INTERVALS[interval]}")
-        return ", ".join(asked) + "\n" + ", ".join(on)
+            second.append("logarithms of the scores, as their mean is geometric")
+        second.append(f"{100 * (1 - q.alpha):g} % confidence intervals {INTERVALS[interval]}")
+        return ", ".join(first) + "\n" + ", ".join(second)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:
-        """A row a pair; the p-values of pairs that differ stand out.
+        """A table with a row a pair; the p-values of significant differences stand out.
 
         With ``full``, columns for programs, too: measure, test, sides, correction, alpha, statistic, topics, missing.
         """
-        q = self.question
+        q = self.design
         against = q.baseline is not None and not full
         names = ["run", "mean"] if against else ["run", "other"]
         names += ["difference", "low", "high", "p", "adjusted", "g", "superiority", "wins", "ties", "losses"]
@@ -232,7 +234,7 @@ class Comparison:
         return Table(columns, rows, digits=digits, facts=self.facts, best=best, caption="" if full else self.caption)
 
     def letters(self, *, digits: int = 4) -> Table:
-        """The runs, best first, with letters: those that share one do not differ.
+        """The runs, best first, with letters: between those that share one, no significant difference was found.
 
         Examples
         --------
@@ -245,7 +247,7 @@ class Comparison:
         >>> amble.compare(scores, correction="none").letters()["letters"]
         ['a', 'b', 'b']
         """
-        if self.question.baseline is not None or self.question.sides != "two":
+        if self.design.baseline is not None or self.design.sides != "two":
             raise AmbleError("letters need all pairs, and two sides: compare without a baseline and with sides='two'")
         order = np.argsort(-self.mean, kind="stable")
         place = np.empty(order.size, np.int64)
@@ -257,7 +259,7 @@ class Comparison:
             [self.runs[i], float(self.mean[i]), float(self.mean_low[i]), float(self.mean_high[i]), letters[k]]
             for k, i in enumerate(order.tolist())
         ]
-        caption = f"{self._caption('t')}, runs that share a letter do not differ"  # the intervals are those of means
+        caption = f"{self._caption('t')}, {SAME_LETTER}"  # the confidence intervals are those of means
         return Table(["run", "mean", "low", "high", "letters"], rows, digits=digits, facts=self.facts, caption=caption)
 
     def __str__(self) -> str:

@@ -1,4 +1,19 @@
-"""Which documents make the difference between runs on a topic: what each adds to the scores, and at which ranks."""
+"""Contributions of documents to the scores of runs on a topic: which documents make the difference, at which ranks.
+
+Most scores are sums over documents, and the contributions add up to the score:
+
+* users of which the expected gain, or the expected gain over expected effort, E[T]/E[H] (order 2), is scored (P, RBP,
+  DCG, nDCG, INST …): the gain of a document times the attention that its rank gets on this list, over what the score is
+  divided by. Where behaviour depends on the grades, it is that on this list;
+* users scored where they stop, who stop only at documents that gain (AP, RR, ERR): the probability of stopping there,
+  times the rate of gain at that rank. For AP that is the precision at the rank over the number of relevant documents;
+* users scored where they stop, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
+* users who never stop (Markov Precision): the share of visits that the document gets, times precision there;
+* a population: the mean over its users.
+
+What is not a user (bpref, Rprec, infAP, Q …) is no such sum. There a document's contribution is what the score loses if
+its judgment is taken away, as if nobody had judged it. These contributions do not add up, and the table says so.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +23,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.parts import STORIES, kind_of_parts, losses_without, parts_of
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.scores import Scores
-from amble.measures import Lists, Measure, parse
+from amble.measures import Gains, Lists, Measure, Walk, parse
+from amble.progress import Progress
 from amble.rankings.alignment import Rankings
 from amble.table import Table
+from amble.users.markov_scores import wandering_of
+from amble.users.walk_scores import gains_on, stroll_on
 
-__all__ = ["Reasons", "why"]
+__all__ = ["Contributions", "why"]
 
 Array = NDArray[np.float64]
 
+_CHUNK = 64  # documents tried at once
 
-class Reasons:
+_KINDS = {
+    "order2": "gain x the share of attention that the rank gets",
+    "total": "gain x the probability of getting to the rank, over what the score is divided by",
+    "order1": "the probability of stopping there x the rate of gain then",
+    "satisfied": "the probability of stopping there / rank",
+    "wander": "the share of visits x precision there",
+    "share": "what its gain adds to the rate",
+    "removed": "what the score loses without its judgment",
+}
+
+
+class Contributions:
     """What each document adds to the scores of runs on one topic; made by `why`.
 
     Attributes
     ----------
     topic, measure : str
     runs, docs : tuple of str
-        Documents that add something to one of the scores, those that differ most between runs first.
+        Documents that add something to one of the scores, the largest differences between runs first.
     grades : ndarray
         Of each document.
     ranks : ndarray of int
         Documents x runs; 0 where a run does not have the document.
-    parts : ndarray
-        Documents x runs.
+    values : ndarray
+        The contributions: documents x runs.
     scores : ndarray
         Of each run; NaN for a run without a list.
     adds_up : bool
-        Whether the parts of every run add up to its score.
+        Whether the contributions of every run add up to its score.
     """
 
     def __init__(
@@ -47,31 +76,36 @@ class Reasons:
         kind: str,
     ) -> None:
         self.topic, self.measure, self.runs, self.docs = names
-        self.grades, self.ranks, self.parts, self.scores = arrays
+        self.grades, self.ranks, self.values, self.scores = arrays
         for array in arrays:
             array.flags.writeable = False
         self.kind = kind
         known = ~np.isnan(self.scores)
-        self.adds_up = bool(np.allclose(self.parts.sum(axis=0)[known], self.scores[known], rtol=1e-9, atol=1e-12))
+        self.adds_up = bool(np.allclose(self.values.sum(axis=0)[known], self.scores[known], rtol=1e-9, atol=1e-12))
 
     @property
     def caption(self) -> str:
-        """What the parts are, in one line."""
+        """What the contributions are, in one line."""
         end = "they add up to the score" if self.adds_up else "they do not add up to the score"
-        return f"{self.measure} on topic {self.topic}: parts are {STORIES[self.kind]}; {end}"
+        return f"{self.measure} on topic {self.topic}: contributions are {_KINDS[self.kind]}; {end}"
 
     def table(self, *, digits: int = 4, long: bool = False) -> Table:
-        """A row a document, the scores last; with two runs also their difference.
+        """A table with a row a document, the scores last; with two runs also their difference.
 
-        Long: rows of measure, topic, doc, grade, run, rank, part.
+        Long: rows of measure, topic, doc, grade, run, rank, contribution.
         """
         docs, grades = self.docs, [int(g) if g.is_integer() else g for g in self.grades.tolist()]
         ranks = [[rank or None for rank in row] for row in self.ranks.tolist()]
-        parts, scores = self.parts.tolist(), self.scores.tolist()
-        facts = {"measure": self.measure, "topic": self.topic, "parts": STORIES[self.kind], "adds_up": self.adds_up}
+        values, scores = self.values.tolist(), self.scores.tolist()
+        facts = {
+            "measure": self.measure,
+            "topic": self.topic,
+            "contributions": _KINDS[self.kind],
+            "adds_up": self.adds_up,
+        }
         if long:
             rows = [
-                [self.measure, self.topic, doc, grades[d], run, ranks[d][r], parts[d][r]]
+                [self.measure, self.topic, doc, grades[d], run, ranks[d][r], values[d][r]]
                 for d, doc in enumerate(docs)
                 for r, run in enumerate(self.runs)
             ]
@@ -79,16 +113,18 @@ class Reasons:
                 [self.measure, self.topic, "all", None, run, None, score]
                 for run, score in zip(self.runs, scores, strict=True)
             ]
-            return Table(["measure", "topic", "doc", "grade", "run", "rank", "part"], rows, digits=digits, facts=facts)
+            return Table(
+                ["measure", "topic", "doc", "grade", "run", "rank", "contribution"], rows, digits=digits, facts=facts
+            )
         two = len(self.runs) == 2
         columns = ["doc", "grade", *(name for run in self.runs for name in (f"rank {run}", run))]
         rows = []
-        for name, grade, rank, part in (
-            *zip(docs, grades, ranks, parts, strict=True),
+        for name, grade, rank, value in (
+            *zip(docs, grades, ranks, values, strict=True),
             ("all", None, [None] * len(self.runs), scores),
         ):
-            cells: list[Any] = [name, grade, *(x for both in zip(rank, part, strict=True) for x in both)]
-            rows.append([*cells, part[0] - part[1]] if two else cells)
+            cells: list[Any] = [name, grade, *(x for both in zip(rank, value, strict=True) for x in both)]
+            rows.append([*cells, value[0] - value[1]] if two else cells)
         columns += ["difference"] * two
         return Table(columns, rows, digits=digits, facts=facts, caption=self.caption)
 
@@ -96,13 +132,13 @@ class Reasons:
         return str(self.table())
 
     def __repr__(self) -> str:
-        return f"Reasons({len(self.docs)} documents, {self.caption})"
+        return f"Contributions({len(self.docs)} documents, {self.caption})"
 
 
 def why(
     rankings: Rankings | Scores, topic: str, measure: str | Measure | None = None, *, runs: Iterable[str] | None = None
-) -> Reasons:
-    """Which documents make the difference between runs on a topic.
+) -> Contributions:
+    """What each document contributes to the scores of runs on a topic.
 
     Parameters
     ----------
@@ -115,7 +151,7 @@ def why(
 
     Returns
     -------
-    Reasons
+    Contributions
 
     Examples
     --------
@@ -123,7 +159,7 @@ def why(
     >>> qrels = {"1": {"a": 1, "b": 1, "c": 0}}
     >>> runs = {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}, "y": {"1": {"c": 3.0, "a": 2.0}}}
     >>> print(amble.why(amble.align(qrels, runs), "1", "AP"))  # x: (1/1 + 2/3) / 2, y: (1/2) / 2
-    AP on topic 1: parts are the probability that she stops there x the rate that she then has; they add up to the score
+    AP on topic 1: contributions are the probability of stopping there x the rate of gain then; they add up to the score
     doc  grade  rank x       x  rank y       y  difference
     b        1       3  0.3333       -  0.0000      0.3333
     a        1       1  0.5000       2  0.2500      0.2500
@@ -137,7 +173,7 @@ def why(
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them, or scores")
     if measure is None:
-        raise MeasureError("say on which measure, such as 'AP'")
+        raise MeasureError("no measure given, expected one, such as 'AP'")
     m = parse(measure)
     if topic not in rankings.topics:
         known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
@@ -147,23 +183,23 @@ def why(
         raise MeasureError("ties='expected': tied documents have no one rank to be gained at; use ties='docno'")
     wanted = _chosen(rankings, runs)
     at = [_list_of(rankings, run, topic) for run in wanted]
-    found = [None if i is None else parts_of(m, lists, i) for i in at]
+    found = [None if i is None else _contributions(m, lists, i) for i in at]
     scored = _scores(m, lists, rankings, given)
     scores = np.array([np.nan if i is None else scored[i] for i in at])
-    sums = [0.0 if part is None else float(part.sum()) for part in found]
-    missed = [i is not None and part is None for i, part in zip(at, found, strict=True)]
-    whole = not any(missed) and np.allclose(sums, np.nan_to_num(scores), rtol=1e-9, atol=1e-12)
+    sums = [0.0 if own is None else float(own.sum()) for own in found]
+    missed = [i is not None and own is None for i, own in zip(at, found, strict=True)]
+    adds_up = not any(missed) and np.allclose(sums, np.nan_to_num(scores), rtol=1e-9, atol=1e-12)
     rows, ranks = _documents(lists, at)
-    if whole:
-        parts = np.zeros(ranks.shape)
-        for r, (i, part) in enumerate(zip(at, found, strict=True)):
-            if i is not None and part is not None:
-                own = lists.row[lists.offsets[i] : lists.offsets[i + 1]]
-                parts[np.searchsorted(rows, own), r] = part
+    if adds_up:
+        values = np.zeros(ranks.shape)
+        for r, (i, own) in enumerate(zip(at, found, strict=True)):
+            if i is not None and own is not None:
+                hits = lists.row[lists.offsets[i] : lists.offsets[i + 1]]
+                values[np.searchsorted(rows, hits), r] = own
     else:
-        parts = losses_without(m, lists, rows, at, rankings.unjudged == "condense")
+        values = _losses_without(m, lists, rows, at, rankings.unjudged == "condense")
     names = [rankings.runs[run] for run in wanted]
-    return _sorted(m, rankings, (topic, names), (rows, ranks, parts, scores), kind_of_parts(m) if whole else "removed")
+    return _sorted(m, rankings, (topic, names), (rows, ranks, values, scores), _kind(m) if adds_up else "removed")
 
 
 def _scores(m: Measure, lists: Lists, rankings: Rankings, given: Scores | None) -> Array:
@@ -210,14 +246,135 @@ def _sorted(
     names: tuple[str, list[str]],
     arrays: tuple[NDArray[np.int64], NDArray[np.int64], Array, Array],
     kind: str,
-) -> Reasons:
-    """Documents with a part, those that make most of a difference first, then by rank."""
-    rows, ranks, parts, scores = arrays
-    kept = np.flatnonzero(np.abs(parts).max(axis=1, initial=0.0) > 1e-15)
-    spread = np.ptp(parts[kept], axis=1) if kept.size else np.zeros(0)
+) -> Contributions:
+    """Documents that contribute, those that make most of a difference first, then by rank."""
+    rows, ranks, values, scores = arrays
+    kept = np.flatnonzero(np.abs(values).max(axis=1, initial=0.0) > 1e-15)
+    spread = np.ptp(values[kept], axis=1) if kept.size else np.zeros(0)
     first = np.where(ranks[kept] > 0, ranks[kept], np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     kept = kept[np.lexsort((first, -np.round(spread, 12)))]
     docs = tuple(rankings.qrels.docs[row] for row in rows[kept].tolist())
     topic, runs = names
     grades = np.array(rankings.qrels.grades[rows[kept]])
-    return Reasons((topic, m.label, tuple(runs), docs), (grades, ranks[kept], parts[kept], scores), kind)
+    return Contributions((topic, m.label, tuple(runs), docs), (grades, ranks[kept], values[kept], scores), kind)
+
+
+def _kind(m: Measure) -> str:
+    """The key of `_KINDS` that describes the contributions to a measure."""
+    d = m.declaration
+    if d.question == "order1" and (d.stops != "gain" or m.members()[0][1].walk_user() is not None):
+        return "share"
+    return str(d.question)
+
+
+def _contributions(m: Measure, lists: Lists, i: int) -> Array | None:
+    """What each judged document of list i adds to its score; None if the score is no such sum."""
+    hits = int(lists.offsets[i + 1] - lists.offsets[i])
+    if m.is_population:
+        total = np.zeros(hits)
+        for weight, one in m.members():
+            own = _contributions(one, lists, i)
+            if own is None:
+                return None
+            total += weight * own
+        return total
+    d = m.declaration
+    if d.question is None:
+        return None
+    gains = m.gains_of(lists)
+    mine = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    rank, gain = gains.position[mine], gains.gain[mine]
+    by_rank = _by_rank(m, gains, i)
+    inside = rank <= by_rank.size
+    out = np.zeros(hits)
+    worth = by_rank[np.minimum(rank, by_rank.size) - 1]
+    value = worth if _kind(m) in ("order1", "satisfied", "wander") else gain * worth
+    out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, value, 0.0)
+    return out
+
+
+def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
+    """What a gain of 1 at each rank is worth or, where users stop at gains, what stopping at each rank is worth."""
+    d = m.declaration
+    if d.question == "wander":
+        user = wandering_of(m, gains, i)
+        return np.asarray(user.weights * user.precision * user.scale)
+    walk = m.walk_user()
+    if walk is not None:
+        return _of_walk(walk, str(d.question), gains, i)
+    behaviour, gain = m.behaviour(gains, i)
+    rank = np.arange(1, gain.size + 1, dtype=np.float64)
+    if d.question == "order2":
+        return np.asarray(behaviour.weights)
+    if d.question == "total":
+        scale = m.scale(gains, i)
+        return np.asarray(behaviour.visits / scale if scale > 0 else np.zeros(gain.size))
+    if d.question == "satisfied":
+        return np.asarray(behaviour.last / rank)
+    if d.stops == "gain":
+        return np.asarray(behaviour.last * np.cumsum(gain) / rank)
+    after = np.cumsum((behaviour.last / rank)[::-1])[::-1]  # E[1 / H; H >= rank]
+    if behaviour.tail is not None and behaviour.beyond > 0:
+        beyond, stops = behaviour.tail.stops(behaviour.beyond, gain.size)
+        after = after + float((stops / beyond).sum())
+    return np.asarray(after)
+
+
+def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
+    """For a walk: by its weights, or rank by rank where the worth of a gain depends on its size."""
+    stroll = stroll_on(walk, gains.lists, i)
+    y = gains_on(gains, i)
+    if question == "order1" and walk.utility.separable:
+        return np.asarray(stroll.order1_weights())
+    score = stroll.order1 if question == "order1" else stroll.total
+    out = np.zeros(y.size)
+    for k in np.flatnonzero(y).tolist():
+        alone = np.zeros(y.size)
+        alone[k] = y[k]
+        out[k] = score(alone) / y[k]
+    if question == "order2":
+        out = out * (stroll.order2(y) / stroll.total(y)) if y.any() else out
+    return out
+
+
+def _losses_without(m: Measure, lists: Lists, rows: NDArray[np.int64], at: list[int | None], condensed: bool) -> Array:
+    """What the score of each list loses if the judgment of each document is taken away; the largest grade stays."""
+    scored = m.scores(lists)
+    out = np.zeros((rows.size, len(at)))
+    with Progress(f"contributions to {m}") as line:
+        for r, i in enumerate(at):
+            for start in range(0, rows.size if i is not None else 0, _CHUNK):
+                chunk = slice(start, start + _CHUNK)
+                if i is not None:
+                    out[chunk, r] = scored[i] - m.scores(_without(lists, i, rows[chunk], condensed))
+                line(r * rows.size + start, len(at) * rows.size)
+    return np.where(np.abs(out) > 1e-12, out, 0.0)
+
+
+def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> Lists:
+    """List i over and over, each time with a topic of its own without one of its judgments."""
+    t = int(lists.topic[i])
+    first, end = int(lists.rows[t]), int(lists.rows[t + 1])
+    hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
+    own, shown = np.asarray(lists.row[hits], np.int64) - first, np.asarray(lists.shown_position[hits])
+    grades, position, ranks, row, offsets = [], [], [], [], [0]
+    for k, gone in enumerate((rows - first).tolist()):
+        kept = own != gone
+        grades.append(np.delete(lists.grades[first:end], gone))
+        ranks.append(shown[kept])
+        position.append(np.arange(1, int(kept.sum()) + 1) if condensed else shown[kept])
+        row.append(own[kept] - (own[kept] > gone) + k * (end - first - 1))
+        offsets.append(offsets[-1] + int(kept.sum()))
+    n = rows.size
+    length = np.full(n, int(lists.shown_length[i]))
+    return Lists(
+        grades=np.concatenate(grades),
+        rows=np.arange(n + 1) * (end - first - 1),
+        topic=np.arange(n),
+        length=np.diff(offsets) if condensed else length,
+        offsets=np.array(offsets),
+        position=np.concatenate(position),
+        row=np.concatenate(row),
+        max_grade=lists.max_grade,
+        shown=(np.concatenate(ranks), length),
+    )

@@ -1,6 +1,6 @@
-"""Many tests at once: p-values, adjusted so that they can be held against one level.
+"""Corrections for many tests at once: adjusted p-values, to be held against one alpha.
 
-Bonferroni and Holm keep the probability of any false finding below the level; Benjamini and Hochberg (1995) keep the
+Bonferroni and Holm keep the probability of any false finding below alpha; Benjamini and Hochberg (1995) keep the
 expected share of false ones among the findings. Hochberg, Hommel and Benjamini-Yekutieli are statsmodels' (the extra
 ``stats``).
 """
@@ -31,7 +31,7 @@ _THEIRS = {"hochberg": "simes-hochberg", "hommel": "hommel", "by": "fdr_by"}
 
 
 def adjust(p: ArrayLike, correction: str) -> Array:
-    """Adjust p-values of one family.
+    """The adjusted p-values of one family of tests.
 
     >>> from amble.comparison.corrections import adjust
     >>> adjust([0.01, 0.04, 0.03], "holm")  # 3 x .01, then the larger of 2 x .03 and what came before, then of 1 x .04

@@ -1,4 +1,4 @@
-"""How large a difference is, beside whether there is one.
+"""Effect sizes of paired differences: Hedges' g, probability of superiority, wins, ties and losses.
 
 * **g**: Hedges' g for paired data, the mean difference in standard deviations *of the differences* (n - 1), times
   Hedges' correction for small samples, exactly: J = Γ(m/2) / (√(m/2) Γ((m - 1)/2)) with m = n - 1.

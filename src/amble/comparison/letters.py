@@ -1,10 +1,10 @@
-"""Significance letters: two systems share a letter if, and only if, they do not differ.
+"""Significance letters: systems share a letter if, and only if, no significant difference was found between them.
 
-A letter stands for a set of systems of which no two differ, and to which none can be added. Insert and absorb (Piepho,
-2004) arrives at all such sets; with many systems there can be more than 20,000, of which 100 would do. So the sets are
-grown where they are needed (Gramm and others, 2007): as long as a pair that does not differ shares no letter, a set
-starts with it, and takes in system after system, each time the one that brings the most pairs that share none yet. At
-last, sets whose pairs all share other letters are taken away.
+A letter stands for a largest set of systems without a significant difference between any two. Insert and absorb
+(Piepho, 2004) arrives at all such sets; with many systems there can be more than 20,000, of which 100 would do. So the
+sets are grown where they are needed (Gramm and others, 2007): as long as a pair without a difference shares no letter,
+a set starts with it, and takes in system after system, each time the one that brings the most pairs that share none
+yet. At last, sets whose pairs all share other letters are taken away.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def letter_name(i: int) -> str:
 
 
 def letter_groups(n: int, different: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The systems of each letter, given the pairs that differ; n systems, best first.
+    """The systems of each letter, given the pairs with a significant difference; n systems, best first.
 
     >>> from amble.comparison.letters import letter_groups
     >>> letter_groups(4, [(0, 2), (0, 3), (1, 3)])
@@ -56,7 +56,7 @@ def _members(bits: int) -> Iterator[int]:
 
 
 def _grown(taken: int, alike: list[int], bare: list[int]) -> int:
-    """Take in systems that differ from none of those taken, until there are none."""
+    """Take in systems without a difference from any taken, until there are none."""
     may = -1
     for i in _members(taken):
         may &= alike[i]

@@ -1,7 +1,7 @@
 """Paired tests with a known null distribution: Student's t, Wilcoxon's signed ranks, the sign test; all pairs at once.
 
 The statistic of a pair grows with the first system's lead. ``sides`` is "two", "greater" (the first is better) or
-"less" (it is worse). Two systems that never differ have p = 1.
+"less" (it is worse). Two systems with the same scores have p = 1.
 
 * **t**: mean / (deviation / sqrt(n)), n - 1 degrees of freedom. Where all differences are the same, and not 0, there is
   no doubt left for it: p = 0.
@@ -49,7 +49,7 @@ def t_test(d: Differences, sides: str) -> tuple[Array, Array]:
 
 
 def t_interval(mean: Array, deviation: Array, n: Ints, sides: str, alpha: float) -> tuple[Array, Array]:
-    """The 1 - alpha interval of means by Student's t, open to one side for a one-sided test; NaN for a single topic."""
+    """The confidence interval (1 - alpha) of means by Student's t, one-sided for such a test; NaN for one topic."""
     from scipy.special import stdtrit
 
     probability = 1.0 - (alpha / 2 if sides == "two" else alpha)
@@ -58,7 +58,7 @@ def t_interval(mean: Array, deviation: Array, n: Ints, sides: str, alpha: float)
 
 
 def opened(low: Array, high: Array, sides: str) -> tuple[Array, Array]:
-    """An interval, without its upper or lower end where only the other side is asked about."""
+    """A confidence interval, without its upper or lower end where the test is of the other side only."""
     if sides == "greater":
         return low, np.where(np.isnan(high), np.nan, np.inf)
     if sides == "less":
@@ -67,7 +67,7 @@ def opened(low: Array, high: Array, sides: str) -> tuple[Array, Array]:
 
 
 def _equal(d: Differences) -> NDArray[np.bool_]:
-    """The pairs that never differ."""
+    """The pairs with the same scores on all topics."""
     return np.logical_not(np.asarray(d.values.any(axis=1)))
 
 
@@ -148,7 +148,7 @@ def _tail(ways: Array, at: int, sides: str) -> float:
 def _normal(double: Ints, positive: Ints, n: Ints, sides: str) -> Array:
     from scipy.special import ndtr
 
-    # a quarter of the sum of squared ranks: n (n + 1) (2 n + 1) / 24, less (t^3 - t) / 48 for t equal differences
+    # a quarter of the sum of squared ranks: n (n + 1) (2 n + 1) / 24, minus (t^3 - t) / 48 for t equal differences
     variance = np.square(double / 2.0).sum(axis=1) / 4.0
     z = (positive / 2.0 - n * (n + 1) / 4.0) / np.sqrt(variance)
     if sides == "two":

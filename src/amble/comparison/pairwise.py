@@ -1,4 +1,4 @@
-"""One question, asked of all pairs: which test, which sides, which correction."""
+"""Tests of pairs of systems: paired tests with a correction, or Tukey's tests of all systems at once."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison import effect_sizes as effects
 from amble.comparison import paired_tests as paired
 from amble.comparison import resampling
-from amble.comparison.attainable import limit_of
-from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Findings, Question
+from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Design, Findings
 from amble.comparison.corrections import CORRECTIONS, adjust
-from amble.comparison.studentised_range import critical_range, exceeds
+from amble.comparison.p_values import reaches, smallest_attainable
 from amble.comparison.systems import Differences, Systems, differences, pairs_of, systems_of
-from amble.comparison.tukey import critical_difference, dealt_ranges, range_p
-from amble.comparison.variance import complete_scores, variance_of
+from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
+from amble.comparison.variance import complete_scores, error_variance
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.progress import Progress
 
-__all__ = ["checked", "compare"]
+__all__ = ["check_design", "compare"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,6 +31,7 @@ Report = Callable[[int], None]
 
 _FAMILIES = ("tukey", "anova")  # tests of all systems at once
 _LEAST = 2  # topics that a test needs
+_MOST_ROUNDS = 1 << 40  # what these do not find, no number of rounds does
 
 
 def compare(
@@ -47,7 +48,7 @@ def compare(
     interval: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Compare runs on a measure, topic by topic.
+    """Test the differences of runs on a measure, topic by topic.
 
     Parameters
     ----------
@@ -65,12 +66,13 @@ def compare(
         For the number of comparisons. Without it, Holm's; Tukey's tests need none and take none. The last three are
         statsmodels' (the extra ``stats``).
     alpha : float
-        The level: pairs with an adjusted p-value of at most alpha differ; intervals cover 1 - alpha.
+        A significant difference is found where the adjusted p-value is at most alpha; confidence intervals are of
+        confidence 1 - alpha.
     seed, rounds : int
         Of "permutation", "bootstrap" and "tukey": same seed, same answer.
     interval : {"t", "percentile", "bca"}, optional
-        How the intervals of differences are made: by Student's t or by the bootstrap. Without it, "bca" for the
-        bootstrap test and "t" for others; Tukey's tests have their own. They are not corrected for the number of
+        How the confidence intervals of differences are made: by Student's t or by the bootstrap. Without it, "bca" for
+        the bootstrap test and "t" for others; Tukey's tests have their own. They are not corrected for the number of
         comparisons; Tukey's are.
     progress : function, optional
         Called with what is done and what there is to do.
@@ -93,26 +95,23 @@ def compare(
     array([0.125])
     """
     systems = systems_of(scores, measure)
-    question = checked(Question(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
+    design = check_design(Design(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
     a, b = pairs_of(systems, baseline)
     if baseline is not None:
-        question = question._replace(baseline=systems.names[systems.place(baseline)])
+        design = design._replace(baseline=systems.names[systems.place(baseline)])
     left_out = 0
     if test in _FAMILIES:
         values, left_out = complete_scores(systems)
         kept = systems.complete
         topics = tuple(t for t, keep in zip(systems.topics, kept.tolist(), strict=True) if keep)
         systems = systems._replace(values=values, answered=systems.answered[:, kept], topics=topics)
-    line = Progress(f"comparing on {systems.measure}")
-    try:
-        found, how, limit = _ask(systems, a, b, question, progress or line)
-    finally:
-        line.close()
-    return Comparison(systems, (a, b), question, found, how=how, left_out=left_out, limit=limit)
+    with Progress(f"comparing on {systems.measure}") as line:
+        found, how, limit = _test(systems, a, b, design, progress or line)
+    return Comparison(systems, (a, b), design, found, how=how, left_out=left_out, limit=limit)
 
 
-def checked(q: Question) -> Question:
-    """Refuse what cannot be asked; fill in what was left open."""
+def check_design(q: Design) -> Design:
+    """The design with its defaults filled in; an error if it is not valid."""
     choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
     for option, allowed in choices.items():
         given = getattr(q, option)
@@ -120,12 +119,9 @@ def checked(q: Question) -> Question:
             raise AmbleError(f"{option}={given!r}: expected one of {', '.join(repr(x) for x in allowed if x)}")
     if q.interval not in ("", "t", "percentile", "bca"):
         raise AmbleError(f"interval={q.interval!r}: expected 't', 'percentile' or 'bca'")
-    if isinstance(q.alpha, bool) or not isinstance(q.alpha, int | float) or not 0 < q.alpha < 1:
-        raise AmbleError(f"alpha={q.alpha!r}: expected a number between 0 and 1")
-    for option, least in (("seed", 0), ("rounds", 1)):
-        given = getattr(q, option)
-        if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-            raise AmbleError(f"{option}={given!r}: expected a whole number of at least {least}")
+    q = q._replace(alpha=checks.share(q.alpha, "alpha"))
+    checks.seed(q.seed)
+    checks.whole(q.rounds, "rounds", most=None)
     if q.test in _FAMILIES:
         if q.sides != "two":
             raise AmbleError(f"test={q.test!r} has two sides, found sides={q.sides!r}")
@@ -141,8 +137,8 @@ def _usual_interval(test: str) -> str:
     return "bca" if test == "bootstrap" else "t"
 
 
-class _Parts(NamedTuple):
-    """What a test says of some pairs."""
+class _Tested(NamedTuple):
+    """The results of a test of some pairs."""
 
     statistic: Array
     p: Array
@@ -151,8 +147,8 @@ class _Parts(NamedTuple):
     exact: NDArray[np.bool_]
 
 
-def _ask(
-    systems: Systems, a: Ints, b: Ints, q: Question, progress: Callable[[int, int], None]
+def _test(
+    systems: Systems, a: Ints, b: Ints, q: Design, progress: Callable[[int, int], None]
 ) -> tuple[Findings, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
     family, dealt = _family(systems, q, progress) if q.test in _FAMILIES else (None, 0.0)
@@ -163,11 +159,11 @@ def _ask(
         def report(done: int, start: int = rows.start) -> None:
             progress(start + done, a.size)
 
-        parts = family(d) if family is not None else _one_by_one(d, q, report)
+        tested = family(d) if family is not None else _paired(d, q, report)
         wins, ties, losses = effects.counts(d)
         kept.append(
             {
-                **parts._asdict(),
+                **tested._asdict(),
                 "n": d.n,
                 "difference": d.mean,
                 "g": effects.hedges_g(d),
@@ -177,14 +173,14 @@ def _ask(
                 "losses": losses,
             }
         )
-    whole = {key: np.concatenate([part[key] for part in kept]) for key in kept[0]}
-    exact = whole.pop("exact")
-    adjusted = adjust(whole["p"], q.correction)
-    limit = limit_of(q, whole["wins"] + whole["losses"], dealt)
-    return Findings(missing=missing, adjusted=adjusted, **whole), _how(q, exact), limit
+    arrays = {key: np.concatenate([some[key] for some in kept]) for key in kept[0]}
+    exact = arrays.pop("exact")
+    adjusted = adjust(arrays["p"], q.correction)
+    limit = _limit(q, arrays["wins"] + arrays["losses"], dealt)
+    return Findings(missing=missing, adjusted=adjusted, **arrays), _how(q, exact), limit
 
 
-def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, q: Question) -> None:
+def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, q: Design) -> None:
     few = np.flatnonzero(d.n < _LEAST)
     if few.size:
         i = int(few[0])
@@ -198,7 +194,7 @@ def _needs(test: str) -> str:
     return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
 
 
-def _one_by_one(d: Differences, q: Question, report: Report) -> _Parts:
+def _paired(d: Differences, q: Design, report: Report) -> _Tested:
     exact = np.zeros(d.n.size, bool)
     if q.test == "t":
         statistic, p = paired.t_test(d, q.sides)
@@ -214,13 +210,13 @@ def _one_by_one(d: Differences, q: Question, report: Report) -> _Parts:
         low, high = paired.t_interval(d.mean, d.deviation, d.n, q.sides, q.alpha)
     else:
         low, high = resampling.bootstrap_interval(d, q.interval, q.sides, q.alpha, q.rounds, q.seed, report)
-    return _Parts(statistic, p, low, high, exact)
+    return _Tested(statistic, p, low, high, exact)
 
 
 def _family(
-    systems: Systems, q: Question, progress: Callable[[int, int], None]
-) -> tuple[Callable[[Differences], _Parts], float]:
-    """The test of all systems at once, to be asked for some pairs, and the least p-value it could give any."""
+    systems: Systems, q: Design, progress: Callable[[int, int], None]
+) -> tuple[Callable[[Differences], _Tested], float]:
+    """The test of all systems at once, as a function of some pairs, and the smallest p-value it could give any."""
     k, n = systems.values.shape
     if n < _LEAST:
         raise AlignError(f"{n} topic on which all runs have a score, {_needs(q.test)}")
@@ -228,18 +224,18 @@ def _family(
         ranges = dealt_ranges(systems.values, q.rounds, q.seed, progress)
         width = critical_difference(ranges, q.alpha)
 
-        def by_randomisation(d: Differences) -> _Parts:
+        def by_randomisation(d: Differences) -> _Tested:
             mean = d.mean
             p = np.where(mean == 0, 1.0, range_p(ranges, mean, 2 * d.unit))
-            return _Parts(mean, p, mean - width, mean + width, np.zeros(mean.size, bool))
+            return _Tested(mean, p, mean - width, mean + width, np.zeros(mean.size, bool))
 
         widest = np.ptp(systems.values, axis=0).mean(keepdims=True)
         return by_randomisation, float(range_p(ranges, widest, 2 * systems.unit)[0])
     freedom = (k - 1) * (n - 1)
-    error = float(np.sqrt(variance_of(systems.values, systems.unit)[2] / freedom / n))
+    error = float(np.sqrt(error_variance(systems.values, systems.unit) / n))
     width = critical_range(q.alpha, k, freedom) * error
 
-    def by_variance(d: Differences) -> _Parts:
+    def by_variance(d: Differences) -> _Tested:
         mean = d.mean
         if error == 0:  # nothing but systems and topics
             ratio = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
@@ -247,13 +243,37 @@ def _family(
         else:
             ratio = mean / error
             p = np.where(mean == 0, 1.0, exceeds(np.abs(ratio), k, freedom))
-        return _Parts(ratio, p, mean - width, mean + width, np.zeros(mean.size, bool))
+        return _Tested(ratio, p, mean - width, mean + width, np.zeros(mean.size, bool))
 
     return by_variance, 0.0
 
 
-def _how(q: Question, exact: NDArray[np.bool_]) -> str:
-    """How p-values came about, where there is a choice."""
+def _limit(design: Design, changed: Ints, dealt: float) -> tuple[str, int]:
+    """What keeps a test from finding any difference, "topics", "rounds" or "", and how many rounds are needed.
+
+    ``dealt`` is the smallest p-value that Tukey's test has with these scores, by its rounds: if on every topic one run
+    had the best score and one other the worst.
+    """
+    if not changed.any():
+        return "", 0  # runs that are the same, whatever the test
+
+    def finds(rounds: int) -> bool:
+        least = smallest_attainable(design.test, design.sides, rounds, changed)
+        return bool(reaches(adjust(least, design.correction), design.alpha).any())
+
+    if finds(design.rounds):
+        return ("topics", 0) if dealt and not reaches(np.array(dealt), design.alpha) else ("", 0)
+    if not finds(_MOST_ROUNDS):
+        return "topics", 0
+    low, high = design.rounds, _MOST_ROUNDS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if finds(middle) else (middle, high)
+    return "rounds", high
+
+
+def _how(q: Design, exact: NDArray[np.bool_]) -> str:
+    """How p-values were computed, where there is a choice."""
     drawn = f"{q.rounds:,} rounds, seed {q.seed}"
     if q.test == "permutation":
         if exact.all():

@@ -1,4 +1,4 @@
-"""Tests and intervals by resampling: sign flips, and the bootstrap.
+"""Tests and confidence intervals by resampling: the permutation test and the bootstrap.
 
 * **permutation** (Fisher): if it made no difference which system a score came from, every difference might as well have
   the other sign. The statistic is the mean difference. With up to 26 differences that are not 0 (at 10,000 rounds: as
@@ -6,11 +6,11 @@
   counted: the sums of each half are sorted and held against one another. Otherwise ``rounds`` of them are drawn, and p
   is (b + 1) / (rounds + 1), where b of them are at least as extreme: never 0.
 * **bootstrap** (Efron and Tibshirani, 1993, algorithm 16.2, paired; Sakai, 2006): topics are drawn anew, with
-  replacement; the statistic is Student's t of the differences less their mean. p is (b + 1) / (rounds + 1).
-* **intervals** of the mean difference: percentiles of the bootstrap, or those corrected for bias and acceleration (BCa;
-  Efron, 1987), the acceleration by the jackknife.
+  replacement; the statistic is Student's t of the differences minus their mean. p is (b + 1) / (rounds + 1).
+* **confidence intervals** of the mean difference: percentiles of the bootstrap, or those corrected for bias and
+  acceleration (BCa; Efron, 1987), the acceleration by the jackknife.
 
-The same flips and the same draws serve all pairs. Draws are by topic id, so the order of topics makes no difference.
+The same flips and the same topics drawn serve all pairs. Topics are drawn by id, so their order makes no difference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,15 @@ from numpy.typing import NDArray
 from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences
 
-__all__ = ["Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "counts_of_draws", "permutation_test"]
+__all__ = [
+    "Flips",
+    "all_counted",
+    "bootstrap_interval",
+    "bootstrap_test",
+    "permutation_test",
+    "resampled_means",
+    "topic_counts",
+]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -117,7 +125,7 @@ def _draw(values: Array, sides: str, rounds: int, seed: int, unit: float, report
     return np.asarray((extreme + 1) / (rounds + 1))
 
 
-def counts_of_draws(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
+def topic_counts(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
     """How often each topic is drawn in each round (rounds x topics)."""
     rng = np.random.default_rng(seed)
     out = np.empty((rounds, topics), np.uint8)
@@ -128,15 +136,26 @@ def counts_of_draws(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
     return out
 
 
+def resampled_means(values: Array, counts: Array) -> Array:
+    """Means over topics (the last axis) in each round: counts (rounds, topics) → (rounds, …); NaN is left out."""
+    known = ~np.isnan(values)
+    if known.all():
+        drawn = counts.sum(axis=1).reshape(-1, *([1] * (values.ndim - 1)))
+        return np.asarray(np.moveaxis(values @ counts.T, -1, 0) / drawn)
+    total = np.moveaxis(np.where(known, values, 0.0) @ counts.T, -1, 0)
+    n = np.moveaxis(known.astype(np.float64) @ counts.T, -1, 0)
+    return np.where(n > 0, total / np.maximum(n, 1.0), np.nan)
+
+
 def _drawn(
     d: Differences, rounds: int, seed: int, block: int, report: Report
 ) -> Iterator[tuple[Ints, Array, NDArray[np.uint8]]]:
-    """Some pairs with the same topics: which they are, their differences on these, and the draws of topics."""
+    """Some pairs with the same topics: which they are, their differences on these, and how often each is drawn."""
     patterns, of = np.unique(d.shared, axis=0, return_inverse=True)
     done = 0
     for k, pattern in enumerate(patterns):
         mine = np.flatnonzero(of.ravel() == k)
-        draws = counts_of_draws(int(pattern.sum()), rounds, seed)
+        draws = topic_counts(int(pattern.sum()), rounds, seed)
         for start in range(0, mine.size, block):
             rows = mine[start : start + block]
             yield rows, d.values[rows][:, pattern], draws
@@ -147,7 +166,7 @@ def _drawn(
 def bootstrap_test(
     d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
 ) -> tuple[Array, Array]:
-    """Student's t of every pair, and the p-value by the bootstrap of the differences less their mean."""
+    """Student's t of every pair, and the p-value by the bootstrap of the differences minus their mean."""
     error = d.deviation / np.sqrt(d.n)
     mean = d.mean
     t = np.divide(mean, error, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=error > 0)
@@ -178,7 +197,7 @@ def bootstrap_test(
 def bootstrap_interval(
     d: Differences, how: str, sides: str, alpha: float, rounds: int, seed: int, report: Report = lambda done: None
 ) -> tuple[Array, Array]:
-    """The 1 - alpha interval of every mean difference: "percentile" or "bca"; NaN for a single topic."""
+    """The confidence interval (1 - alpha) of every mean difference: "percentile" or "bca"; NaN for a single topic."""
     low, high = np.full(d.n.size, np.nan), np.full(d.n.size, np.nan)
     ends = np.array([alpha / 2, 1.0 - alpha / 2] if sides == "two" else [alpha, 1.0 - alpha])
     mean, centred = d.mean, d.centred

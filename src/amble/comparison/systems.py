@@ -14,11 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError, AmbleError, MeasureError
-from amble.evaluation.scores import LEAST, Scores
+from amble.evaluation.scores import Scores
 from amble.measures import Measure
-from amble.rankings.alignment import byte_order
+from amble.rankings.alignment import byte_order, plain_mean
 
-__all__ = ["Differences", "Systems", "differences", "pairs_of", "systems_of"]
+__all__ = [
+    "Differences",
+    "Systems",
+    "differences",
+    "grid_unit",
+    "mean_differences",
+    "pairs_of",
+    "scores_by_measure",
+    "systems_of",
+]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,7 +39,7 @@ _CELLS = 1 << 20  # pairs x topics held at once
 class Systems(NamedTuple):
     """Scores of systems on one measure: ``values`` has a row a system, a column a topic, NaN where there is none.
 
-    Topics are in the byte order of their ids, whatever the order they came in, so that draws fall on the same topics.
+    Topics are in the byte order of their ids, whatever the order they came in, so that the same topics are drawn.
     """
 
     names: tuple[str, ...]
@@ -58,12 +67,17 @@ class Systems(NamedTuple):
     @property
     def unit(self) -> float:
         """The mesh of the grid on which differences are taken."""
-        largest = float(np.nanmax(np.abs(self.values), initial=0.0))
-        return float(2.0 ** np.ceil(np.log2(largest))) * _GRID if largest > 0 else 1.0
+        return grid_unit(self.values)
+
+
+def grid_unit(values: Array) -> float:
+    """The mesh of the grid on which differences of such scores are taken."""
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
+    return float(2.0 ** np.ceil(np.log2(largest))) * _GRID if largest > 0 else 1.0
 
 
 def systems_of(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Measure | None = None) -> Systems:
-    """Take the scores of one measure."""
+    """The scores of one measure."""
     if isinstance(scores, Scores):
         return _of_scores(scores, measure)
     if isinstance(scores, Mapping):
@@ -83,17 +97,14 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
     rankings = scores.rankings
     answered = np.zeros((len(scores.runs), len(scores.topics)), bool)
     answered[rankings.run, rankings.topic] = rankings.length > 0
-    values = scores.values[:, :, j]
     geometric = scores.parsed[j].declaration.aggregate == "geometric"
-    if geometric and not scores.standardised:
-        values = np.log(np.maximum(values, LEAST))
     order = byte_order(scores.topics)
     return Systems(
         scores.runs,
         rankings.labels,
         tuple(scores.topics[t] for t in order.tolist()),
         scores.measures[j],
-        values[:, order],
+        scores.averaged(j),
         answered[:, order],
         geometric,
         rankings.missing,
@@ -126,8 +137,20 @@ def _of_mapping(scores: Mapping[str, Mapping[str, float]], measure: str | Measur
     return Systems(runs, runs, names, str(measure or "score"), values, ~np.isnan(values), False, "skip")
 
 
+def scores_by_measure(scores: Scores) -> Array:
+    """Scores of at least two systems, of shape (measures, systems, topics); logarithms where means are geometric.
+
+    Topics are in the byte order of their ids.
+    """
+    if not isinstance(scores, Scores):
+        raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
+    if len(scores.runs) < 2:
+        raise AmbleError(f"found {len(scores.runs)} run, expected at least 2 to compare")
+    return np.stack([scores.averaged(j) for j in range(len(scores.measures))])
+
+
 def pairs_of(systems: Systems, baseline: str | None) -> tuple[Ints, Ints]:
-    """Which are compared: every other system with the baseline, or each with all that come after it."""
+    """The places of the systems of each pair: all others and the baseline, or each and all that come after it."""
     n = len(systems.names)
     if n < 2:
         raise AmbleError(f"{n} run{'s' * (n != 1)} to compare, expected at least 2")
@@ -154,7 +177,7 @@ class Differences(NamedTuple):
 
     @property
     def centred(self) -> Array:
-        """The differences less their mean; 0 on topics that are not shared."""
+        """The differences minus their mean; 0 on topics that are not shared."""
         return np.where(self.shared, self.values - self.mean[:, None], 0.0)
 
     @property
@@ -166,7 +189,7 @@ class Differences(NamedTuple):
 
 
 def differences(systems: Systems, a: Ints, b: Ints) -> Iterator[tuple[slice, Differences]]:
-    """The differences of all pairs, some pairs at a time."""
+    """Yield the differences of all pairs, some pairs at a time."""
     unit = systems.unit
     step = max(1, _CELLS // max(len(systems.topics), 1))
     for start in range(0, a.size, step):
@@ -175,3 +198,15 @@ def differences(systems: Systems, a: Ints, b: Ints) -> Iterator[tuple[slice, Dif
         shared = ~np.isnan(values)
         on_grid = np.where(shared, np.rint(values / unit) * unit, 0.0)
         yield rows, Differences(on_grid, shared, np.asarray(shared.sum(axis=1), np.int64), unit)
+
+
+def mean_differences(values: Array) -> Array:
+    """The mean difference of each system and each other, on the topics that both have: (…, n, topics) → (…, n, n)."""
+    known = ~np.isnan(values)
+    if known.all():
+        means = plain_mean(values)
+        return np.asarray(means[..., :, None] - means[..., None, :])
+    x, k = np.where(known, values, 0.0), known.astype(np.float64)
+    both = k @ np.swapaxes(k, -1, -2)
+    total = x @ np.swapaxes(k, -1, -2)
+    return np.asarray((total - np.swapaxes(total, -1, -2)) / np.maximum(both, 1.0))

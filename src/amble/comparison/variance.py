@@ -1,9 +1,9 @@
-"""Analysis of variance: what of the scores is the topics' doing, what the systems'.
+"""Two-way analysis of variance of scores: systems and topics.
 
 Two ways, without interaction: score = mean + system + topic + error. Topics on which a system has no score are left out
 for all (and counted), so that every system has the same topics and the sums of squares add up. Differences of systems
 are held against Tukey's studentised range, with the error of all systems together and (systems - 1) (topics - 1)
-degrees of freedom: the probability of any false finding among all pairs is the level (if errors are normal and of one
+degrees of freedom: the probability of any false finding among all pairs is alpha (if errors are normal and of one
 size).
 """
 
@@ -22,13 +22,13 @@ from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.table import Table
 
-__all__ = ["Anova", "anova", "complete_scores", "variance_of"]
+__all__ = ["Anova", "anova", "complete_scores", "error_variance", "variance_of"]
 
 Array = NDArray[np.float64]
 
 
 class Source(NamedTuple):
-    """A source of variance."""
+    """A source of variance: a row of the table of `Anova`."""
 
     name: str
     squares: float
@@ -92,7 +92,7 @@ class Anova(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """What it is, in one line."""
+        """The measure and the numbers of runs and topics, in one line."""
         left = f", {self.left_out} left out (a run has no score there)" if self.left_out else ""
         return f"{self.measure}: two-way analysis of variance, {self.systems} runs, {self.topics} topics{left}"
 
@@ -109,7 +109,7 @@ def complete_scores(systems: Systems) -> tuple[Array, int]:
 
 
 def variance_of(values: Array, unit: float) -> tuple[Array, Array, float]:
-    """Sums of squares of systems and topics, as arrays of their effects, and that of the error."""
+    """The effects of systems and of topics, and the sum of squares of the error."""
     grand = values.mean()
     by_system, by_topic = values.mean(axis=1) - grand, values.mean(axis=0) - grand
     by_system = np.where(np.abs(by_system) > unit, by_system, 0.0)
@@ -117,6 +117,16 @@ def variance_of(values: Array, unit: float) -> tuple[Array, Array, float]:
     rest = values - grand - by_system[:, None] - by_topic
     rest = np.where(np.abs(rest) > 4 * unit, rest, 0.0)
     return by_system, by_topic, float(np.square(rest).sum())
+
+
+def error_variance(values: Array, unit: float) -> float:
+    """The mean square of the error: what system and topic effects leave over, by its degrees of freedom.
+
+    >>> error_variance(np.array([[1.0, 2.0], [2.0, 5.0]]), 1e-13)  # residuals ±0.5: 4 x 0.25 / (1 x 1)
+    1.0
+    """
+    systems, topics = values.shape
+    return float(variance_of(values, unit)[2] / ((systems - 1) * (topics - 1)))
 
 
 def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Measure | None = None) -> Anova:

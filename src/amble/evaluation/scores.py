@@ -148,6 +148,23 @@ class Scores:
         grades, context = self._context(run, topic, m)
         return m.user(grades, **context)
 
+    @property
+    def logarithms(self) -> tuple[str, ...]:
+        """The measures whose mean is geometric, so that logarithms are compared; standardised scores have none."""
+        if self.standardised:
+            return ()
+        return tuple(m.label for m in self.parsed if m.declaration.aggregate == "geometric")
+
+    def averaged(self, j: int) -> Array:
+        """What the j-th measure averages, of shape (runs, topics): scores, or logarithms if its mean is geometric.
+
+        Topics are in the byte order of their ids.
+        """
+        values = self.values[:, :, j]
+        if self.measures[j] in self.logarithms:
+            values = np.log(np.maximum(values, LEAST))
+        return values[:, byte_order(self.topics)]
+
     def means(self) -> Array:
         """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP).
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from amble import checks
 from amble.errors import AmbleError, ReadError
 
 __all__ = [
@@ -222,8 +223,8 @@ def longest(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE)
     """Return the bytes that a line or a document may have, as they were asked for, or as usual."""
     if most is None:
         return usual
-    if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most < 1 << 31:
-        raise AmbleError(f"{name}={most!r}: expected a whole number of bytes, from 1 to {(1 << 31) - 1}")
+    if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most <= checks.INT32:
+        raise AmbleError(f"{name}={most!r}: expected a whole number of bytes, from 1 to {checks.INT32}")
     return int(most)
 
 

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.judging.pooling import Pool
-from amble.rankings.alignment import whole
 
 __all__ = ["FIXED", "LEARNING", "ORDERS", "Judging", "order_pool"]
 
@@ -186,7 +186,7 @@ class Judging:
         size = rows.stop - rows.start
         wanted = np.ones(size, bool) if only is None else np.asarray(only, bool)[rows]
         # the same topic has the same lots whatever other topics there are
-        rng = np.random.default_rng([whole(seed, "seed", 0, None), *topic.encode("utf-8", "surrogateescape")])
+        rng = np.random.default_rng([checks.seed(seed), *topic.encode("utf-8", "surrogateescape")])
         self._steps: _Fixed | _MoveToFront | _Bandit
         if order in FIXED:
             self._steps = _Fixed(_fixed(order, pool.first[rows], wanted, rng))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.io.trec import read_qrels
 from amble.io.written import qrels_text
-from amble.rankings.alignment import whole
 from amble.rankings.run_lists import RunLists, by_bytes, read_run_lists
 from amble.table import Table
 
@@ -166,7 +166,7 @@ class Pool:
         >>> pool.sample(strata=[(2, 1), (8, 0.5)], seed=1).sum()
         np.int64(5)
         """
-        whole(seed, "seed", 0, None)
+        checks.seed(seed)
         if (rate is None) == (not len(strata)):
             raise AmbleError("sample: expected a rate, or strata")
         bands = [(self.depth, rate)] if rate is not None else list(strata)
@@ -185,7 +185,7 @@ class Pool:
 
     def strata(self, depths: Sequence[int]) -> NDArray[np.int64]:
         """Of each row, the stratum (from 1) of its best rank: the first of these depths that reaches it."""
-        ends = [whole(depth, "stratum") for depth in depths]
+        ends = [checks.whole(depth, "stratum") for depth in depths]
         if sorted(set(ends)) != ends or ends[-1] < int(self.first.max()):
             found = ", ".join(map(str, ends))
             raise AmbleError(f"strata {found}: expected depths that grow, the last of at least {int(self.first.max())}")
@@ -273,4 +273,4 @@ def pool(
     >>> amble.pool({"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"c": 9.0}}}, depth=1)
     Pool(2 runs, depth 1: 1 topic, 2 documents)
     """
-    return Pool(read_run_lists(runs, whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))
+    return Pool(read_run_lists(runs, checks.whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))

@@ -8,13 +8,13 @@ import re
 import sys
 from typing import Any
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.io.trec import Runs, read_qrels
 from amble.io.written import qrels_text
 from amble.judging.judging_orders import Judging, check_order
 from amble.judging.pooling import Pool, pool
 from amble.judging.sheets import parse_grades, read_texts
-from amble.rankings.alignment import whole
 from amble.retrieval.topics import read_questions
 
 __all__ = ["ask"]
@@ -95,7 +95,7 @@ def ask(
         raise AmbleError("there is no standard error to ask on")
     allowed = parse_grades(grades)
     check_order(order)
-    most = None if budget is None else whole(budget, "budget")
+    most = None if budget is None else checks.whole(budget, "budget")
     kept = _Kept(path)
     shown = read_texts(texts, encoding) if texts else {}
     asked = read_questions(questions, encoding) if questions else {}

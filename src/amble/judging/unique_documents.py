@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from amble.rankings.alignment import Rankings, whole
+from amble import checks
+from amble.rankings.alignment import Rankings
 from amble.table import Table
 
 __all__ = ["unique_relevant"]
@@ -59,7 +60,7 @@ def unique_relevant(
     """
     from amble.metaevaluation.reduced_pools import check_groups  # a room of much else
 
-    whole(depth, "depth")
+    checks.whole(depth, "depth")
     named = check_groups(rankings, groups) if groups is not None else {}
     member = {run: group for group, places in named.items() for run in places}
     names = list(named) + [name for i, name in enumerate(rankings.runs) if i not in member]

@@ -1,4 +1,4 @@
-"""Which measure to trust: rankings of systems correlated, significant differences agreed on, pools cut down."""
+"""Meta-evaluation of measures: rank correlation, agreement, discriminative power, swap rates, smaller pools."""
 
 from amble.metaevaluation.agreement import Agreement, agreement
 from amble.metaevaluation.correlation import kendall, rbo, spearman, tau_ap

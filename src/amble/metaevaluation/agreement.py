@@ -1,4 +1,4 @@
-"""Do two measures find the same differences between systems? (Moffat, Thomas and Scholer, 2012, section 4.)
+"""Agreement of measures on significant differences between systems (Moffat, Thomas and Scholer, 2012, section 4).
 
 Every pair of systems is tested with every measure. Two measures then agree or disagree on a pair in one of five ways:
 
@@ -7,8 +7,8 @@ Every pair of systems is tested with every measure. Two measures then agree or d
 * **SN**, **NS**: only the first, only the second finds one;
 * **NN**: neither does.
 
-The *discriminative power* of a measure is the share of pairs it finds different: SSA with itself. The *class agreement*
-on significance is 2 SSA / (2 SSA + SN + NS), that on non-significance 2 NN / (2 NN + SN + NS).
+The *discriminative power* of a measure is the share of pairs with a significant difference: SSA with itself. The *class
+agreement* on significance is 2 SSA / (2 SSA + SN + NS), that on non-significance 2 NN / (2 NN + SN + NS).
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.p_values import reaches
+from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.errors import AlignError
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.samples import by_topic, check_seed, mean_differences, share, side_by_side
 from amble.metaevaluation.significance import all_pairs
+from amble.parallel import map_in_order, usual_threads
 from amble.table import Table
 
 __all__ = ["Agreement", "agreement", "p_values"]
@@ -44,7 +46,7 @@ class Agreement:
         Pairs of systems.
     test : str
     alpha : float
-        The level: a difference is significant if p is at most alpha.
+        A difference is significant if p is at most alpha.
     counts : dict
         ``{"SSA": array, …}``: for each of the five ways, (measures, measures) counts of pairs of systems; the first
         measure is the row.
@@ -77,7 +79,7 @@ class Agreement:
         return np.asarray(np.divide(both, all_of, out=np.full(both.shape, np.nan), where=all_of > 0))
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a pair of measures: the five shares and the two class agreements."""
+        """A table with a row a pair of measures: the five shares and the two class agreements."""
         columns = ["measure", "other", *KINDS, "2SSA", "2NN"]
         rows: list[list[Any]] = []
         for i, one in enumerate(self.measures):
@@ -101,14 +103,15 @@ def p_values(
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
     """P-values of all pairs of systems: (measures, systems, systems)."""
-    check_seed(seed)
-    values = by_topic(scores)
+    checks.seed(seed)
+    values = scores_by_measure(scores)
     _enough(values, scores.runs)
 
     def one(j: int) -> Array:
         return all_pairs(values[j], test, rounds, seed)
 
-    return np.stack(side_by_side(one, range(len(values)), 1 if test == "t" else threads, progress))
+    workers = 1 if test == "t" else usual_threads(threads)
+    return np.stack(list(map_in_order(one, range(len(values)), workers, progress=progress)))
 
 
 def _enough(values: Array, runs: tuple[str, ...]) -> None:
@@ -134,14 +137,14 @@ def agreement(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Agreement:
-    """Count on how many pairs of systems measures agree.
+    """On how many pairs of systems measures agree.
 
     Parameters
     ----------
     scores : Scores
         Of at least two runs.
     alpha : float
-        The level of the tests.
+        Of the tests.
     test : {"t", "bootstrap", "tukey"}
         The paired t-test, the paired bootstrap test, or the randomised Tukey HSD; all two-sided.
     rounds, seed : int
@@ -167,10 +170,10 @@ def agreement(
     AP       P@2    0.00  0.00  1.00  0.00  0.00  0.00  0.00
     RR       P@2    0.00  0.00  1.00  0.00  0.00  0.00  0.00
     """
-    alpha = share(alpha, "alpha")
+    alpha = checks.share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
     a, b = np.triu_indices(len(scores.runs), 1)
-    found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(by_topic(scores))[:, a, b]), 0.0)
+    found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(scores_by_measure(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)
     none = 1.0 - up - down
     some = up + down

@@ -1,4 +1,4 @@
-"""How alike two rankings of systems are: Kendall's tau-b, tau_AP with ties, Spearman's rho, rank-biased overlap.
+"""Rank correlation of systems: Kendall's tau-b, tau_AP with ties, Spearman's rho, rank-biased overlap.
 
 Systems are ranked by a number each, the greater the better. Numbers that differ by no more than rounding does (1e-12 of
 the larger) are tied: the means of P@10 over topics are tenths, but their sums in floating point are not, and τ would
@@ -9,7 +9,7 @@ With s_ij the sign of x_i - x_j, and p_i the first rank of the group that i is t
 * **tau-b**: sum of s_ij s'_ij over pairs, divided by the root of the product of the numbers of untied pairs (Kendall,
   1945).
 * **tau_AP,b** (Urbano and Marrero, 2017): of each system i below the first group, the share of the p_i - 1 systems
-  above it that also the other ranking has above it, averaged over these systems; twice that less 1; this from either
+  above it that also the other ranking has above it, averaged over these systems; twice that minus 1; this from either
   side, averaged. Without ties it is the symmetric form of the tau_AP of Yilmaz, Aslam and Robertson (2008).
 * **tau_AP,a**: x is the truth, without ties; the mean of tau_AP over all orders of the systems that y ties. It has a
   closed form, since within a group of y half of the pairs are concordant in the mean.
@@ -37,7 +37,7 @@ _PERSISTENCE = 0.9
 
 
 def places(values: ArrayLike) -> NDArray[np.int64]:
-    """Dense places, 0 for the least, along the last axis; numbers that only rounding tells apart share a place.
+    """Dense places, 0 for the least, along the last axis; numbers that are equal but for rounding share a place.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _given(x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
 
 
 def signs(ranked: NDArray[np.int64]) -> Array:
-    """Who beats whom: (…, n, n) signs of the places of i against those of j."""
+    """The sign of the place of i minus that of j: (…, n) → (…, n, n)."""
     return np.asarray(np.sign(ranked[..., :, None] - ranked[..., None, :]), np.float64)
 
 
@@ -86,7 +86,7 @@ def kendall_matrix(ranked: NDArray[np.int64]) -> Array:
 
 
 def _divided(a: Array, b: Array) -> Array:
-    """Divide; NaN where a ranking ties all systems, so that nothing can be said."""
+    """Divide; NaN where a ranking ties all systems, so that it is undefined."""
     return np.asarray(np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0))
 
 
@@ -216,7 +216,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def rbo(x: ArrayLike, y: ArrayLike, p: float = _PERSISTENCE) -> float:
-    """Rank-biased overlap, extrapolated: 1 for the same ranking, less for others, the top counts most.
+    """Rank-biased overlap, extrapolated: 1 for the same ranking, smaller for others; the top counts most.
 
     Parameters
     ----------

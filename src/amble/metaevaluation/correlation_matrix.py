@@ -1,4 +1,4 @@
-"""How alike measures rank systems: a correlation for every pair of measures, with its interval."""
+"""Rank correlation of all pairs of measures, by their means of systems, with bootstrap confidence intervals."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.resampling import resampled_means
+from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.correlation import STATISTICS, places
-from amble.metaevaluation.samples import by_topic, check_seed, means_over, share, side_by_side, whole
+from amble.parallel import map_in_order, usual_threads
+from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
 __all__ = ["Correlations", "correlations"]
@@ -33,12 +37,12 @@ class Correlations:
     values : ndarray
         Of shape (measures, measures).
     low, high : ndarray or None
-        Ends of the intervals.
+        Ends of the confidence intervals.
     resample : str or None
-        What was drawn again for the intervals.
+        What was resampled for the confidence intervals.
     confidence : float
     left_out : int
-        Draws without any topic of some run, whose ranking by some measure was left out of the intervals.
+        Rounds without any topic of some run, whose ranking by some measure was left out of the intervals.
     """
 
     measures: tuple[str, ...]
@@ -51,7 +55,7 @@ class Correlations:
     left_out: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a pair of measures, with the interval."""
+        """A table with a row a pair of measures, with the confidence interval."""
         columns = ["measure", "other", self.statistic] + ([] if self.low is None else ["low", "high"])
         rows: list[list[Any]] = []
         for i, one in enumerate(self.measures):
@@ -59,11 +63,11 @@ class Correlations:
                 ends = [] if self.low is None or self.high is None else [float(self.low[i, j]), float(self.high[i, j])]
                 rows.append([one, self.measures[j], float(self.values[i, j]), *ends])
         n = self.left_out
-        caption = f"{n:,} draw{'s' * (n != 1)} without any topic of some run left out of the intervals" if n else ""
+        caption = f"{n:,} round{'s' * (n != 1)} without any topic of some run left out of the intervals" if n else ""
         return Table(columns, rows, digits=digits, caption=caption)
 
     def matrix(self, *, digits: int = 4) -> Table:
-        """A row and a column a measure."""
+        """A table with a row and a column a measure."""
         rows: list[list[Any]] = [[one, *self.values[i].tolist()] for i, one in enumerate(self.measures)]
         return Table(["measure", *self.measures], rows, digits=digits)
 
@@ -76,13 +80,13 @@ def correlations(
     *,
     statistic: str = "tau",
     resample: str | None = "topics",
-    repeats: int = 1000,
+    rounds: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Correlations:
-    """Correlate the rankings of systems by all pairs of measures.
+    """The correlations of the rankings of systems by all pairs of measures.
 
     Parameters
     ----------
@@ -92,11 +96,11 @@ def correlations(
         Kendall's tau-b, tau_AP,b, Spearman's rho, or extrapolated rank-biased overlap (p = 0.9);
         `amble.metaevaluation.correlation` defines them.
     resample : {"topics", "systems", "both"} or None
-        For the intervals (percentiles of the bootstrap): draw topics with replacement, the same ones for all measures
-        and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself, which
-        tau-b passes over; the other statistics are not made for that, and take topics only.
-    repeats : int
-        How many draws.
+        For the confidence intervals (percentiles of the bootstrap): draw topics with replacement, the same ones for all
+        measures and systems; draw systems; draw both; or have no intervals. A system drawn twice is tied with itself,
+        which tau-b passes over; the other statistics are not made for that, and take topics only.
+    rounds : int
+        Of the bootstrap.
     confidence : float
     seed : int
     threads : int, optional
@@ -128,11 +132,11 @@ def correlations(
         raise AmbleError(f"resample={resample!r}: expected one of {', '.join(map(repr, RESAMPLE))} or None")
     if resample in ("systems", "both") and statistic != "tau":
         raise AmbleError(f"resample={resample!r}: a system drawn twice has no place in {statistic}; expected 'topics'")
-    confidence, repeats = share(confidence, "confidence"), whole(repeats, "repeats")
-    check_seed(seed)
+    confidence, rounds = checks.share(confidence, "confidence"), checks.whole(rounds, "rounds")
+    checks.seed(seed)
     of = STATISTICS[statistic]
-    values = by_topic(scores)
-    ranked = places(_all_there(means_over(values), scores))
+    values = scores_by_measure(scores)
+    ranked = places(_all_there(plain_mean(values)))
     found = of(ranked)
     np.fill_diagonal(found, np.where(ranked.max(axis=1) > 0, 1.0, np.nan))
     if resample is None:
@@ -140,21 +144,21 @@ def correlations(
     m, n, t = values.shape
     step = max(1, _CELLS // max(m * n * n * (n if statistic == "rbo" else 1), 1))
 
-    def draw(start: int) -> tuple[Array, int]:
-        here = min(step, repeats - start)
+    def resampled(start: int) -> tuple[Array, int]:
+        here = min(step, rounds - start)
         rng = np.random.default_rng((seed, start))
         if resample == "systems":
-            means = np.broadcast_to(means_over(values), (here, m, n))
+            means = np.broadcast_to(plain_mean(values), (here, m, n))
         else:
-            means = means_over(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
+            means = resampled_means(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
         if resample != "topics":
             means = np.take_along_axis(means, rng.integers(0, n, size=(here, 1, n)), axis=2)
-        gap = np.asarray(np.isnan(means).any(axis=-1))  # a draw without any topic of some run ranks nothing
+        gap = np.asarray(np.isnan(means).any(axis=-1))  # a round without any topic of some run ranks nothing
         ranks = of(places(np.where(gap[:, :, None], 0.0, means)))
         return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
 
-    parts = side_by_side(draw, range(0, repeats, step), threads, progress)
-    drawn, left_out = np.concatenate([part for part, _ in parts]), sum(n for _, n in parts)
+    blocks = list(map_in_order(resampled, range(0, rounds, step), usual_threads(threads), progress=progress))
+    drawn, left_out = np.concatenate([block for block, _ in blocks]), sum(n for _, n in blocks)
     tail = (1.0 - confidence) / 2.0
     nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
     drawn[:, nothing] = 0.0
@@ -162,7 +166,7 @@ def correlations(
     return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
 
 
-def _all_there(means: Array, scores: Scores) -> Array:
+def _all_there(means: Array) -> Array:
     if np.isnan(means).any():
         raise AmbleError("a run without a topic has no place in a ranking; use missing='zero' and undefined='zero'")
     return means

@@ -1,8 +1,8 @@
-"""Discriminative power: how many pairs of systems a measure tells apart (Sakai, 2006).
+"""Discriminative power: between how many pairs of systems a measure finds a difference (Sakai, 2006).
 
 Every pair of systems is tested. The p-values, sorted from the largest, are the measure's ASL curve (achieved
-significance levels); where it crosses alpha, the pairs to its right are told apart. The lower the curve, the more a
-measure discriminates; that it does so says nothing about whether it measures what matters.
+significance levels); where it crosses alpha, a significant difference is found for the pairs to its right. The lower
+the curve, the more a measure discriminates; that it does so says nothing about whether it measures what matters.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.p_values import reaches
+from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.agreement import p_values
-from amble.metaevaluation.samples import by_topic, in_logarithms, mean_differences, share
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
@@ -26,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Power:
-    """How many pairs of systems measures tell apart; made by `discriminative_power`.
+    """The discriminative power of measures; made by `discriminative_power`.
 
     Attributes
     ----------
@@ -51,11 +52,11 @@ class Power:
 
     @property
     def power(self) -> Array:
-        """The share of pairs told apart."""
+        """The share of pairs with a significant difference."""
         return np.asarray(reaches(self.levels, self.alpha).mean(axis=1))
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a measure, the most discriminative first."""
+        """A table with a row a measure, the most discriminative first."""
         order = np.argsort(-self.power, kind="stable").tolist()
         rows = [[self.measures[j], self.test, float(self.power[j]), float(self.needed[j])] for j in order]
         caption = f"{', '.join(self.logarithms)}: differences of logarithms, as the mean is geometric"
@@ -64,7 +65,7 @@ class Power:
         )
 
     def curve(self, *, digits: int = 4) -> Table:
-        """The ASL curves: a row a measure and pair of systems, pairs sorted by level."""
+        """The ASL curves: a row a measure and pair of systems, pairs sorted by p-value."""
         rows = (
             (measure, i, level)
             for measure, levels in zip(self.measures, self.levels.tolist(), strict=True)
@@ -86,16 +87,16 @@ def discriminative_power(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Power:
-    """Tell how many pairs of systems measures tell apart.
+    """The discriminative power of measures: the share of pairs of systems with a significant difference.
 
     Parameters
     ----------
     scores : Scores
         Of at least two runs.
     alpha : float
-        The level.
+        Of the tests.
     test : {"bootstrap", "t", "tukey"}
-        The paired bootstrap test of Sakai (2006), the paired t-test, or the randomised Tukey HSD, whose level is that
+        The paired bootstrap test of Sakai (2006), the paired t-test, or the randomised Tukey HSD, whose alpha is that
         of all pairs together.
     rounds, seed : int
         Of the random tests.
@@ -117,10 +118,10 @@ def discriminative_power(
     AP       t     1.0000  0.0000
     P@2      t     0.0000  0.0000
     """
-    alpha = share(alpha, "alpha")
+    alpha = checks.share(alpha, "alpha")
     p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
     a, b = np.triu_indices(len(scores.runs), 1)
     levels = p[:, a, b]
-    apart = np.abs(mean_differences(by_topic(scores))[:, a, b])
+    apart = np.abs(mean_differences(scores_by_measure(scores))[:, a, b])
     needed = np.where(reaches(levels, alpha), 0.0, apart).max(axis=1)
-    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, in_logarithms(scores))
+    return Power(scores.measures, test, alpha, -np.sort(-levels, axis=1), needed, scores.logarithms)

@@ -1,4 +1,4 @@
-"""Pools cut down: which judgments are kept, and the same lists seen with these only.
+"""Smaller pools: which judgments are kept, and the same lists with these judgments only.
 
 Rankings hold the row of each judgment, so judging again costs no reading: rows that are not kept are taken out of the
 table, and with them their hits. What comes out is what aligning the same runs with a qrels file of the kept lines
@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.measures import Lists
-from amble.metaevaluation.samples import check_seed, whole
 from amble.rankings.alignment import Rankings
 
 __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "sampled_pools", "without_group"]
@@ -22,7 +22,7 @@ __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "samp
 Kept = NDArray[np.bool_]
 
 RELEVANT, NONRELEVANT = 1, 10  # how many of each a topic keeps at least, as Buckley and Voorhees (2004) have it
-_NEVER = np.iinfo(np.int32).max
+_NEVER = checks.INT32
 
 
 def judge_again(rankings: Rankings, kept: Kept) -> Lists:
@@ -89,7 +89,7 @@ def sampled_pools(
     relevant: int = RELEVANT,
     nonrelevant: int = NONRELEVANT,
 ) -> list[Kept]:
-    """Random parts of the judgments, one for each rate: relevant and non-relevant ones are drawn apart, topic by topic.
+    """Random samples of the judgments, one for each rate; relevant and non-relevant ones are drawn apart, by topic.
 
     One random order of each topic's documents serves all the rates, so that a smaller pool is part of a larger one. Of
     n documents the first floor(rate x n) are kept, but at least ``relevant`` and ``nonrelevant`` of either kind, or all
@@ -115,9 +115,9 @@ def sampled_pools(
     for rate in rates:
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0.0 < rate <= 1.0:
             raise AmbleError(f"rate {rate!r}: expected a share above 0 and at most 1")
-    relevant, nonrelevant = whole(relevant, "relevant", 0), whole(nonrelevant, "nonrelevant", 0)
+    relevant, nonrelevant = checks.whole(relevant, "relevant", 0), checks.whole(nonrelevant, "nonrelevant", 0)
     if isinstance(seed, int):
-        check_seed(seed)
+        checks.seed(seed)
     qrels = rankings.qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     kind = 2 * topic + (qrels.grades >= rel)
@@ -143,19 +143,19 @@ def first_ranks(rankings: Rankings, runs: Sequence[int] | None = None) -> NDArra
 
 def depth_pool(rankings: Rankings, depth: int, runs: Sequence[int] | None = None) -> Kept:
     """The judged documents that some run ranks at this depth or above: a depth-k pool of these runs."""
-    return np.asarray(first_ranks(rankings, runs) <= whole(depth, "depth"))
+    return np.asarray(first_ranks(rankings, runs) <= checks.whole(depth, "depth"))
 
 
 def without_group(rankings: Rankings, runs: Sequence[int], depth: int = 100) -> Kept:
     """All judgments but those of documents that only these runs brought to a pool of some depth."""
-    whole(depth, "depth")
+    checks.whole(depth, "depth")
     others = np.setdiff1d(np.arange(len(rankings.runs)), np.asarray(runs, np.int64))
     mine, theirs = first_ranks(rankings, runs) <= depth, first_ranks(rankings, others.tolist()) <= depth
     return np.asarray(~mine | theirs)
 
 
 def groups_by_prefix(runs: Sequence[str], length: int) -> dict[str, list[int]]:
-    """Group runs whose names start alike: by their first letters, whatever the case.
+    """Groups of runs whose names start with the same letters, whatever the case.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def groups_by_prefix(runs: Sequence[str], length: int) -> dict[str, list[int]]:
     >>> groups_by_prefix(["acme1", "ACME2", "uni1"], 3)
     {'acm': [0, 1], 'uni': [2]}
     """
-    whole(length, "length")
+    checks.whole(length, "length")
     out: dict[str, list[int]] = {}
     for i, name in enumerate(runs):
         out.setdefault(name[:length].lower(), []).append(i)

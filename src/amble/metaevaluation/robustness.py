@@ -1,7 +1,7 @@
-"""What measures say when judgments are missing: scores and rankings with cut-down pools beside those with all of them.
+"""Robustness of measures to missing judgments: scores and rankings of runs with smaller pools.
 
 As Buckley and Voorhees (2004) did and Ferrante, Ferro and Maistro (2014, Figures 3 and 4) after them: judgments are
-taken away at random, and each measure is asked for its mean over all runs and topics, and for Kendall's tau-b between
+taken away at random; of each measure, the mean over all runs and topics is computed, and Kendall's tau-b between
 its ranking of the runs and the one with the full pool.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.evaluation.scores import aggregate, parse_measures
 from amble.measures import Lists, Measure
@@ -26,7 +27,7 @@ from amble.metaevaluation.reduced_pools import (
     sampled_pools,
     without_group,
 )
-from amble.metaevaluation.samples import check_seed, share, side_by_side, whole
+from amble.parallel import map_in_order, usual_threads
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table
 
@@ -79,7 +80,7 @@ def _taus(full: Array, cut: Array) -> Array:
 
 @dataclass(frozen=True)
 class PoolEffect:
-    """What cutting a pool does to measures; made by `pool_effect`.
+    """The effect of smaller pools on measures; made by `pool_effect`.
 
     Attributes
     ----------
@@ -87,11 +88,11 @@ class PoolEffect:
     pools : tuple of str
         What was kept, such as ``"70%"`` or ``"depth 10"``.
     sizes : ndarray
-        Judgments kept: (pools, repetitions).
+        Judgments kept: (pools, rounds).
     full : ndarray
         With all judgments, the mean over runs and topics of each measure.
     means, taus : ndarray
-        Of shape (pools, repetitions, measures): the mean over runs and topics, and tau-b of the ranking of runs with
+        Of shape (pools, rounds, measures): the mean over runs and topics, and tau-b of the ranking of runs with
         that of the full pool.
     judgments : int
         How many there are in all.
@@ -106,8 +107,8 @@ class PoolEffect:
     judgments: int
 
     def table(self, *, digits: int = 4, confidence: float = 0.95) -> Table:
-        """A row a pool and measure: means over the repetitions, and between which values the middle of them lies."""
-        tail = (1.0 - share(confidence, "confidence")) / 2.0
+        """A table with a row a pool and measure: means over rounds, and the ends of the middle ``confidence``."""
+        tail = (1.0 - checks.share(confidence, "confidence")) / 2.0
         columns = ["pool", "judgments", "measure", "mean", "mean low", "mean high", "tau", "tau low", "tau high"]
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
@@ -123,7 +124,7 @@ class PoolEffect:
 
     @property
     def kept(self) -> str:
-        """What the pools are numbered by."""
+        """What the numbers of `numbered` are: depths, or percents of judgments."""
         return "depth of the pool" if self.pools[0].startswith("depth") else "judgments kept, percent"
 
     def numbered(self, *, confidence: float = 0.95) -> Table:
@@ -137,7 +138,7 @@ class PoolEffect:
         return Table(["kept", *table.columns[1:]], rows)
 
     def __repr__(self) -> str:
-        return f"PoolEffect({len(self.measures)} measures, {', '.join(self.pools)}; {self.means.shape[1]} repetitions)"
+        return f"PoolEffect({len(self.measures)} measures, {', '.join(self.pools)}; {self.means.shape[1]} rounds)"
 
 
 def pool_effect(
@@ -146,14 +147,14 @@ def pool_effect(
     *,
     rates: Sequence[float] = RATES,
     depths: Sequence[int] = (),
-    repeats: int = 30,
+    rounds: int = 30,
     seed: int = 0,
     rel: float = 1,
     undefined: str = "zero",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PoolEffect:
-    """Score runs with cut-down pools.
+    """Scores and rankings of runs with smaller pools, beside those with the full pool.
 
     Parameters
     ----------
@@ -164,8 +165,8 @@ def pool_effect(
         Shares of the judgments to keep at random; see `sampled_pools`.
     depths : sequence of int
         Instead: pools of the judged documents that some run ranks so high or higher. They are not random, so there is
-        one repetition.
-    repeats : int
+        one round.
+    rounds : int
         How many times judgments are drawn.
     seed : int
     rel : float
@@ -194,8 +195,9 @@ def pool_effect(
     """
     parsed = parse_measures(measures)
     _enough(rankings)
-    check_seed(seed)
-    repeats = whole(repeats, "repeats")
+    checks.seed(seed)
+    rounds = checks.whole(rounds, "rounds")
+    workers = usual_threads(threads)
     if not len(rates) and not len(depths):
         raise AmbleError("no pools: expected rates or depths")
     scored = _Scored(rankings, parsed, undefined)
@@ -207,15 +209,17 @@ def pool_effect(
 
     if len(depths):
         names = [f"depth {k}" for k in depths]
-        found = [[x] for x in side_by_side(lambda k: cut(depth_pool(rankings, k)), depths, threads, progress)]
+        cuts = map_in_order(lambda k: cut(depth_pool(rankings, k)), depths, workers, progress=progress)
+        found = [[x] for x in cuts]
     else:
         names = [f"{100 * rate:g}%" for rate in rates]
         sampled_pools(rankings, rates, seed=seed, rel=rel)  # a wrong rate is found here, not on a thread
 
-        def repetition(i: int) -> list[tuple[int, Array, Array]]:
+        def one_round(i: int) -> list[tuple[int, Array, Array]]:
             return [cut(kept) for kept in sampled_pools(rankings, rates, seed=(seed, i), rel=rel)]
 
-        found = [list(x) for x in zip(*side_by_side(repetition, range(repeats), threads, progress), strict=True)]
+        of_rounds = map_in_order(one_round, range(rounds), workers, progress=progress)
+        found = [list(x) for x in zip(*of_rounds, strict=True)]
     return PoolEffect(
         tuple(m.label for m in parsed),
         tuple(names),
@@ -236,7 +240,7 @@ def _enough(rankings: Rankings) -> None:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What happens to runs whose group did not help to make the pool; made by `leave_out`.
+    """Scores of runs without the judgments that only their group brought to the pool; made by `leave_out`.
 
     Attributes
     ----------
@@ -268,7 +272,7 @@ class LeftOut:
     ungrouped: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
-        """A row a group and measure."""
+        """A table with a row a group and measure."""
         columns = ["group", "runs", "unique", "relevant", "measure", "full", "without", "change", "tau", "moved"]
         rows: list[list[Any]] = []
         for i, group in enumerate(self.groups):
@@ -295,7 +299,7 @@ def leave_out(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LeftOut:
-    """Leave out one group of runs after the other: what would its runs score, had it not helped to make the pool?
+    """Scores of the runs of each group without the judgments that only this group brought to the pool.
 
     Parameters
     ----------
@@ -336,7 +340,7 @@ def leave_out(
         own = int((~kept).sum()), int((~kept & relevant).sum())
         return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
 
-    found = side_by_side(one, list(by_place), threads, progress)
+    found = map_in_order(one, by_place, usual_threads(threads), progress=progress)
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
     names = tuple(m.label for m in parsed)
     sizes = tuple(map(len, by_place.values()))

@@ -1,8 +1,8 @@
-"""Tests of all pairs of systems at once: a score a system and topic in, a p-value a pair of systems out.
+"""Significance tests of all pairs of systems: from scores by system and topic to p-values by pair.
 
 They are those of `amble.compare`, two-sided: Student's paired t; Sakai's (2006) bootstrap, the achieved significance
 level of the studentised mean difference when topics are drawn with replacement; and the randomised Tukey HSD
-(Carterette, 2012), whose level is that of all pairs together.
+(Carterette, 2012), whose alpha is that of all pairs together.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.comparison.paired_tests import t_test
 from amble.comparison.resampling import bootstrap_test
 from amble.comparison.systems import Differences, Systems, differences, pairs_of
@@ -55,14 +56,14 @@ def paired_t(scores: Array) -> Array:
 def bootstrap_levels(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
     """Achieved significance levels of the paired bootstrap test between all systems.
 
-    The same draws of topics serve all pairs. A level is (1 + draws at least as extreme) / (1 + draws), never 0.
+    The same topics drawn serve all pairs. A level is (1 + rounds at least as extreme) / (1 + rounds), never 0.
     """
     _complete(scores, "bootstrap")
     return _matrix(scores, lambda d: bootstrap_test(d, "two", rounds, seed)[1])
 
 
 def tukey_hsd(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
-    """P-values of the randomised Tukey HSD between all systems; (1 + shuffles as extreme) / (1 + shuffles)."""
+    """P-values of the randomised Tukey HSD between all systems; (1 + rounds as extreme) / (1 + rounds)."""
     _complete(scores, "tukey")
     ranges = dealt_ranges(scores, rounds, seed, lambda done, total: None)
     return _matrix(scores, lambda d: np.where(d.mean == 0, 1.0, range_p(ranges, d.mean, 2 * d.unit)))
@@ -103,6 +104,4 @@ def all_pairs(scores: Array, test: str = "t", rounds: int = 1000, seed: int = 0)
     """P-values between all systems by one of `TESTS`."""
     if not isinstance(test, str) or test not in TESTS:
         raise AmbleError(f"test={test!r}: expected one of {', '.join(map(repr, TESTS))}")
-    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-        raise AmbleError(f"rounds={rounds!r}: expected a whole number of at least 1")
-    return TESTS[test](np.asarray(scores, np.float64), int(rounds), seed)
+    return TESTS[test](np.asarray(scores, np.float64), checks.whole(rounds, "rounds", most=None), seed)

@@ -1,4 +1,4 @@
-"""How often another set of topics would turn a comparison round (Voorhees and Buckley, 2002).
+"""Swap rates: how often another set of topics turns a comparison of systems round (Voorhees and Buckley, 2002).
 
 Two sets of topics without a common one are drawn. Of each pair of systems the difference of means on the first set
 falls into a bin; if the second set has the other system ahead, that is a swap. The swap rate of a bin is the
@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.samples import by_topic, check_seed, in_logarithms, share, side_by_side, whole
+from amble.parallel import map_in_order, usual_threads
 from amble.table import Table
 
 __all__ = ["Swaps", "swap_rates"]
@@ -31,7 +33,7 @@ _NARROWEST = 1e-9  # a bin: below that, differences are rounding
 
 @dataclass(frozen=True)
 class Swaps:
-    """How often differences are turned round by other topics; made by `swap_rates`.
+    """Swap rates of measures, by the number of topics and the difference; made by `swap_rates`.
 
     Attributes
     ----------
@@ -64,13 +66,13 @@ class Swaps:
         some = self.counts > 0
         return np.asarray(np.divide(self.swaps, self.counts, out=np.full(some.shape, np.nan), where=some))
 
-    def needed(self, level: float = 0.05) -> tuple[Array, Array]:
-        """The least difference from which on all bins have swap rates of at most a level, and the share of such pairs.
+    def needed(self, alpha: float = 0.05) -> tuple[Array, Array]:
+        """The least difference from which on all bins have swap rates of at most alpha, and the share of such pairs.
 
         Two arrays of shape (measures, sizes); NaN and 0 where no difference is large enough.
         """
-        share(level, "level")
-        fine = np.where(np.isnan(self.rates), True, self.rates <= level)
+        checks.share(alpha, "alpha")
+        fine = np.where(np.isnan(self.rates), True, self.rates <= alpha)
         onward = np.logical_and.accumulate(fine[..., ::-1], axis=-1)[..., ::-1]
         onward &= np.cumsum(self.counts[..., ::-1], axis=-1)[..., ::-1] > 0
         first = np.argmax(onward, axis=-1)
@@ -85,7 +87,7 @@ class Swaps:
         The logarithms of the rates that are not 0 are fitted, each weighed by its swaps; NaN where there are fewer than
         two sizes to fit.
         """
-        whole(topics, "topics")
+        checks.whole(topics, "topics")
         x = np.asarray(self.sizes, np.float64)[None, :, None]
         weight = np.asarray(self.swaps, np.float64)
         y = np.log(np.where(self.swaps > 0, self.rates, 1.0))
@@ -97,12 +99,12 @@ class Swaps:
         slope = (weight * (x - mx[:, None]) * (y - my[:, None])).sum(axis=1) / np.where(spread > 0, spread, 1.0)
         return np.where(enough, np.minimum(np.exp(my + slope * (topics - mx)), 1.0), np.nan)
 
-    def table(self, *, level: float = 0.05, digits: int = 4) -> Table:
-        """A row a measure and size: the overall swap rate, the difference needed, and how many pairs differ so much.
+    def table(self, *, alpha: float = 0.05, digits: int = 4) -> Table:
+        """A table with a row a measure and size: swap rate, difference needed, share of pairs above it.
 
         The rate is NaN where all pairs tie on all sets, so that there is no conclusion to turn round.
         """
-        needed, resolved = self.needed(level)
+        needed, resolved = self.needed(alpha)
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
             for k, size in enumerate(self.sizes):
@@ -114,7 +116,7 @@ class Swaps:
         )
 
     def curve(self, *, digits: int = 4) -> Table:
-        """A row a measure, size and bin of differences."""
+        """A table with a row a measure, size and bin of differences."""
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
             for k, size in enumerate(self.sizes):
@@ -133,14 +135,14 @@ def swap_rates(
     scores: Scores,
     *,
     sizes: Sequence[int] | None = None,
-    trials: int = 100,
+    rounds: int = 100,
     width: float = 0.01,
     bins: int = 21,
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Swaps:
-    """Count how often another set of topics turns a comparison of systems round.
+    """How often another set of topics turns a comparison of systems round.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def swap_rates(
         Of at least two runs, on at least two topics.
     sizes : sequence of int, optional
         Topics in a set, at most half of all; without it, five steps up to half of them.
-    trials : int
+    rounds : int
         How many pairs of sets are drawn, for each size.
     width : float
         Of the bins of differences.
@@ -162,7 +164,7 @@ def swap_rates(
     -------
     Swaps
     """
-    values = by_topic(scores)
+    values = scores_by_measure(scores)
     if np.isnan(values).any():
         raise AmbleError("some runs lack topics; use missing='zero' and undefined='zero'")
     m, n, t = values.shape
@@ -171,10 +173,10 @@ def swap_rates(
     half = t // 2
     chosen = sorted({max(1, half * i // 5) for i in range(1, 6)}) if sizes is None else list(sizes)
     for size in chosen:
-        if whole(size, "size") > half:
+        if checks.whole(size, "size") > half:
             raise AmbleError(f"size {size}: two sets without a common topic have at most {half} of {t} topics each")
-    trials, bins = whole(trials, "trials"), whole(bins, "bins", 2)
-    check_seed(seed)
+    rounds, bins = checks.whole(rounds, "rounds"), checks.whole(bins, "bins", 2)
+    checks.seed(seed)
     if not _NARROWEST <= width < float("inf"):
         raise AmbleError(f"width={width!r}: expected a number of at least {_NARROWEST:g}")
     a, b = np.triu_indices(n, 1)
@@ -182,13 +184,13 @@ def swap_rates(
 
     def count(task: tuple[int, int]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         k, start = task
-        here, size = min(step, trials - start), chosen[k]
+        here, size = min(step, rounds - start), chosen[k]
         rng = np.random.default_rng((seed, size, start))
         order = rng.permuted(np.broadcast_to(np.arange(t), (here, t)), axis=1)
         sets = np.zeros((2, here, t))
         for which in range(2):
             np.put_along_axis(sets[which], order[:, which * size : (which + 1) * size], 1.0, axis=1)
-        first, second = (np.moveaxis(values @ s.T, -1, 0) / size for s in sets)  # (trials, measures, systems)
+        first, second = (np.moveaxis(values @ s.T, -1, 0) / size for s in sets)  # (rounds, measures, systems)
         d = first[..., a] - first[..., b]
         other = second[..., a] - second[..., b]
         scale = _ROUNDING * np.maximum(np.abs(first).max(initial=0.0), 1e-300)
@@ -203,9 +205,9 @@ def swap_rates(
 
     counts = np.zeros((m, len(chosen), bins), np.int64)
     swaps = np.zeros_like(counts)
-    tasks = [(k, start) for k in range(len(chosen)) for start in range(0, trials, step)]
-    for k, c, s in side_by_side(count, tasks, threads, progress):
+    tasks = [(k, start) for k in range(len(chosen)) for start in range(0, rounds, step)]
+    for k, c, s in map_in_order(count, tasks, usual_threads(threads), progress=progress):
         counts[:, k] += c
         swaps[:, k] += s
     edges = np.arange(bins, dtype=np.float64) * width
-    return Swaps(scores.measures, tuple(chosen), edges, counts, swaps, in_logarithms(scores))
+    return Swaps(scores.measures, tuple(chosen), edges, counts, swaps, scores.logarithms)

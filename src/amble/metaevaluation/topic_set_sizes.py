@@ -1,12 +1,12 @@
-"""How many topics an experiment needs (Sakai, 2016).
+"""Topic set size design: how many topics an experiment needs (Sakai, 2016).
 
 A score is taken as system effect + topic effect + error (two-way analysis of variance without replication). The
-variance of the error, estimated by its mean square, tells how much the difference of two systems varies from topic to
-topic: twice as much. From it follow
+variance of the error, estimated by its mean square, determines how much the difference of two systems varies from topic
+to topic: twice as much. From it follow
 
 * the least n for which a paired t-test at level alpha finds a difference of d with probability 1 - beta (its statistic
   is then non-central, with √n d / √(2 σ²)), and
-* the least n for which the interval of a difference is expected to be no wider than δ: its mean width is
+* the least n for which the confidence interval of a difference is expected to be no wider than δ: its mean width is
   2 t(n - 1) √(2 σ²) c / √n, c = √(2 / (n - 1)) Γ(n / 2) / Γ((n - 1) / 2) being the mean of the estimated deviation as a
   share of the true one.
 """
@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.systems import grid_unit, scores_by_measure
+from amble.comparison.variance import error_variance
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.samples import by_topic, in_logarithms, share
 from amble.table import Table
 
 __all__ = [
-    "error_variance",
     "power_of_t",
     "topics_for_interval",
     "topics_for_power",
@@ -36,23 +37,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 _MOST = 10_000_000
-
-
-def error_variance(scores: Array) -> float:
-    """The mean square of the error of (systems, topics): what system and topic effects leave over.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from amble.metaevaluation.topic_set_sizes import error_variance
-    >>> error_variance(np.array([[1.0, 2.0], [2.0, 5.0]]))  # residuals ±0.5: 4 x 0.25 / (1 x 1)
-    1.0
-    """
-    x = np.asarray(scores, np.float64)
-    if x.ndim != 2 or min(x.shape) < 2 or np.isnan(x).any():
-        raise AmbleError("expected scores of at least two systems on at least two topics, none left out")
-    rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0, keepdims=True) + x.mean()
-    return float(np.square(rest).sum() / ((x.shape[0] - 1) * (x.shape[1] - 1)))
 
 
 def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0.05) -> float:
@@ -73,14 +57,14 @@ def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0
     return float(1.0 - ncfdtr(1.0, topics - 1.0, topics * difference**2 / (2.0 * variance), critical))
 
 
-def width_of_interval(topics: int, variance: float, alpha: float = 0.05) -> float:
-    """How wide the interval of a difference is expected to be; variance is that of the error of one system."""
+def width_of_interval(topics: int, variance: float, confidence: float = 0.95) -> float:
+    """The expected width of the confidence interval of a difference; variance is that of the error of one system."""
     from scipy.special import gammaln, stdtrit
 
     if topics < 2:
         return math.inf
     mean = math.sqrt(2.0 / (topics - 1.0)) * math.exp(float(gammaln(topics / 2.0) - gammaln((topics - 1.0) / 2.0)))
-    return float(2.0 * stdtrit(topics - 1.0, 1.0 - alpha / 2.0) * math.sqrt(2.0 * variance / topics) * mean)
+    return float(2.0 * stdtrit(topics - 1.0, 0.5 + confidence / 2.0) * math.sqrt(2.0 * variance / topics) * mean)
 
 
 def _least(enough: Callable[[int], bool]) -> int:
@@ -108,12 +92,12 @@ def topics_for_power(difference: float, variance: float, *, power: float = 0.8, 
     """
     _check(difference, "difference")
     _check(variance, "variance")
-    power, alpha = share(power, "power"), share(alpha, "alpha")
+    power, alpha = checks.share(power, "power"), checks.share(alpha, "alpha")
     return _least(lambda n: power_of_t(n, difference, variance, alpha) >= power)
 
 
-def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -> int:
-    """The least number of topics with which the interval of a difference is expected to be no wider than a width.
+def topics_for_interval(width: float, variance: float, *, confidence: float = 0.95) -> int:
+    """The least number of topics for a confidence interval of a difference of no more than an expected width.
 
     Examples
     --------
@@ -123,8 +107,8 @@ def topics_for_interval(width: float, variance: float, *, alpha: float = 0.05) -
     """
     _check(width, "width")
     _check(variance, "variance")
-    alpha = share(alpha, "alpha")
-    return _least(lambda n: width_of_interval(n, variance, alpha) <= width)
+    confidence = checks.share(confidence, "confidence")
+    return _least(lambda n: width_of_interval(n, variance, confidence) <= width)
 
 
 def _check(value: Any, name: str) -> None:
@@ -150,9 +134,10 @@ def topics_needed(
     differences : sequence of float
         Differences of means that a paired t-test is to find.
     widths : sequence of float
-        Widths of intervals of differences.
+        Widths of confidence intervals of differences.
     power, alpha : float
-        The probability to find a difference that is there, and the level; intervals are of 1 - alpha.
+        The probability to find a difference that is there, and the level of the test;
+        confidence intervals are of 1 - alpha.
     digits : int
 
     Returns
@@ -170,21 +155,25 @@ def topics_needed(
     RR         0.2500  difference  0.2000     101
     RR         0.2500  interval    0.2000     195
     """
-    values = by_topic(scores)
-    if geometric := in_logarithms(scores):
+    alpha = checks.share(alpha, "alpha")
+    values = scores_by_measure(scores)
+    if geometric := scores.logarithms:
         raise AmbleError(f"{geometric[0]}: its mean is geometric, so its differences are those of logarithms; no plan")
     if np.isnan(values).any():
         raise AmbleError("some runs lack topics; use missing='zero' and undefined='zero'")
+    if values.shape[2] < 2:
+        raise AmbleError("expected scores of at least two systems on at least two topics, none left out")
     rows: list[list[Any]] = []
     for measure, x in zip(scores.measures, values, strict=True):
-        variance = error_variance(x)
+        variance = error_variance(x, grid_unit(x))
         if variance <= 0.0:
-            raise AmbleError(f"{measure}: all runs differ by the same on all topics; there is no variance to plan with")
+            raise AmbleError(f"{measure}: differences are the same on all topics; there is no variance to plan with")
         rows += [
             [measure, variance, "difference", float(d), topics_for_power(d, variance, power=power, alpha=alpha)]
             for d in differences
         ]
         rows += [
-            [measure, variance, "interval", float(w), topics_for_interval(w, variance, alpha=alpha)] for w in widths
+            [measure, variance, "interval", float(w), topics_for_interval(w, variance, confidence=1.0 - alpha)]
+            for w in widths
         ]
     return Table(["measure", "variance", "goal", "size", "topics"], rows, digits=digits)

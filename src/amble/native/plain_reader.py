@@ -18,10 +18,11 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from amble import checks
 from amble.errors import ReadError
 
 TIES_DOCNO, TIES_RANK, TIES_FILE = 0, 1, 2
-LONGEST = 2**31 - 1  # bytes of a line, at most; callers allow less
+LONGEST = checks.INT32  # bytes of a line, at most; callers allow less
 NO_GROUPS = 4  # added to one of them: hits without their groups of equal scores
 SINGLE = 8  # added to one of them: scores are compared as floats
 _SHOWN = 60

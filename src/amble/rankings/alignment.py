@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import AlignError, AmbleError, UnjudgedWarning
+from amble import checks
+from amble.errors import AlignError, UnjudgedWarning
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
+from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
 
-__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "side_by_side", "threads_for", "whole"]
+__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -35,10 +37,6 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "duplicates": ("error", "best"),
     "score_dtype": ("float64", "float32"),
 }
-
-
-_LARGEST = 2**63 - 1
-_MOST_THREADS = 256  # more are not worth it
 
 
 class _Hits:
@@ -221,17 +219,6 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def whole(
-    value: Any, name: str, least: int = 1, most: int | None = _LARGEST, kind: type[AmbleError] = AmbleError
-) -> int:
-    """The value as an int, if it is a whole number within bounds; else an error."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise kind(f"{name}={value!r}: expected a whole number of at least {least}")
-    if most is not None and value > most:
-        raise kind(f"{name}={value!r:.60}: expected a whole number of at most {most}")
-    return int(value)
-
-
 def _check(options: dict[str, Any]) -> None:
     for option, allowed in _CHOICES.items():
         if options[option] not in allowed:
@@ -240,7 +227,7 @@ def _check(options: dict[str, Any]) -> None:
     if options["ties"] == "expected" and options["unjudged"] == "condense":
         raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
     if depth is not None:
-        whole(depth, "depth", kind=AlignError)
+        checks.whole(depth, "depth", kind=AlignError)
 
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
@@ -272,7 +259,7 @@ def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> li
         return [run.rank(qrels, **how) for run in runs]
 
     def each(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        return side_by_side(function, list(items), threads)
+        return list(map_in_order(function, items, threads))
 
     if len(runs) >= threads:
         return each(lambda run: run.rank(qrels, **how), runs)
@@ -284,42 +271,6 @@ def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> li
         else:
             out.append(run.rank(qrels, **how))
     return out
-
-
-def side_by_side(function: Callable[[Any], Any], items: list[Any], threads: int) -> list[Any]:
-    """The results of a function for every item, on several threads; the first item's error is raised first.
-
-    (concurrent.futures would do, but its import takes longer than reading a small run.)
-    """
-    from threading import Thread
-
-    results: list[Any] = [None] * len(items)
-    errors: dict[int, BaseException] = {}
-    todo = deque(range(len(items)))
-
-    def work() -> None:
-        while todo and not errors:
-            try:
-                i = todo.popleft()
-            except IndexError:  # another thread took the last one
-                return
-            try:
-                results[i] = function(items[i])
-            except BaseException as error:
-                errors[i] = error
-
-    others = [Thread(target=work) for _ in range(min(threads, len(items)) - 1)]
-    for thread in others:
-        thread.start()
-    work()
-    try:
-        for thread in others:
-            thread.join()
-    finally:  # interrupted: what is not begun is not done
-        todo.clear()
-    if errors:
-        raise errors[min(errors)]
-    return results
 
 
 def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -448,5 +399,5 @@ def threads_for(threads: int | None, runs: Iterable[Run]) -> int:
     if threads is None:
         files = [run.path for run in runs if run.path not in (None, "-")]
         size = sum(os.path.getsize(path) for path in files if path and os.path.isfile(path))
-        return min(os.cpu_count() or 1, 8) if size > 1 << 23 else 1
-    return min(whole(threads, "threads", kind=AlignError), _MOST_THREADS)
+        return usual_threads() if size > 1 << 23 else 1
+    return min(checks.whole(threads, "threads", kind=AlignError), MOST_THREADS)

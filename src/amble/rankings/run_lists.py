@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AlignError
 from amble.io.ranked import Documents
 from amble.io.trec import Runs, read_runs
-from amble.rankings.alignment import Duplicates, run_names, side_by_side, threads_for, whole
+from amble.parallel import map_in_order
+from amble.rankings.alignment import Duplicates, run_names, threads_for
 
 __all__ = ["RunLists", "TopicLists", "by_bytes", "read_run_lists"]
 
@@ -124,7 +126,7 @@ def read_run_lists(
     (['a', 'b', 'c'], [0, 1, 2, 0], [1, 2, 1, 2])
     """
     if depth is not None:
-        depth = whole(depth, "depth")
+        depth = checks.whole(depth, "depth")
     for option, value, allowed in (("ties", ties, _RULES), ("duplicates", duplicates, ("error", "best"))):
         if value not in allowed:
             raise AlignError(f"{option}={value!r}: expected one of {', '.join(map(repr, allowed))}")
@@ -135,7 +137,7 @@ def read_run_lists(
     tags, dropped = [], 0
     for start in range(0, len(runs), _AT_ONCE):
         some = list(runs[start : start + _AT_ONCE])
-        read = side_by_side(lambda run: run.documents(ties, duplicates), some, workers)
+        read = list(map_in_order(lambda run: run.documents(ties, duplicates), some, workers))
         tags += [documents.tag for documents in read]
         dropped += sum(documents.dropped for documents in read)
         _number(read, start, depth, topics)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from amble.comparison import compare
-from amble.comparison.comparison import TESTS, Question
+from amble.comparison.comparison import TESTS, Design
 from amble.comparison.p_values import Probability
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
@@ -55,7 +55,7 @@ def parse_gate(text: str) -> Gate:
         raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
 
 
-def pass_through(scores: Scores, gates: list[Gate], asked: Question) -> Outcome:
+def pass_through(scores: Scores, gates: list[Gate], asked: Design) -> Outcome:
     """Compare all runs with the baseline by the measure of each gate.
 
     A run regresses if it is significantly worse than the baseline (two-sided, corrected for the number of runs), by at
@@ -67,17 +67,17 @@ def pass_through(scores: Scores, gates: list[Gate], asked: Question) -> Outcome:
         q = asked
         found = compare(scores, gate.measure, q.baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
         worse = found.significant & (found.difference < 0) & (found.difference <= -gate.least * (1 - 1e-12))
-        base = found.question.baseline or ""
+        base = found.design.baseline or ""
         for k in np.flatnonzero(worse).tolist():
             i, j = int(found.a[k]), int(found.b[k])
             regressions.append(
                 f"regression: {found.runs[i]}: {gate.measure} {found.mean[i]:.4f}, {base} {found.mean[j]:.4f}, "
-                f"difference {found.difference[k]:.4f} (p {Probability(found.adjusted[k]):.4f}, {_how(found.question)})"
+                f"difference {found.difference[k]:.4f} (p {Probability(found.adjusted[k]):.4f}, {_how(found.design)})"
             )
         if found.limit:
             doubts.append(f"--fail-if {gate.measure}: too few {found.limit} to find any difference, so it cannot fail")
     return Outcome(regressions, doubts)
 
 
-def _how(q: Question) -> str:
+def _how(q: Design) -> str:
     return TESTS[q.test] + ("" if q.correction == "none" else f", {q.correction}")

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.comparison import Comparison, Question
+from amble.comparison.comparison import SAME_LETTER, Comparison, Design
 from amble.comparison.corrections import adjust
 from amble.comparison.p_values import reaches
-from amble.comparison.pairwise import checked, compare
+from amble.comparison.pairwise import check_design, compare
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Lists
@@ -35,9 +35,9 @@ def question(
     alpha: float = 0.05,
     seed: int = 0,
     rounds: int = 10_000,
-) -> Question:
+) -> Design:
     """What is asked of every pair of runs, two-sided; refused at once if it cannot be asked."""
-    return checked(Question(baseline, test, "two", correction or "", alpha, seed, rounds, ""))
+    return check_design(Design(baseline, test, "two", correction or "", alpha, seed, rounds, ""))
 
 
 class Against(NamedTuple):
@@ -54,7 +54,7 @@ class Leaderboard:
     Parameters
     ----------
     scores : Scores
-    asked : Question
+    asked : Design
         As `question` makes it. With fewer than two runs, or topics, nothing is tested, and ``untested`` says why.
     progress : function, optional
         Called with the measures done and all there are.
@@ -85,7 +85,7 @@ class Leaderboard:
     y    0.5000
     """
 
-    def __init__(self, scores: Scores, asked: Question, *, progress: Callable[[int, int], None] | None = None) -> None:
+    def __init__(self, scores: Scores, asked: Design, *, progress: Callable[[int, int], None] | None = None) -> None:
         self.scores, self.asked = scores, asked
         self.means = scores.means()
         self.half = scores.interval(1 - asked.alpha)
@@ -129,7 +129,7 @@ class Leaderboard:
         return places
 
     def letters(self, j: int) -> list[str]:
-        """The letters of each run: those that share one do not differ."""
+        """The letters of each run: between those that share one, no significant difference was found."""
         if not self.compared:
             return [""] * len(self.scores.runs)
         table = self.compared[j].letters()
@@ -163,8 +163,8 @@ class Leaderboard:
     def table(self, *, by: str | None = None, digits: int = 4) -> Table:
         """The means, the best run of a measure first, with marks of significance, for text, LaTeX and HTML.
 
-        Without a baseline the marks are letters: runs that share one do not differ. With one they are arrows: ↑ for
-        runs that are significantly better than it, ↓ for those that are worse.
+        Without a baseline the marks are letters: no significant difference was found between runs that share one. With
+        one they are arrows: ↑ for runs that are significantly better than it, ↓ for those that are worse.
         """
         scores, q = self.scores, self.asked
         names = list(scores.measures)
@@ -196,4 +196,4 @@ class Leaderboard:
         if q.baseline is not None:
             found = self._compare(self.scores.measures[0], q.baseline)
         shown = found.caption.splitlines()[0].split(": ", 1)[1]
-        return shown + ("; runs that share a letter do not differ" if q.baseline is None else f"; {_ARROWS}")
+        return shown + f"; {SAME_LETTER if q.baseline is None else _ARROWS}"

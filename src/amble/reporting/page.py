@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from amble.comparison.comparison import Question
+from amble.comparison.comparison import Design
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.io.files import write_whole
@@ -202,7 +202,7 @@ def _said(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
     return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in unusual.items())
 
 
-def _commands(scores: Scores, asked: Question, about: Mapping[str, Any]) -> dict[str, str]:
+def _commands(scores: Scores, asked: Design, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that makes the numbers of each section, with what was chosen for the page."""
     paths = [f["path"] for f in about["files"]]
     named = 2 <= len(paths) <= 1 + _FEW

@@ -183,7 +183,7 @@ def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[in
                 "docs": [shown(doc) for doc in found.docs[kept]],
                 "grades": _numbers(found.grades[kept]),
                 "ranks": found.ranks[kept].tolist(),
-                "parts": _numbers(found.parts[kept]),
+                "parts": _numbers(found.values[kept]),
                 "all": len(found.docs),
             }
         )

@@ -13,7 +13,6 @@ import importlib
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.parallel import MOST_THREADS, map_in_order
 from amble.users.effort import Effort
 from amble.users.markov import Wandering
 from amble.users.walk_on_list import Stroll
@@ -67,7 +67,7 @@ def check_users(users: Any, seed: Any, threads: Any) -> None:
     for name, value, least, most in (
         ("users", users, 1, 1 << 40),
         ("seed", seed, 0, (1 << 64) - 1),
-        ("threads", threads, 1, 1024),
+        ("threads", threads, 1, MOST_THREADS),
     ):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
             raise MeasureError(f"{name}={value!r:.60}: expected a whole number of at least {least}, at most {most}")
@@ -199,7 +199,7 @@ def strolls(
         return total, steps
 
     done = 0
-    for found in _in_order(one, range(0, users, batch), threads):
+    for found in map_in_order(one, range(0, users, batch), threads, ahead=2 * threads):
         done += found[1].size
         yield found
         if progress is not None:
@@ -214,23 +214,6 @@ def _by_rank(gains: Sequence[Array], n: int) -> tuple[Array, Array, Array]:
     gain = np.concatenate([y[x] for y, x in zip(gains, found, strict=True)]) if found else np.zeros(0)
     order = np.argsort(rank, kind="stable")
     return rank[order], which[order], gain[order]
-
-
-def _in_order(one: Callable[[int], Any], firsts: range, threads: int) -> Iterator[Any]:
-    """Call a function on several threads, a few calls ahead, and give the results in order."""
-    if threads <= 1 or len(firsts) <= 1:
-        yield from map(one, firsts)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # 15 ms that most never need
-
-    with ThreadPoolExecutor(threads) as pool:
-        ahead = iter(firsts)
-        waiting = [pool.submit(one, first) for first in islice(ahead, 2 * threads)]
-        while waiting:
-            yield waiting.pop(0).result()
-            following = next(ahead, None)
-            if following is not None:
-                waiting.append(pool.submit(one, following))
 
 
 def simulated_distribution(

@@ -6,7 +6,7 @@
   amble compare qrels.txt bm25.run dense.run -m AP --why 351
   amble compare qrels.txt bm25.run dense.run -m MsM --sessions sessions.tsv
 
-Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run less the
+Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run minus the
 other. --why shows which documents make the difference on a topic. With --sessions, or a measure of sessions, whole
 sessions are compared; files are those of `amble session`.
 """
@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
     add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
     add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
-    add("--letters", action="store_true", help="the runs, best first; those that share a letter do not differ")
+    add("--letters", action="store_true", help="best first; share a letter: no significant difference found")
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
     add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
     add("--sessions", metavar="FILE", help="compare sessions: session query topic run-topic, or a Session Track's XML")
@@ -70,14 +70,14 @@ def run(args: argparse.Namespace) -> int:
             setattr(args, name, usual)
     if args.letters and (args.baseline is not None or args.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
-    from amble.comparison.comparison import Question
-    from amble.comparison.pairwise import checked
+    from amble.comparison.comparison import Design
+    from amble.comparison.pairwise import check_design
     from amble.evaluation.scores import evaluate, parse_measures
     from amble.expressions.grammar import split_measures
 
     # a wrong option should not cost the time of reading
     options = (args.test, args.sides, args.correction or "", args.alpha, args.seed, args.rounds, args.interval or "")
-    checked(Question(None, *options))
+    check_design(Design(None, *options))
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
     measures = parse_measures(words)
     if args.sessions or any(m.declaration.question == "session" for m in measures):
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     base = None if args.baseline is None else baseline_of(scores, args)
-    tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
+    tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
         session.tell(scores.rankings.audit, heard)
@@ -164,7 +164,7 @@ def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[lis
     return tables, {"comparisons": about} | ({"anova": variance} if variance else {})
 
 
-def _reasons(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _contributions(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     from amble.comparison import why
 
     long = args.format in ("tsv", "csv", "json")
@@ -172,8 +172,8 @@ def _reasons(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[l
     if base is not None:  # last, so that differences are from it
         runs = [*(run for run in runs if run != base), base]
     found = [why(scores, args.why, measure, runs=runs) for measure in scores.parsed]
-    tables = [reasons.table(digits=args.digits, long=long) for reasons in found]
-    return tables, {"reasons": [table.facts for table in tables]}
+    tables = [one.table(digits=args.digits, long=long) for one in found]
+    return tables, {"contributions": [table.facts for table in tables]}
 
 
 def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argparse.Namespace) -> str:

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
+from amble import checks
 from amble.cli.options import DIGITS, THREADS, number, whole
 from amble.errors import AmbleError, MeasureError, UnjudgedWarning
 from amble.io.files import LONGEST_LINE, write_whole
@@ -59,7 +60,7 @@ def longest_line(add: Add) -> None:
     """Declare how long lines of files may be."""
     add(
         "--max-line",
-        type=whole(1, 2**31 - 1),
+        type=whole(1, checks.INT32),
         metavar="BYTES",
         help=f"the longest line of a file (default: {LONGEST_LINE})",
     )

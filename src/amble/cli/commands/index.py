@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from amble import checks
 from amble.cli.options import whole
 from amble.errors import AmbleError
 from amble.io.files import LONGEST_DOCUMENT
@@ -34,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-stemming", action="store_true", help="words as they are")
     add("--fields", nargs="+", metavar="NAME", help="the tags or keys to take (default: all)")
     add("--encoding", metavar="CODE", help="of the files (default: utf-8, or what an XML declaration says)")
-    most = whole(1, 2**31 - 1)
+    most = whole(1, checks.INT32)
     add("--max-document", type=most, metavar="BYTES", help=f"the longest document (default: {LONGEST_DOCUMENT})")
     add("--quiet", action="store_true", help="no summary on standard error")
 

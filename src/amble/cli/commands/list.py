@@ -116,11 +116,11 @@ def _citation(key: str) -> str:
     """A reference in one line, made from its BibTeX; the key itself where there is none."""
     import re
 
-    from amble.references import REFERENCES
+    from amble.references import read_references
 
-    if key not in REFERENCES:
+    if key not in read_references():
         return key
-    field = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", REFERENCES[key], re.MULTILINE))
+    field = dict(re.findall(r"^  (\w+) = \{(.*)\},?$", read_references()[key], re.MULTILINE))
     for name, text in field.items():
         plain = re.sub(r'\\"\{?([aou])\}?', lambda found: {"a": "ä", "o": "ö", "u": "ü"}[found[1]], text)
         field[name] = plain.replace("\\&", "&").replace("\\_", "_").replace("{", "").replace("}", "")

@@ -109,7 +109,7 @@ def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any
     from amble.metaevaluation import correlations
     from amble.reporting.charts.line_charts import square_chart
 
-    options = _options(args, statistic="statistic", resample="resample", confidence="confidence", repeats="repeats")
+    options = _options(args, statistic="statistic", resample="resample", confidence="confidence", repeats="rounds")
     if options.get("resample") == "none" or args.matrix:
         options["resample"] = None
     found = correlations(scores, **options, **common)
@@ -141,12 +141,12 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     from amble.metaevaluation import swap_rates
     from amble.reporting.charts.line_charts import Panel, lines_chart
 
-    options = _options(args, repeats="trials", bin_width="width")
+    options = _options(args, repeats="rounds", bin_width="width")
     if args.sizes is not None:
         options["sizes"] = numbers(args.sizes, "--sizes", int)
     found = swap_rates(scores, **options, **common)
-    level = 0.05 if args.alpha is None else args.alpha
-    table = found.curve(digits=args.digits) if args.curve else found.table(level=level, digits=args.digits)
+    alpha = 0.05 if args.alpha is None else args.alpha
+    table = found.curve(digits=args.digits) if args.curve else found.table(alpha=alpha, digits=args.digits)
     panels = [Panel(f"swap rate, sets of {n} topics", "swap rate", rows=("topics", n)) for n in found.sizes[-3:]]
     return table, lambda: lines_chart(found.curve(), "difference", panels, title="difference of means")
 
@@ -215,7 +215,7 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
         groups = read_groups(args.groups, rankings.runs)
         out = leave_out(rankings, scores.parsed, groups, **_options(args, group_depth="depth"), **rel, **common)
         return out.table(digits=args.digits), None
-    options = _options(args, repeats="repeats")
+    options = _options(args, repeats="rounds")
     if args.rates is not None:
         options["rates"] = numbers(args.rates, "--rates", float)
     if args.pool_depths is not None:

@@ -27,7 +27,7 @@ function columns() {
     { key: "bar", label: "interval", still: true },
   ];
   if (tested) {
-    out.push({ key: "letters", label: "letters", about: "runs that share a letter do not differ", words: true, of: (i) => board.letters[m][i] });
+    out.push({ key: "letters", label: "letters", about: "no significant difference found between runs that share a letter", words: true, of: (i) => board.letters[m][i] });
     out.push({ key: "difference", label: "Δ baseline", about: "difference to the baseline", of: (i) => difference(m, i, state.baseline) });
     out.push({ key: "p", label: "p", about: "of the difference to the baseline, corrected", of: (i) => board.adjusted[m][state.baseline][i] });
   }

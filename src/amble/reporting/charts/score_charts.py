@@ -172,7 +172,7 @@ def pairs_chart(found: Comparison) -> Any:
     """
     if len(found) > _PAIRS:
         raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
-    base = found.question.baseline
+    base = found.design.baseline
     rows: list[dict[str, Any]] = []
     for k in np.argsort(-found.difference, kind="stable").tolist():
         a, b = found.pairs[k]
