@@ -58,21 +58,19 @@ _PUBLIC = {
     "validation": "check",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
-_MODULES = sorted({home for home in _PUBLIC if "." not in home})
+_MODULES = [home for home in _PUBLIC if "." not in home]
 
 __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"amble.{_HOMES[name]}"), name)
-    elif name in _MODULES:
+    if name in _MODULES:
         return importlib.import_module(f"amble.{name}")
-    else:
+    if name not in _HOMES:
         raise AttributeError(f"module 'amble' has no attribute {name!r}")
-    globals()[name] = value
+    value = globals()[name] = getattr(importlib.import_module(f"amble.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})
