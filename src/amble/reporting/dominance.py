@@ -46,7 +46,7 @@ def distributions_under(
 
 
 def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
-    """Where a CDF steps, and the share from there on: all atoms if they are few, else steps of 1/160 of the users."""
+    """Scores and shares at the corners of a CDF: all atoms if they are few, else steps of 1/160 of the users."""
     share = distribution.cdf(distribution.values)
     keep = np.arange(share.size)
     if share.size > _CORNERS:

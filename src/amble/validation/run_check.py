@@ -85,7 +85,7 @@ class _Run:
             self.piece_docs.append(b"\n".join(docs[start:end]))
 
     def _ranks(self, column: Sequence[bytes], lines: Sequence[int]) -> array[float]:
-        """Read ranks one by one, NaN for what is none."""
+        """Ranks one by one, NaN for what is no number."""
         out = array("d")
         for line, text in zip(lines, column, strict=True):
             try:
@@ -140,7 +140,7 @@ class _Run:
 
 
 class _Totals:
-    """What is counted over all topics of a run."""
+    """Counts over all topics of a run."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
