@@ -84,6 +84,8 @@ fast: $(VENV)/.test
 	AMBLE_QUICK=$(SINCE) $(PYTEST)
 
 docs: $(VENV)/.test
+	$(BIN)/python docs/make_stub.py
+	$(BIN)/python docs/make_modules.py
 	$(BIN)/python docs/make_pages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 

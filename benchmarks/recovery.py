@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 import amble
-from amble.evaluation.fitted_intervals import ends_of
+from amble.evaluation.fitted_intervals import interval_of
 from amble.logs import read_log
 from amble.logs.bootstrap import Resampled
 from amble.logs.chain_fitting import fit_markov, fit_walk, fit_walk_by_rank
@@ -178,7 +178,7 @@ def _numbers(fit: str, name: str, model: FittedModel) -> tuple[Array, Array, Arr
 def _scores(name: str, grades: list[int]) -> tuple[Array, Array, Array]:
     """A score and the ends of its interval."""
     m = amble.parse(name)
-    ends = ends_of(np.array([one.value(grades) for one in resampled(m, DRAWS)]), LEVEL)
+    ends = interval_of(np.array([one.value(grades) for one in resampled(m, DRAWS)]), LEVEL)
     return np.array(m.value(grades)), ends[0], ends[1]
 
 

@@ -181,7 +181,7 @@ def test_costs_below_the_cut() -> None:
 
 
 def test_the_reports_user_never_looks_below_the_cut(amble_cli: Any, tmp_path: Path) -> None:
-    from amble.reporting.attention import attention
+    from amble.reporting.page_data import attention
 
     scores = amble.evaluate(aligned([[1, 0] * 20]), "nDCG@3 AP@3 RBP@3")
     found = {str(m): attention(scores, m, "run0") for m in scores.parsed}

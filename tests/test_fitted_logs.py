@@ -37,7 +37,7 @@ def test_a_log_becomes_scores(data: Path, tmp_path: Path, amble_cli: Callable[..
     assert (intervals.low <= intervals.means + 0.01).all()
     assert (intervals.means <= intervals.high + 0.01).all()
     assert (intervals.high > intervals.low).all()
-    assert all(len(draws) == 20 for draws in intervals.draws)
+    assert all(len(draws) == 20 for draws in intervals.by_round)
     # PH by hand from the numbers of the file
     walk = found.pick(["walk"])
     p, q = (",".join(map(repr, walk.estimates[name].known.tolist())) for name in "pq")

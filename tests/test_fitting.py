@@ -263,25 +263,25 @@ def runs_and_judgments() -> amble.Rankings:
 
 def test_intervals_of_means(fit: str) -> None:
     rankings = runs_and_judgments()
-    found = amble.fitted_intervals(rankings, ["RBP(user='fit.toml')"], level=1 / 3)
+    found = amble.fitted_intervals(rankings, ["RBP(user='fit.toml')"], confidence=1 / 3)
     plain = [amble.evaluate(rankings, f"RBP(p={p})").means()[:, 0] for p in (0.5, 0.6, 0.7, 0.8, 0.9)]
-    np.testing.assert_allclose(found.draws[0], plain, rtol=1e-14)
+    np.testing.assert_allclose(found.by_round[0], plain, rtol=1e-14)
     np.testing.assert_allclose(found.means[:, 0], plain[2], rtol=1e-14)
     # a sixth number lies between the second and the fourth of five with a probability of 2/6
     np.testing.assert_allclose(found.low[:, 0], np.sort(plain, axis=0)[1], rtol=1e-14)
     np.testing.assert_allclose(found.high[:, 0], np.sort(plain, axis=0)[3], rtol=1e-14)
     table = found.table()
-    assert list(table.columns) == ["run", "measure", "mean", "low", "high", "draws"]
+    assert list(table.columns) == ["run", "measure", "mean", "low", "high", "rounds"]
     assert [row[0] for row in table.rows] == ["a", "b"]
-    again = amble.fitted_intervals(rankings, "RBP(user='fit.toml')", level=1 / 3)
-    np.testing.assert_array_equal(again.draws[0], found.draws[0])
+    again = amble.fitted_intervals(rankings, "RBP(user='fit.toml')", confidence=1 / 3)
+    np.testing.assert_array_equal(again.by_round[0], found.by_round[0])
 
 
 def test_topics_drawn_anew_too(fit: str) -> None:
     rankings = runs_and_judgments()
     same = {"p": estimate(0.7, [0.7] * 2000)}
     write_fit("same.toml", Fitted(ORIGIN, [FittedModel("rbp", "rbp", same, "last click")]))
-    found = amble.fitted_intervals(rankings, "RBP(user='same.toml')", topics=True, draws=2000, seed=4)
+    found = amble.fitted_intervals(rankings, "RBP(user='same.toml')", topics=True, rounds=2000, seed=4)
     # with one and the same user, only the topics are left: Student's interval is about as wide
     width = amble.evaluate(rankings, "RBP(p=0.7)").interval()[:, 0]
     np.testing.assert_allclose((found.high - found.low)[:, 0] / 2, width, rtol=0.15)
@@ -294,7 +294,7 @@ def test_topics_drawn_anew_too(fit: str) -> None:
 
 def test_intervals_refuse(fit: str) -> None:
     rankings = runs_and_judgments()
-    for options in ({"level": 0}, {"level": "x"}, {"draws": 1}, {"draws": 2.5}, {"seed": -1}):
+    for options in ({"confidence": 0}, {"confidence": "x"}, {"rounds": 1}, {"rounds": 2.5}, {"seed": -1}):
         with pytest.raises(MeasureError, match=next(iter(options))):
             amble.fitted_intervals(rankings, "RBP(user='fit.toml')", **options)
     with pytest.raises(MeasureError, match="AP: expected a fitted user"):

@@ -123,8 +123,8 @@ def test_captions_say_what_was_asked(scores: amble.Scores) -> None:
     few = amble.evaluate(scores.rankings, ["AP"])
     for options, words in (
         ({"correction": "none"}, "15 comparisons without correction; no significant difference found between runs"),
-        ({"correction": "none", "baseline": "bm25"}, "5 comparisons with bm25 without correction; ↑ ↓ differ"),
-        ({"test": "anova", "baseline": "bm25"}, "all runs in one family, 5 comparisons with bm25; ↑ ↓ differ"),
+        ({"correction": "none", "baseline": "bm25"}, "5 comparisons with bm25 without correction; ↑ ↓ significantly"),
+        ({"test": "anova", "baseline": "bm25"}, "all runs in one family, 5 comparisons with bm25; ↑ ↓ significantly"),
     ):
         assert words in amble.report(few, **options).leaderboard.caption
 
@@ -185,7 +185,7 @@ def test_documents(scores: amble.Scores, shown: dict[str, Any]) -> None:
         doc = of["topics"][t]
         assert doc["docs"] == list(found.docs[:12])
         assert doc["ranks"] == found.ranks[:12].tolist()
-        assert close(doc["parts"], found.values[:12])
+        assert close(doc["contributions"], found.values[:12])
         assert doc["all"] == len(found.docs)
     assert "they add up to the score" in of["story"]
 
@@ -209,7 +209,7 @@ def test_users(scores: amble.Scores, shown: dict[str, Any]) -> None:
 
 
 def test_users_who_wander_say_when_they_stop() -> None:
-    from amble.reporting.attention import attention
+    from amble.reporting.page_data import attention
 
     scores = amble.evaluate(
         {"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}}, ["MP", "MP(steps=3)"]
@@ -234,7 +234,7 @@ def test_audit(scores: amble.Scores, shown: dict[str, Any]) -> None:
     assert [row["unjudged@10"] for row in audit["runs"]] == scores.rankings.audit.unjudged_top10.tolist()
     assert audit["missing"] == {"boolean": ["312"]}
     assert audit["versions"]["amble"] == amble.__version__
-    assert audit["asked"]["seed"] == 0
+    assert audit["design"]["seed"] == 0
     assert {"moffat2008", "holm1979", "gramm2007"} <= set(audit["cited"])
 
 

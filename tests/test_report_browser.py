@@ -117,7 +117,7 @@ def test_odd_names_are_text(opened: Opened) -> None:
         assert set(ODD) <= set(opened.page.locator(f"{chooser} option").all_text_contents())
     opened.page.select_option("#system", label=ODD[0])
     opened.page.select_option("#baseline", label=ODD[1])
-    assert opened.text("#differences-title") == f"{ODD[0]} less {ODD[1].rstrip()} , AP"
+    assert opened.text("#differences-title") == f"{ODD[0]} minus {ODD[1].rstrip()} , AP"
     drawn = opened.page.locator("#heat text").all_text_contents()
     assert {f"{ODD[0][:21]}…", ODD[1]} <= set(drawn)
     assert opened.count("script") == 2
@@ -189,7 +189,7 @@ def test_baseline(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> Non
     assert opened.column(7) != before
     assert opened.page.locator("#board tr.is-baseline button").first.text_content() == "rerank"
     assert "against rerank" in opened.text("#board-notes")
-    assert "less rerank" in opened.text("#differences-title")
+    assert "minus rerank" in opened.text("#differences-title")
     found = amble.compare(report[1], "AP", "rerank")
     marks = {run: "▲" in text or "▼" in text for run, text in zip(opened.runs(), opened.column(7), strict=True)}
     assert marks == {"rerank": False} | {run: bool(found.significant[k]) for k, (run, _) in enumerate(found.pairs)}

@@ -223,7 +223,7 @@ def test_latex_with_marks(cli: Cli, here: Path) -> None:
     lines = (here / "table.tex").read_text().splitlines()
     assert lines[0] == (
         "% paired t-test, two-sided, alpha 0.05, Holm's correction of 2 comparisons with bm25+rm3; "
-        "↑ ↓ differ significantly from it"
+        "↑ ↓ significantly better, worse"
     )
     assert lines[1:5] == [r"\begin{tabular}{lrr}", r"\toprule", r"run & AP & P@10 \\", r"\midrule"]
     assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]

@@ -107,5 +107,5 @@ def test_some_runs() -> None:
         assert orders_of(rankings, measure, runs=["z", "y"]).tolist() == orders_of(rankings, measure)[[2, 1]].tolist()
     with pytest.raises(amble.AlignError, match="run 'w' is not among x, y, z"):
         amble.run_distributions(rankings, "AP", runs=["w"])
-    with pytest.raises(amble.AlignError, match="no runs asked for"):
+    with pytest.raises(amble.AlignError, match="no runs chosen"):
         amble.run_distributions(rankings, "AP", runs=[])

@@ -1,6 +1,6 @@
 """amble: rankings, judged by how people walk them.
 
-The public names and where each of them lives; a module is imported when a name of it is first used.
+The public names and the module of each; a module is imported when one of its names is first used.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Run as a command that has not begun: Ctrl-C ends it without a traceback; `cli.main` takes the handler away.
+# At the start of a command, Ctrl-C ends it without a traceback; `cli.main` restores the handler.
 if os.path.basename(sys.argv[0] if sys.argv else "") == "amble" or (
     sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] == "amble"
 ):
@@ -26,7 +26,7 @@ from typing import Any
 
 __version__ = "0.2.0.dev0"
 
-# module: the public names that live there; those without names are public as they are
+# module: its public names; modules without a dot are public themselves
 _PUBLIC = {
     "comparison": "Anova Comparison Contributions anova compare why",
     "distributions.distribution": "Distribution",
@@ -59,21 +59,19 @@ _PUBLIC = {
     "validation": "check",
 }
 _HOMES = {name: home for home, names in _PUBLIC.items() for name in names.split()}
-_MODULES = sorted({home for home in _PUBLIC if "." not in home})
+_MODULES = [home for home in _PUBLIC if "." not in home]
 
 __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"amble.{_HOMES[name]}"), name)
-    elif name in _MODULES:
+    if name in _MODULES:
         return importlib.import_module(f"amble.{name}")
-    else:
+    if name not in _HOMES:
         raise AttributeError(f"module 'amble' has no attribute {name!r}")
-    globals()[name] = value
+    value = globals()[name] = getattr(importlib.import_module(f"amble.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})

@@ -1,1 +1,1 @@
-"""Evaluation: rankings and measures become scores, distributions, C/W/L reports, curves."""
+"""Scores of runs, distributions of scores over users, C/W/L reports, precision-recall curves."""

@@ -1,4 +1,4 @@
-"""Precision-recall curves as data."""
+"""Precision-recall curves of runs, as tables."""
 
 from __future__ import annotations
 

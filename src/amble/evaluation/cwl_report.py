@@ -1,4 +1,4 @@
-"""The C/W/L report: what a measure's user gains and spends, per document and in all.
+"""The C/W/L report: expected gain and cost of a measure's user, per document and in total.
 
 ========  ===================================================================
 EU        expected utility: gain per document looked at, sum W y
@@ -8,8 +8,8 @@ ETC       expected total cost, EC x ED
 ED        expected depth, 1 / W(1)
 ========  ===================================================================
 
-AP and RR are no rates of one user's expectations, but each is the EU of another user (W(i) = sum over h >= i of L(h)/h
-for AP, who therefore divides by the relevant documents *found*); the report shows that one.
+AP and RR are not E[T]/E[H] of their own user, but each is the EU of another user (W(i) = sum over h >= i of L(h)/h for
+AP, which therefore divides by the relevant documents *found*); the report shows that one.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ def expectations(measure: Measure, lists: Lists) -> Array:
     """EU, ETU, EC, ETC and ED of every list: an array of shape (lists, 5)."""
     d = measure.declaration
     if measure.is_population:
-        parts = [w * expectations(one, lists) for w, one in measure.members()]
-        return np.asarray(sum(parts))
+        return np.asarray(sum(w * expectations(one, lists) for w, one in measure.members()))
     if d.name in ("AP", "RR"):
         return _by_found(measure, lists)
     if d.question not in ("order2", "total") or d.norm is not None:
         why = "divides by more than attention" if d.norm else "has no C/W/L form"
         hint = {"nDCG": "; SDCG and DCG are", "ERR": "; NERR8 to NERR11 are", "R": "; P is"}.get(d.name, "")
-        raise MeasureError(f"{measure} {why}, so it is no rate of a user's expectations{hint}")
+        raise MeasureError(f"{measure} {why}, so it is not expected gain over expected effort{hint}")
     total, depth = measure.scores_for("both", lists)
     cost = depth if lists.costs is None else measure.scores_for("cost", lists)
     safe = np.where(depth > 0, depth, 1.0)
@@ -54,10 +53,10 @@ def expectations(measure: Measure, lists: Lists) -> Array:
 
 
 def _by_found(measure: Measure, lists: Lists) -> Array:
-    """AP and RR, by the relevant documents that are there."""
+    """The five columns for AP and RR, by the relevant documents found."""
     gains = measure.gains_of(lists)
     lists = gains.lists
-    last = np.ones(gains.gain.size)  # where she stops, not yet divided by how many there are
+    last = np.ones(gains.gain.size)  # probability of stopping there, not yet divided by their number
     if measure.name == "RR":
         last[gains.ordinal > 1] = 0.0
     found = gains.sum(last)
@@ -85,18 +84,18 @@ def cwl(
     topics: bool = False,
     digits: int = 4,
 ) -> Table:
-    """The C/W/L report of runs.
+    """A table of expected utility, cost and depth of runs: the C/W/L report.
 
     Parameters
     ----------
     rankings : Rankings
     measures : str, Measure or a list of them
-        Measures that are rates of a user's expectations (the C/W/L ones, P, RBP, DCG), AP or RR.
+        Measures that are expected gain over expected effort (the C/W/L ones, P, RBP, DCG), AP or RR.
     costs : mapping or path, optional
-        What a document costs: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers as keys;
-        whatever is not named costs 1.
+        The cost of a document: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers as
+        keys; all others cost 1.
     topics : bool
-        A row for each topic, too.
+        Whether to add a row for each topic.
     digits : int
 
     Returns

@@ -1,10 +1,10 @@
-"""What is not known of a fitted user, carried into the scores.
+"""Confidence intervals of mean scores under fitted users, by the bootstrap.
 
-A fit has draws: the user's parameters, estimated again on resampled sessions. Every draw is a user, and every user has
-her own mean score of a run. Where these means lie, in the middle 95 % say, is the interval. With topics drawn anew as
-well, with replacement, once for each user, it tells of both: few sessions in the log, and few topics.
+A fit has draws: the user's parameters, estimated again on resampled sessions. A round takes one draw and computes the
+mean score of every run with it; the middle 95 % of these means, say, are the interval. With topics resampled as well,
+once a round, the interval covers both: few sessions in the log, and few topics.
 
-The same users and the same topics serve all runs, so differences between runs may be taken draw by draw.
+All runs share the users and topics of a round, so differences between runs may be taken round by round.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ Array = NDArray[np.float64]
 
 
 class FittedIntervals:
-    """Means of runs with intervals that come from the log behind a fitted user; made by `fitted_intervals`.
+    """Means of runs with their confidence intervals under fitted users; made by `fitted_intervals`.
 
     Attributes
     ----------
     runs, measures : tuple of str
     means, low, high : ndarray
         Of shape (runs, measures).
-    draws : list of ndarray
-        For each measure the means by draw, of shape (draws, runs).
-    level : float
+    by_round : list of ndarray
+        For each measure the means by round, of shape (rounds, runs).
+    confidence : float
     topics : bool
-        Whether topics were drawn anew, too.
+        Whether topics were resampled, too.
     rankings : Rankings
     """
 
@@ -49,35 +49,35 @@ class FittedIntervals:
         rankings: Rankings,
         measures: tuple[str, ...],
         means: Array,
-        draws: list[Array],
+        by_round: list[Array],
         *,
-        level: float,
+        confidence: float,
         topics: bool,
     ) -> None:
         self.rankings, self.runs, self.measures = rankings, rankings.runs, measures
-        self.means, self.draws, self.level, self.topics = means, draws, level, topics
-        self.low, self.high = np.moveaxis(np.array([ends_of(x, level) for x in draws]), 0, 2)
+        self.means, self.by_round, self.confidence, self.topics = means, by_round, confidence, topics
+        self.low, self.high = np.moveaxis(np.array([interval_of(x, confidence) for x in by_round]), 0, 2)
 
     def __repr__(self) -> str:
-        return f"FittedIntervals({len(self.runs)} runs, {', '.join(self.measures)}, level {self.level:g})"
+        return f"FittedIntervals({len(self.runs)} runs, {', '.join(self.measures)}, confidence {self.confidence:g})"
 
     def table(self, *, digits: int = 4) -> Table:
-        """Rows of run, measure, mean, and the ends of its interval."""
+        """Rows of run, measure, mean, the ends of its confidence interval, and the number of rounds."""
         rows: list[list[Any]] = [
-            [run, name, *(float(x[i, j]) for x in (self.means, self.low, self.high)), len(self.draws[j])]
+            [run, name, *(float(x[i, j]) for x in (self.means, self.low, self.high)), len(self.by_round[j])]
             for j, name in enumerate(self.measures)
             for i, run in enumerate(self.runs)
         ]
-        return Table(["run", "measure", "mean", "low", "high", "draws"], rows, digits=digits)
+        return Table(["run", "measure", "mean", "low", "high", "rounds"], rows, digits=digits)
 
 
-def ends_of(draws: Array, level: float) -> Array:
-    """Between which two numbers another draw lies, with the probability that the level is; along the first axis.
+def interval_of(draws: Array, confidence: float) -> Array:
+    """The two ends of the interval in which another draw lies with this probability, along the first axis.
 
-    Quantiles at p (n + 1), as of n draws and one more each place is as likely as another: with 100 draws the usual ones
-    would hold 93 % instead of 95.
+    Quantiles at p (n + 1), as another draw takes each place among n with the same probability: with 100 draws the usual
+    quantiles would hold 93 % instead of 95.
     """
-    return np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
+    return np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0, method="weibull")
 
 
 def fitted_intervals(
@@ -85,13 +85,13 @@ def fitted_intervals(
     measures: str | Measure | Iterable[str | Measure],
     *,
     topics: bool = False,
-    level: float = 0.95,
-    draws: int = 1000,
+    confidence: float = 0.95,
+    rounds: int = 1000,
     seed: int = 0,
     undefined: str = "zero",
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedIntervals:
-    """Score runs with fitted users, and tell how far what is not known of these users could move the means.
+    """Means of runs under fitted users, with confidence intervals for what the log leaves unknown of these users.
 
     Parameters
     ----------
@@ -99,17 +99,17 @@ def fitted_intervals(
     measures : str, Measure or a list of them
         Each with a fitted user: ``"PH(user='fit.toml')"``.
     topics : bool
-        Draw the topics anew, too, with replacement.
-    level : float
-        How much of the draws the interval holds.
-    draws : int
-        How many draws to take at most; a file has some, but moves from rank to rank can be drawn as often as one likes.
+        Whether to resample the topics, too, with replacement.
+    confidence : float
+        The level of the intervals.
+    rounds : int
+        How many draws of a fit to use at most. A file has some; transitions from rank to rank can be drawn at will.
     seed : int
-        Of the draws of topics.
+        Seed for resampling topics.
     undefined : {"zero", "skip"}
         As for `evaluate`.
     progress : callable, optional
-        Called with the draws done and all of them; without it, a line on the terminal after a second.
+        Called with the rounds done and all of them; without it, a line on the terminal after a second.
 
     Returns
     -------
@@ -125,28 +125,28 @@ def fitted_intervals(
     >>> rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     amble.write_fit(f"{folder}/fit.toml", fit)
-    ...     found = amble.fitted_intervals(rankings, f"RBP(user='{folder}/fit.toml')", level=0.5)
+    ...     found = amble.fitted_intervals(rankings, f"RBP(user='{folder}/fit.toml')", confidence=0.5)
     >>> found.means.round(4), found.low.round(4), found.high.round(4)  # 1 - p
     (array([[0.2]]), array([[0.15]]), array([[0.25]]))
     """
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise MeasureError(f"level={level!r:.60}: expected a number between 0 and 1")
-    for name, number, least in (("draws", draws, 2), ("seed", seed, 0)):
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise MeasureError(f"confidence={confidence!r:.60}: expected a number between 0 and 1")
+    for name, number, least in (("rounds", rounds, 2), ("seed", seed, 0)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
             raise MeasureError(f"{name}={number!r:.60}: expected a whole number of at least {least}")
     if not rankings.topics:
         raise AlignError("no topics, so there are no means")
     parsed = parse_measures(measures)
-    users = [resampled(m, draws) for m in parsed]
+    users = [resampled(m, rounds) for m in parsed]
     for measure, many in zip(parsed, users, strict=True):
         if len(many) < 2:
             raise MeasureError(f"{measure}: the file has one draw of its parameters, too few for an interval")
     scores = evaluate(rankings, parsed, undefined=undefined)
     lists = Lists.of_rankings(rankings)
     total, done = sum(map(len, users)), 0
-    line = Progress("fitted users, drawn anew")
+    line = Progress("fitted users")
     tell = line if progress is None else progress
-    by_draw: list[Array] = []
+    by_round: list[Array] = []
     order = byte_order(rankings.topics)
     try:
         for many in users:
@@ -157,12 +157,14 @@ def fitted_intervals(
                 means[b] = aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen[b]])
                 done += 1
                 tell(done, total)
-            by_draw.append(means)
+            by_round.append(means)
     finally:
         line.close()
-    return FittedIntervals(rankings, scores.measures, scores.means(), by_draw, level=float(level), topics=topics)
+    return FittedIntervals(
+        rankings, scores.measures, scores.means(), by_round, confidence=float(confidence), topics=topics
+    )
 
 
-def _resampled(topics: int, draws: int, seed: int) -> NDArray[np.int64]:
-    """Topics drawn with replacement, a row a draw."""
-    return np.random.default_rng(seed).integers(0, topics, (draws, topics))
+def _resampled(topics: int, rounds: int, seed: int) -> NDArray[np.int64]:
+    """Topics drawn with replacement, a row a round."""
+    return np.random.default_rng(seed).integers(0, topics, (rounds, topics))

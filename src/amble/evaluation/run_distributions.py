@@ -1,7 +1,6 @@
-"""The distributions of runs: what a measure's users go home with, over topics.
+"""Distributions of the scores of runs over users and topics, exact or simulated.
 
-A run's distribution is the mixture of its topics' distributions: a user comes with one of the topics, each as likely as
-another.
+A run's distribution is the mixture of its topics' distributions, all topics equally likely.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ USERS = 100_000  # where there is no exact distribution
 def chosen_lists(
     rankings: Rankings, topics: Iterable[str] | None = None, runs: Iterable[str] | None = None
 ) -> list[list[int]]:
-    """The lists of each run, or of some runs: of all its topics, or of some."""
+    """The numbers of the lists of each run, or of some runs: of all its topics, or of some."""
     names_of_runs = chosen_runs(rankings, runs)
     wanted = set(range(len(rankings.topics)))
     if topics is not None:
@@ -45,12 +44,12 @@ def chosen_lists(
     groups = [groups[rankings.index(name)] for name in names_of_runs]
     for run, group in zip(names_of_runs, groups, strict=True):
         if not group:
-            raise AlignError(f"run {run} has no list for the topics asked for")
+            raise AlignError(f"run {run} has no list for the topics chosen")
     return groups
 
 
 def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
-    """The names of all runs, or of those asked for, each once."""
+    """The names of all runs, or of those named, each once."""
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
     if runs is None:
@@ -62,7 +61,7 @@ def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[s
         except KeyError:
             raise AlignError(f"run {name!r} is not among {', '.join(rankings.runs[:5])}") from None
     if not names:
-        raise AlignError("no runs asked for, expected at least one")
+        raise AlignError("no runs chosen, expected at least one")
     return list(dict.fromkeys(names))
 
 
@@ -89,7 +88,7 @@ def run_distributions(
     runs : list of str, optional
         Some of the runs; without it, all of them.
     users : int, optional
-        Simulate as many on every topic. Without it the distributions are exact; where there is no exact distribution,
+        How many to simulate on every topic. Without it the distributions are exact; where there is none,
         100,000 users are simulated, with a `SimulationWarning`.
     seed, threads, progress
         As for `simulate`.
@@ -97,7 +96,7 @@ def run_distributions(
     Returns
     -------
     dict
-        ``{run: Distribution}``, in the order of the runs, or as they were asked for.
+        ``{run: Distribution}``, in the order of the runs, or in the order given.
 
     Examples
     --------
@@ -135,12 +134,12 @@ def _exact(
     done, total = 0, sum(map(len, groups))
     out = []
     for group in groups:
-        parts = []
+        found = []
         for i in group:
-            parts.append(m.distribution_on(gains, i))
+            found.append(m.distribution_on(gains, i))
             done += 1
             progress(done, total)
-        out.append(Distribution.mixture(parts))
+        out.append(Distribution.mixture(found))
     return out
 
 
@@ -151,7 +150,7 @@ def orders_of(
     runs: Iterable[str] | None = None,
     known: Mapping[str, Distribution] | None = None,
 ) -> NDArray[np.float64]:
-    """Order 1 and order 2 of every run, or of some, exactly: means over topics of E[T / f(H)] and E[T] / E[f(H)].
+    """Exact orders 1 and 2 of every run, or of some: means over topics of E[T / f(H)] and E[T] / E[f(H)].
 
     NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2). If
     the runs' exact distributions are ``known``, order 1 is their mean.
@@ -164,7 +163,7 @@ def orders_of(
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
     if m.walk_user() is not None or m.declaration.question == "order1":
         first = means_of("order1", rankings, m, topics, runs)
-    else:  # the mean of a distribution of her own
+    else:  # the mean of its own distribution
         first = np.array(
             [distribution.mean for distribution in run_distributions(rankings, m, topics=topics, runs=runs).values()]
         )
@@ -178,7 +177,7 @@ def means_of(
     topics: Iterable[str] | None = None,
     runs: Iterable[str] | None = None,
 ) -> NDArray[np.float64]:
-    """The mean over topics of what a measure's user answers, by run; NaN if she cannot be asked."""
+    """The mean over topics of a question to a measure's user (order1, order2), by run; NaN if it has no answer."""
     groups = chosen_lists(rankings, topics, runs)
     d = measure.declaration
     if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:

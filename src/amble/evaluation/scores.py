@@ -1,4 +1,4 @@
-"""Rankings and measures become scores."""
+"""Scores of runs by topic and measure: `evaluate` computes them, `Scores` holds them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["Scores", "evaluate"]
 Array = NDArray[np.float64]
 M = TypeVar("M", bound=Measure)
 
-LEAST = 1e-5  # what a score of 0 counts as in a geometric mean, as trec_eval has it
+LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
 
 
 def aggregate(how: str, values: Array) -> Array:
-    """Topics (the last axis, in the byte order of their ids) become one number; NaN is left out."""
+    """The mean, sum or geometric mean over topics (the last axis, in the byte order of their ids), without NaN."""
     if how == "sum":
         return np.asarray(np.nansum(values, axis=-1))
     if how == "geometric":
@@ -80,7 +80,7 @@ class Scores:
         values.flags.writeable = False
 
     def place(self, measure: str | Measure) -> int:
-        """The place of a measure: by what was typed, by its canonical name, or by the measure itself.
+        """The index of a measure in `measures`: by what was typed, its canonical name, or the measure itself.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class Scores:
 
     def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
         if isinstance(self.rankings, Sessions):
-            raise MeasureError("scores of sessions: ask the measure itself, as in parse('MsM').distribution(matrix)")
+            raise MeasureError("scores of sessions: use the measure itself, as in parse('MsM').distribution(matrix)")
         if self.rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         qrels = self.rankings.qrels
@@ -123,7 +123,7 @@ class Scores:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if measure.declaration.question == "wander":  # her score may depend on what the other runs found
+        if measure.declaration.question == "wander":  # the score may depend on what the other runs found
             context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
         return self.rankings.grades(run, topic), context
 
@@ -135,7 +135,7 @@ class Scores:
         >>> import amble
         >>> qrels = {"401": {"a": 1, "b": 1}}
         >>> scores = amble.evaluate(qrels, {"x": {"401": {"a": 3.0, "c": 2.0}}}, "AP")
-        >>> scores.distribution("x", "401", "AP")  # half of AP's users want b, which is not there
+        >>> scores.distribution("x", "401", "AP")  # half of AP's users stop at b, which was not retrieved
         Distribution(2 atoms, mean 0.5, exact)
         """
         m = parse(measure)
@@ -143,7 +143,7 @@ class Scores:
         return m.distribution(grades, **context)
 
     def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
-        """What the user of a measure does on the list of a run and topic."""
+        """The behaviour of a measure's user on the list of a run and topic."""
         m = parse(measure)
         grades, context = self._context(run, topic, m)
         return m.user(grades, **context)
@@ -166,7 +166,7 @@ class Scores:
         return values[:, byte_order(self.topics)]
 
     def means(self) -> Array:
-        """One number a run and measure: the mean over topics (the sum of counts, the geometric mean of GMAP).
+        """Means over topics, of shape (runs, measures); sums for counts, the geometric mean for GMAP.
 
         Topics are added up in the byte order of their ids, as trec_eval adds them, whatever order they came in.
         """
@@ -181,7 +181,7 @@ class Scores:
         return out
 
     def interval(self, confidence: float = 0.95) -> Array:
-        """Half-widths of the intervals of the means (Student's t over topics); NaN for what is not a mean."""
+        """Half-widths of the confidence intervals of the means (Student's t over topics); NaN unless a plain mean."""
         from scipy.special import stdtrit
 
         n = np.count_nonzero(~np.isnan(self.values), axis=1)
@@ -202,7 +202,7 @@ class Scores:
         return int(value) if whole else float(value)
 
     def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
-        """A table with a row a run; the best of each measure stands out."""
+        """A table of means, a row a run; the best of each measure stands out."""
         means = self.means()
         widths = self.interval() if intervals else None
         columns = ["run"]
@@ -225,9 +225,9 @@ class Scores:
         return Table(columns, rows, digits=digits, best=best)
 
     def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str | None, list[float]]]:
-        """Yield (run's place, topic, scores): topic by topic where wanted, then the means.
+        """Yield (index of the run, topic, scores): topic by topic with `topics`, then the means.
 
-        The topic of means is ``all``; it is None where that is the name of a topic that is there, too.
+        The topic of means is ``all``; it is None if a topic has that name.
         """
         means, over = self.means().tolist(), mean_topic(self.topics if topics else ())
         for i in range(len(self.runs)):
@@ -237,7 +237,7 @@ class Scores:
             yield i, over, means[i]
 
     def table(self, *, topics: bool = False, digits: int = 4, wide: bool = False) -> Table:
-        """Scores by topic and their means, whose topic is ``all`` (None, if a topic that is there is called so).
+        """Scores by topic and their means, whose topic is ``all`` (None if a topic has that name).
 
         Long: rows of run, topic, measure, value. Wide: rows of run and topic, a column a measure.
         """
@@ -256,7 +256,7 @@ class Scores:
         return Table(["run", "topic", "measure", "value"], long, digits=digits)
 
     def tsv(self, *, topics: bool = False, digits: int = 4) -> str:
-        """The long table as tab-separated text: what `table` gives, written without a detour."""
+        """The long table as tab-separated text, the same as `table` gives."""
         whole = [m.declaration.aggregate == "sum" and not self.standardised for m in self.parsed]
         forms = [
             f"{name}\t{'%.0f' if count else f'%.{digits}f'}".replace("%", "%%", name.count("%"))
@@ -278,7 +278,7 @@ class Scores:
         return "\n".join(out)
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return ``{run: {topic: {measure: score}}}``."""
+        """Nested dictionaries: ``{run: {topic: {measure: score}}}``."""
         values = self.values.tolist()
         return {
             run: {topic: dict(zip(self.measures, values[i][t], strict=True)) for t, topic in enumerate(self.topics)}
@@ -320,7 +320,7 @@ def _each_label(measures: Iterable[M]) -> list[M]:
 
 
 def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """Read one or several measures, each label once."""
+    """The measures that are named, each label once."""
     if isinstance(measures, str):
         measures = split_measures(measures)
     if isinstance(measures, Measure):
@@ -334,7 +334,7 @@ def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Me
 
 
 def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
-    """Score runs.
+    """The scores of runs by topic and measure.
 
     ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first;
     ``evaluate(sessions, measures)`` scores sessions, and the mean over queries of a measure of lists.
@@ -373,7 +373,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
             raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
         rankings, measures = what
     elif len(what) == 3:
-        parsed_first = parse_measures(what[2])  # a typing error should not cost the time of reading
+        parsed_first = parse_measures(what[2])  # a misspelled measure is found before files are read
         rankings, measures = align(what[0], what[1], **options), parsed_first
     else:
         raise AlignError(
@@ -391,7 +391,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
 
 
 def of_sessions(measure: Measure) -> SessionMeasure:
-    """The measure of sessions that is meant: a measure of lists is averaged over queries."""
+    """The measure itself if it is one of sessions, else its mean over queries."""
     if isinstance(measure, SessionMeasure):
         return measure
     found = parse(f'PerQuery(of="{measure}")')

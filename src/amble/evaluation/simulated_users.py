@@ -1,7 +1,7 @@
-"""Users, simulated: the answer that needs no formula, always with its error band.
+"""Distributions of scores by simulating users, each with its confidence band.
 
-Each user is followed from her first document on; after every visit she moves, or stops, with the probabilities that her
-model says. Nothing of the exact distributions is used, so the two check each other.
+Each user is followed from the first document on, and after every visit moves or stops with the probabilities of the
+model. Nothing of the exact distributions is used, so the two check each other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Simulation", "simulate", "simulate_lists"]
 
 Array = NDArray[Any]
 
-_SPELLED = 4096  # ranks beyond a list, before the closed form of their probabilities is asked one rank at a time
+_SPELLED = 4096  # ranks beyond a list, before their probabilities are computed one rank at a time
 _TOGETHER = 128  # lists that share a walk
 
 
@@ -43,20 +43,19 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
     **context: Any,
 ) -> Simulation:
-    """Let users walk a list and tell the distribution of the score they go home with.
+    """The distribution of the scores of simulated users on a list.
 
     Parameters
     ----------
     measure : str or Measure
-        A measure that is a user: one who walks down, or back and forth, or wanders for some steps (MP with ``steps``;
-        from relevant document to relevant document), or goes through a session (whose distribution is of her total
-        gain).
+        A measure that is a user: one who walks down, or back and forth, or takes some steps of a Markov chain over the
+        relevant documents (MP with ``steps``), or goes through a session (the distribution is of the total gain).
     grades : array_like
-        Grades by rank; NaN where nobody judged. Of a session, a matrix: rows are documents, columns are queries.
+        Grades by rank; NaN where unjudged. Of a session, a matrix: rows are documents, columns are queries.
     users : int
     seed : int
-        Same seed, same answer, on any number of threads. The same users walk every list, so that two lists differ by
-        what is on them and not by who came.
+        Same seed, same answer, on any number of threads. The same random numbers serve every list, so that two lists
+        differ by what is on them only.
     threads : int, optional
         As many as there are processors.
     progress : callable, optional
@@ -98,9 +97,9 @@ def simulate_lists(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Simulation]:
-    """Let the same users walk many lists, and tell the distribution of their scores in each group of lists.
+    """The distribution of the scores of the same simulated users in each group of lists.
 
-    Where nobody looks at the grades, one walk serves all lists of a length.
+    If behaviour does not depend on grades, one walk serves all lists of a length.
     """
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
@@ -149,7 +148,7 @@ def simulate_lists(
 
 
 def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:
-    """The walk over list i, and what tells the visits and efforts of users, and who of them leaves with nothing."""
+    """The walk over list i, and a function: visits and efforts of users, and which of them leave with nothing."""
     walk = measure.walk_user()
     if walk is not None:
         stroll = stroll_on(walk, gains.lists, i)
@@ -170,7 +169,7 @@ def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, C
 
 
 def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
-    """A user who walks down, as one who might have gone back; with the tail to be followed rank by rank, if any."""
+    """A forward user as a walk with no step back; and the tail to be followed rank by rank, if any."""
     forward, tail, beyond = behaviour.continuation, behaviour.tail, None
     if isinstance(tail, Geometric):
         p = np.array([tail.continuation(forward.size + 1)])
@@ -178,7 +177,7 @@ def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
     elif tail is not None:
         ranks = range(forward.size + 1, forward.size + 1 + _SPELLED)
         forward = np.concatenate((forward, [tail.continuation(rank) for rank in ranks], [0.0]))
-    elif forward[-1] > 0:  # the rank after the last: she leaves with nothing
+    elif forward[-1] > 0:  # the rank after the last: the user leaves with nothing
         forward = np.append(forward, 0.0)
     row = forward[None, :]
     start = np.zeros(row.shape)
@@ -187,7 +186,7 @@ def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
 
 
 def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:
-    """Follow those who came to rank n, where the spelled-out ranks end, until nobody is left."""
+    """Visits, with users who reached rank n, where the spelled-out ranks end, followed until all have stopped."""
     visits = steps.copy()
     going = np.flatnonzero(steps == n)
     key = keys(seed, first, steps.size)[going]
@@ -201,7 +200,7 @@ def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:
 
 
 def _score(measure: Measure, total: Array, effort: Array) -> Array:
-    """What users go home with."""
+    """The score of each user."""
     question = measure.declaration.question
     if question == "satisfied":
         return np.asarray(1.0 / effort)

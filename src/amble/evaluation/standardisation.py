@@ -1,7 +1,6 @@
 """Scores standardised by topic: (score - mean) / standard deviation, as ``trec_eval -Z`` does.
 
-What a score is worth depends on the topic; a table of means and deviations over a reference set of runs makes scores of
-easy and hard topics comparable.
+A table of means and deviations over a reference set of runs makes scores of easy and hard topics comparable.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ __all__ = ["read_zscores", "standardised"]
 
 Moments = dict[str, dict[str, tuple[float, float]]]
 
-_FAR = -1000000.0  # trec_eval's word for "no such topic or measure in the table"
+_FAR = -1000000.0  # trec_eval's value for "no such topic or measure in the table"
 
 
 def read_zscores(path: str | os.PathLike[str]) -> Moments:
-    """Read a table of ``topic measure mean deviation`` lines.
+    """A table of means and deviations, read from ``topic measure mean deviation`` lines.
 
     Returns
     -------
@@ -40,7 +39,7 @@ def read_zscores(path: str | os.PathLike[str]) -> Moments:
 
 
 def standardised(scores: Scores, table: Moments) -> Scores:
-    """Standardise every score by its topic and measure; what the table lacks becomes -1000000, as in trec_eval."""
+    """Scores standardised by topic and measure; what the table lacks becomes -1000000, as in trec_eval."""
     values = scores.values.copy()
     for t, topic in enumerate(scores.topics):
         known = table.get(topic, {})

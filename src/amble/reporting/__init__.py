@@ -1,4 +1,4 @@
-"""Pictures of users, distributions and scores, and the page that shows it all (extra ``report``)."""
+"""Charts of users, distributions and scores, and the HTML report (extra ``report``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distributions for the page: the cdfs of chosen systems under each user, orders 1 and 2, and who dominates whom."""
+"""The page's data on dominance: CDFs of chosen systems under each user, orders 1 and 2, stochastic dominance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.hasse import hasse_layout
 
-__all__ = ["SIMULATED", "chosen_systems", "corners", "distributions_under", "dominance"]
+__all__ = ["SIMULATED", "chosen_systems", "corners", "distributions_under", "dominance_data"]
 
 SIMULATED = 10_000  # users on every topic, where there is no exact distribution
 _CORNERS = 160  # of a line on the page
@@ -46,7 +46,7 @@ def distributions_under(
 
 
 def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
-    """Where a cdf steps, and the share from there on: all atoms if they are few, else steps of 1/160 of the users."""
+    """Scores and shares at the corners of a CDF: all atoms if they are few, else steps of 1/160 of the users."""
     share = distribution.cdf(distribution.values)
     keep = np.arange(share.size)
     if share.size > _CORNERS:
@@ -54,8 +54,8 @@ def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
     return [round(x, 6) for x in distribution.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
 
 
-def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
-    """What the page says of distributions under one user, or why it says nothing."""
+def dominance_data(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
+    """CDFs, orders and dominance under one user, as the page needs them; or why there are none."""
     name = measure.label
     try:
         found = distributions_under(scores, measure, systems, seed)
@@ -63,10 +63,10 @@ def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: in
         return {"measure": name, "why": str(why)}
     users = max(distribution.users or 0 for distribution in found.values())
     runs = list(found)
-    asked = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
+    orders = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
     one = [
         float(x) if users and x == x else distribution.mean
-        for distribution, x in zip(found.values(), asked[:, 0], strict=True)
+        for distribution, x in zip(found.values(), orders[:, 0], strict=True)
     ]
     order = order_systems(found)
     return {
@@ -76,7 +76,7 @@ def dominance(scores: Scores, measure: Measure, systems: Sequence[int], seed: in
         "band": round(max(distribution.band for distribution in found.values()), 6),
         "lines": [corners(distribution) for distribution in found.values()],
         "order1": [_number(x) for x in one],
-        "order2": [_number(x) for x in asked[:, 1].tolist()],
+        "order2": [_number(x) for x in orders[:, 1].tolist()],
         "verdicts": ["".join(_SIGNS[int(code)] for code in row) for row in order.matrix],
         "comparable": round(order.comparable, 6),
         "hasse": _diagram(order, dict(zip(runs, systems, strict=True))),
@@ -91,7 +91,7 @@ def _number(x: float) -> float | None:
 
 
 def _diagram(order: PartialOrder, place: dict[str, int]) -> dict[str, Any]:
-    """Nodes with where they stand, and edges from node to node; those without systems are bends of edges."""
+    """Nodes with their positions, and edges from node to node; nodes without systems are bends of edges."""
     every = [spot for row in hasse_layout(order, beside=True) for spot in row]
     number = {id(spot): k for k, spot in enumerate(every)}
     return {

@@ -1,4 +1,4 @@
-"""Gates for continuous integration: a measure that drops significantly against a baseline."""
+"""Gates for continuous integration: fail if a measure drops significantly below a baseline."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Gate(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A line a regression, and what could not have been found."""
+    """Regressions, a line each, and gates that cannot fail because there are too few topics or rounds."""
 
     regressions: list[str]
     doubts: list[str]
 
 
 def parse_gate(text: str) -> Gate:
-    """Read a gate.
+    """The gate that a text describes.
 
     >>> parse_gate("nDCG@10")
     Gate(measure='nDCG@10', least=0.0)
@@ -55,8 +55,8 @@ def parse_gate(text: str) -> Gate:
         raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
 
 
-def pass_through(scores: Scores, gates: list[Gate], asked: Design) -> Outcome:
-    """Compare all runs with the baseline by the measure of each gate.
+def pass_through(scores: Scores, gates: list[Gate], design: Design) -> Outcome:
+    """Regressions of runs against the baseline by the measure of each gate.
 
     A run regresses if it is significantly worse than the baseline (two-sided, corrected for the number of runs), by at
     least what the gate says.
@@ -64,7 +64,7 @@ def pass_through(scores: Scores, gates: list[Gate], asked: Design) -> Outcome:
     regressions: list[str] = []
     doubts: list[str] = []
     for gate in dict.fromkeys(gates):
-        q = asked
+        q = design
         found = compare(scores, gate.measure, q.baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
         worse = found.significant & (found.difference < 0) & (found.difference <= -gate.least * (1 - 1e-12))
         base = found.design.baseline or ""

@@ -1,4 +1,4 @@
-"""The leaderboard: means with intervals, significance letters, differences to a baseline, residual widths."""
+"""The leaderboard: means with confidence intervals, significance letters, differences to a baseline, residuals."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from amble.measures.residuals import bounds, residuals_of
 from amble.rankings.alignment import byte_order, plain_mean
 from amble.table import Table
 
-__all__ = ["FAMILIES", "Against", "Leaderboard", "question"]
+__all__ = ["FAMILIES", "Against", "Leaderboard", "two_sided_design"]
 
 Array = NDArray[np.float64]
 
-_ARROWS = "↑ ↓ differ significantly from it"
+_ARROWS = "↑ ↓ significantly better, worse"
 FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
 
 
-def question(
+def two_sided_design(
     baseline: str | None = None,
     test: str = "t",
     correction: str | None = None,
@@ -36,7 +36,7 @@ def question(
     seed: int = 0,
     rounds: int = 10_000,
 ) -> Design:
-    """What is asked of every pair of runs, two-sided; refused at once if it cannot be asked."""
+    """The design of the tests of all pairs of runs, two-sided; an error where they cannot be tested so."""
     return check_design(Design(baseline, test, "two", correction or "", alpha, seed, rounds, ""))
 
 
@@ -49,23 +49,23 @@ class Against(NamedTuple):
 
 
 class Leaderboard:
-    """What can be said of runs by their scores; a column a measure.
+    """Means of runs, their confidence intervals, residuals and tests; a column a measure.
 
     Parameters
     ----------
     scores : Scores
-    asked : Design
-        As `question` makes it. With fewer than two runs, or topics, nothing is tested, and ``untested`` says why.
+    design : Design
+        As `two_sided_design` makes it. With fewer than two runs, or topics, nothing is tested; ``untested`` says why.
     progress : function, optional
         Called with the measures done and all there are.
 
     Attributes
     ----------
     means, half : ndarray
-        Runs x measures: the mean, and half the width of its 1 - alpha interval (NaN for what is not a mean).
+        Runs x measures: the mean, and half the width of its 1 - alpha confidence interval (NaN unless a plain mean).
     residual : ndarray
-        Runs x measures: by how much the mean could rise if all unjudged documents gained the most; NaN where that
-        cannot be asked.
+        Runs x measures: by how much the mean could rise if all unjudged documents gained the most; NaN where
+        undefined.
     bound : list of bool
         Of each measure: whether the residual bounds the score.
     compared : list of Comparison
@@ -79,16 +79,16 @@ class Leaderboard:
     >>> good, bad = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
     >>> scores = amble.evaluate(qrels, {"x": dict.fromkeys("123", good), "y": dict.fromkeys("123", bad)}, "AP")
     >>> amble.report(scores, baseline="y").leaderboard.table()
-    paired t-test, two-sided, alpha 0.05, Holm's correction of 1 comparison with y; ↑ ↓ differ significantly from it
+    paired t-test, two-sided, alpha 0.05, Holm's correction of 1 comparison with y; ↑ ↓ significantly better, worse
     run       AP
     x    1.0000↑
     y    0.5000
     """
 
-    def __init__(self, scores: Scores, asked: Design, *, progress: Callable[[int, int], None] | None = None) -> None:
-        self.scores, self.asked = scores, asked
+    def __init__(self, scores: Scores, design: Design, *, progress: Callable[[int, int], None] | None = None) -> None:
+        self.scores, self.design = scores, design
         self.means = scores.means()
-        self.half = scores.interval(1 - asked.alpha)
+        self.half = scores.interval(1 - self.design.alpha)
         self.bound = [bounds(m) for m in scores.parsed]
         self.residual = np.full(self.means.shape, np.nan)
         self.compared: list[Comparison] = []
@@ -104,10 +104,10 @@ class Leaderboard:
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.rankings, Lists.of_rankings(self.scores.rankings)
-        asked = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
-        if not asked:
+        some = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
+        if not some:
             return
-        for j, of_lists in zip(asked, residuals_of([self.scores.parsed[j] for j in asked], lists), strict=True):
+        for j, of_lists in zip(some, residuals_of([self.scores.parsed[j] for j in some], lists), strict=True):
             extra = np.full(self.scores.values.shape[:2], np.nan)
             extra[rankings.run, rankings.topic] = of_lists
             self.residual[:, j] = plain_mean(extra[:, byte_order(self.scores.topics)])
@@ -119,11 +119,11 @@ class Leaderboard:
             self.compared, self.untested = [], str(why)
 
     def _compare(self, measure: str, baseline: str | None) -> Comparison:
-        q = self.asked
+        q = self.design
         return compare(self.scores, measure, baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
 
     def order(self, j: int) -> list[int]:
-        """The places of the runs by one measure, the best first; runs without a score last."""
+        """The indices of the runs by one measure, the best first; runs without a score last."""
         key = np.where(np.isnan(self.means[:, j]), -math.inf, self.means[:, j])
         places: list[int] = np.argsort(-key, kind="stable").tolist()
         return places
@@ -137,7 +137,7 @@ class Leaderboard:
         return [str(of[run]) for run in self.scores.runs]
 
     def against(self, j: int, baseline: int) -> Against:
-        """All runs against one of them by one measure: what `compare` finds with that run as its baseline."""
+        """All runs against one of them by one measure, the same as `compare` with that run as its baseline."""
         n = len(self.scores.runs)
         difference, adjusted, verdict = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int64)
         if self.compared:
@@ -147,13 +147,13 @@ class Leaderboard:
             other = np.where(first, found.a[here], found.b[here])
             d = np.where(first, found.difference[here], -found.difference[here])
             p = found.p[here]
-            adjusted[other] = p if self.asked.test in FAMILIES else adjust(p, self.asked.correction)
+            adjusted[other] = p if self.design.test in FAMILIES else adjust(p, self.design.correction)
             difference[other] = d
-            verdict[other] = np.where(reaches(adjusted[other], self.asked.alpha), np.sign(d), 0).astype(np.int64)
+            verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), np.sign(d), 0).astype(np.int64)
         return Against(difference, adjusted, verdict)
 
     def place(self, run: str) -> int:
-        """The place of a run, by its name or its file's name."""
+        """The index of a run, by its name or its file's name."""
         try:
             return int(self.scores.rankings.index(run))
         except KeyError:
@@ -166,7 +166,7 @@ class Leaderboard:
         Without a baseline the marks are letters: no significant difference was found between runs that share one. With
         one they are arrows: ↑ for runs that are significantly better than it, ↓ for those that are worse.
         """
-        scores, q = self.scores, self.asked
+        scores, q = self.scores, self.design
         names = list(scores.measures)
         order = self.order(0 if by is None else scores.place(by))
         base = None if q.baseline is None else self.place(q.baseline)
@@ -188,8 +188,8 @@ class Leaderboard:
 
     @property
     def caption(self) -> str:
-        """What was tested and what the marks mean, in a line; or why nothing was tested."""
-        q = self.asked
+        """The test and the meaning of the marks, in a line; or why nothing was tested."""
+        q = self.design
         if not self.compared:
             return f"not tested: {self.untested}"
         found = self.compared[0]

@@ -1,4 +1,4 @@
-"""A report's options in a file, so that it can be made again: TOML, with the names of the command's options."""
+"""The options of a report in a TOML file, under the names of the command's options."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """Read a file of options; paths in it are meant from its own folder, and runs may be patterns (``runs/*.run``)."""
+    """The options in a file; paths are relative to its folder, and runs may be patterns (``runs/*.run``)."""
     found = read_toml(path)
     folder = os.path.dirname(path)
     return {key: _value(path, folder, key, value) for key, value in found.items()}
@@ -95,7 +95,7 @@ def _files(path: str, key: str, pattern: str) -> list[str]:
 
 
 def write_config(options: Mapping[str, Any]) -> str:
-    """Write options as TOML, in the order of `KEYS`; what is None, empty or off is left out.
+    """Options as TOML, in the order of `KEYS`; what is None, empty or off is left out.
 
     >>> print(write_config({"qrels": "q.txt", "runs": ["a.run", "b.run"], "alpha": 0.05, "seed": None}))
     qrels = "q.txt"

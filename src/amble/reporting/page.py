@@ -1,7 +1,7 @@
-"""The report: one HTML file with everything inside, that asks the network for nothing.
+"""The report: one HTML file with everything inside, without network requests.
 
-The page is a template of Jinja2, filled with autoescape on, a style sheet, some JavaScript of our own that draws with
-SVG, and the data as JSON. A Content-Security-Policy names the script and the style sheet by their hashes and forbids
+The page is a Jinja2 template, filled with autoescape on, a style sheet, JavaScript that draws with SVG, and the data as
+JSON. A Content-Security-Policy names the script and the style sheet by their hashes and forbids
 everything else, so that no request can be made, whatever a run or a topic is called.
 """
 
@@ -22,8 +22,8 @@ from amble.io.html import embedded, policy
 from amble.progress import Progress
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
-from amble.reporting.leaderboard import FAMILIES, Leaderboard, question
-from amble.reporting.page_data import contents
+from amble.reporting.leaderboard import FAMILIES, Leaderboard, two_sided_design
+from amble.reporting.page_data import report_data
 
 __all__ = ["Page", "jinja", "report"]
 
@@ -31,13 +31,13 @@ SYSTEMS = 16  # whose distributions and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "distributions.js", "users.js", "start.js")
 _FEW = 6  # runs named in a command
 
-# what the commands on the page need not say
+# defaults, which the commands on the page leave out
 _ALIGNED = {"depth": None, "missing": "zero", "ties": "docno", "unjudged": "zero", "duplicates": "error"}
-_ASKED = {"test": "t", "correction": "holm", "alpha": 0.05, "seed": 0, "rounds": 10_000}
+_TESTED = {"test": "t", "correction": "holm", "alpha": 0.05, "seed": 0, "rounds": 10_000}
 
 
 def jinja() -> Any:
-    """The library that fills the page, an extra."""
+    """The module jinja2, which is an extra."""
     try:
         return importlib.import_module("jinja2")
     except ImportError:
@@ -45,15 +45,15 @@ def jinja() -> Any:
 
 
 class Page:
-    """What is known of some runs, as a page; made by `amble.report`.
+    """The report of runs; made by `amble.report`.
 
     Attributes
     ----------
     scores : Scores
     leaderboard : Leaderboard
-        Means, intervals, letters; its ``table()`` has marks of significance, also in LaTeX.
+        Means, confidence intervals, letters; its ``table()`` has marks of significance, also in LaTeX.
     data : dict
-        What the page shows: plain lists and numbers, as they are embedded.
+        The data of the page: plain lists and numbers, as they are embedded.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Page:
         self._about = about
 
     def html(self) -> str:
-        """The page."""
+        """The page as HTML."""
         environment = jinja().Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
         script, style = "\n".join(map(_asset, _SCRIPTS)), _asset("page.css")
         text: str = environment.from_string(_asset("page.html")).render(
@@ -85,13 +85,13 @@ class Page:
             order=self.leaderboard.order(0),
             topics=len(self.scores.topics),
             bibliography=bibliography(self.data["audit"]["cited"]),
-            commands=_commands(self.scores, self.leaderboard.asked, self._about),
+            commands=_commands(self.scores, self.leaderboard.design, self._about),
             **self._about,
         )
         return text
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, that appears whole or not at all; a report that is there stays until then."""
+        """Write the page to a file, whole or not at all; a report that is there stays until then."""
         write_whole(path, self.html())
 
     def charts(self) -> dict[str, Any]:
@@ -122,14 +122,14 @@ def report(
     files: Sequence[Mapping[str, Any]] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Page:
-    """Make a report of runs: one page that shows it all.
+    """A report of runs: one page with all results.
 
     Parameters
     ----------
     scores : Scores
         The first measure is the one that the page starts with.
     baseline : str, optional
-        The run that others are compared with at first; the reader may choose another one. Without it, the best run.
+        The run that others are compared with at first; the page lets one choose another. Without it, the best run.
     test, correction, alpha, seed, rounds
         As for `compare`; tests are two-sided.
     systems : int
@@ -165,22 +165,22 @@ def report(
         raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
     if isinstance(systems, bool) or not isinstance(systems, int) or systems < 1:
         raise AmbleError(f"systems={systems!r}: expected a whole number of at least 1")
-    asked = question(baseline, test, correction, alpha, seed, rounds)
+    design = two_sided_design(baseline, test, correction, alpha, seed, rounds)
     steps = 5 + 2 * len(scores.measures)
     line = Progress("report")
-    said = progress or line
+    report_progress = progress or line
     done = 0
 
     def step(what: str) -> None:
         nonlocal done
         done += 1
         line.what = f"report, {what}"
-        said(min(done, steps), steps)
+        report_progress(min(done, steps), steps)
 
     try:
-        board = Leaderboard(scores, asked, progress=lambda i, n: step("tests"))
+        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"))
         first = board.order(0)[0] if baseline is None else board.place(baseline)
-        data = contents(scores, board, first, systems, progress=step)
+        data = report_data(scores, board, first, systems, progress=step)
     finally:
         line.close()
     data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
@@ -196,21 +196,21 @@ def _asset(name: str) -> str:
     return resources.files("amble.reporting").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _said(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
-    """Options as a command takes them: those that are not as usual."""
+def _options(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
+    """Options as a command takes them: those that are not the default."""
     unusual = {key: options[key] for key in usual if options[key] != usual[key]}
     return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in unusual.items())
 
 
-def _commands(scores: Scores, asked: Design, about: Mapping[str, Any]) -> dict[str, str]:
-    """The command that makes the numbers of each section, with what was chosen for the page."""
+def _commands(scores: Scores, design: Design, about: Mapping[str, Any]) -> dict[str, str]:
+    """The command that computes the numbers of each section, with the options of the page."""
     paths = [f["path"] for f in about["files"]]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    read = _said({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
+    read = _options({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
     read += " --float32" * (scores.rankings.score_dtype == "float32")
-    tested = _said(asked._asdict(), _ASKED if asked.test not in FAMILIES else _ASKED | {"correction": "none"})
-    seed = _said(asked._asdict(), {"seed": 0})
+    tested = _options(design._asdict(), _TESTED if design.test not in FAMILIES else _TESTED | {"correction": "none"})
+    seed = _options(design._asdict(), {"seed": 0})
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])

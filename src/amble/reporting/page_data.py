@@ -1,4 +1,4 @@
-"""Everything that the page shows, as plain data: what the library found, section by section."""
+"""The data of the report's page, section by section, as plain lists and numbers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from amble.comparison.contributions import why
 from amble.comparison.corrections import CORRECTIONS
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
+from amble.measures import Measure
 from amble.metaevaluation import agreement, correlations
-from amble.reporting.attention import DEPTH, attention
 from amble.reporting.charts.chart import shown
-from amble.reporting.dominance import chosen_systems, dominance
+from amble.reporting.dominance import chosen_systems, dominance_data
 from amble.reporting.leaderboard import FAMILIES, Leaderboard
+from amble.users.markov import Wandering
 
-__all__ = ["contents"]
+__all__ = ["DEPTH", "attention", "report_data"]
 
 Array = NDArray[np.float64]
 
+DEPTH = 100  # ranks shown
+_SEEN = 0.01  # the least share of users who reach a rank, where the probability of stopping is shown
 _TOPICS = 400  # shown one by one
 _LOOKED_INTO = 100  # of these, with their documents
 _DOCUMENTS = 12  # of a topic
@@ -41,7 +44,7 @@ _CITED = {
 }
 
 
-def contents(
+def report_data(
     scores: Scores,
     board: Leaderboard,
     baseline: int,
@@ -49,15 +52,15 @@ def contents(
     *,
     progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """All sections of the page.
+    """The data of all sections of the page.
 
     Numbers have six decimals, p-values three digits; what is unknown is None. Runs and topics are named once, and
-    meant by their places elsewhere.
+    elsewhere given by their indices.
     """
     order = board.order(0)
     best = next((i for i in order if i != baseline), baseline)
     systems = chosen_systems(order, baseline, most)
-    topics = _telling(scores, systems, _TOPICS)
+    topics = _most_different(scores, systems, _TOPICS)
     progress("leaderboard")
     out: dict[str, Any] = {
         "runs": [shown(run) for run in scores.runs],
@@ -75,7 +78,7 @@ def contents(
     out["distributions"] = []
     for m in scores.parsed:
         progress(f"distributions of {m.label}")
-        out["distributions"].append(dominance(scores, m, systems, board.asked.seed))
+        out["distributions"].append(dominance_data(scores, m, systems, board.design.seed))
     progress("users")
     run = scores.runs[best]
     out["users"] = {"run": best, "depth": DEPTH, "of": [attention(scores, m, run) for m in scores.parsed]}
@@ -85,8 +88,61 @@ def contents(
     return out
 
 
-def _telling(scores: Scores, systems: Sequence[int], most: int) -> list[int]:
-    """The places of all topics or, of too many, of those on which the first measure differs most among some systems."""
+def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) -> dict[str, Any]:
+    """Weight W, probability 1 - C of stopping once there, and residual of a measure's user on a run's lists, by rank.
+
+    The run's topics are equally likely: W and the residual are means over topics; the probability of stopping is that
+    of all users who reach a rank, whatever their topic, if 1 % do. A Markov user has none.
+    """
+    name = measure.label
+    if not measure.declaration.is_user:
+        return {"measure": name, "why": f"{name} is no user"}
+    i = scores.rankings.index(run)
+    topics = [scores.topics[t] for t in scores.rankings.topic[scores.rankings.run == i].tolist()]
+    weights, visits, stops = np.zeros((3, depth))
+    deep: list[float] = []
+    endless, n, ends = False, 0, ""
+    try:
+        for topic in topics:
+            user = scores.user(run, topic, measure)
+            if not np.isfinite(user.weights).all():
+                continue
+            n += 1
+            weights += _first(user.weights, depth)
+            endless = isinstance(user, Wandering)
+            if isinstance(user, Wandering):
+                ends = user.ends
+            else:
+                visits += _first(user.visits, depth)
+                stops += _first(user.visits * user.halting, depth)
+                deep.append(float(user.expected_depth))
+    except AmbleError as why:
+        return {"measure": name, "why": str(why)}
+    if not n:
+        return {"measure": name, "why": f"{run} has no list"}
+    mean = weights / n
+    known = visits >= _SEEN * n
+    halting = np.divide(stops, visits, out=np.full(depth, np.nan), where=known)
+    return {
+        "measure": name,
+        "weights": [round(x, 6) for x in mean.tolist()],
+        "residual": [round(max(1.0 - x, 0.0), 6) for x in np.cumsum(mean).tolist()],
+        "halting": None if endless else [round(x, 6) if x == x else None for x in halting.tolist()],
+        "depth": None if not deep else round(float(np.mean(deep)), 4),
+        **({"ends": ends} if endless else {}),
+    }
+
+
+def _first(values: Array, depth: int) -> Array:
+    """The first values, padded with zeros."""
+    out = np.zeros(depth)
+    kept = np.nan_to_num(np.asarray(values, np.float64)[:depth])
+    out[: kept.size] = kept
+    return out
+
+
+def _most_different(scores: Scores, systems: Sequence[int], most: int) -> list[int]:
+    """The indices of all topics or, of too many, of those on which the first measure differs most among systems."""
     n = len(scores.topics)
     if n <= most:
         return list(range(n))
@@ -118,7 +174,7 @@ def _measure(m: Any, bound: bool) -> dict[str, Any]:
 
 
 def _leaderboard(board: Leaderboard) -> dict[str, Any]:
-    q = board.asked
+    q = board.design
     n, m = board.means.shape
     tested = bool(board.compared)
     against = [[board.against(j, b) for b in range(n)] for j in range(m)] if tested else []
@@ -142,7 +198,7 @@ def _leaderboard(board: Leaderboard) -> dict[str, Any]:
 
 
 def _differences(board: Leaderboard, against: list[list[Any]]) -> list[Any]:
-    """What runs have more than a baseline, where that is not the difference of their means (topics left out)."""
+    """Runs minus each baseline, if that is not the difference of their means (topics left out)."""
     found = np.array([[one.difference for one in of] for of in against])
     if not found.size:
         return []
@@ -158,7 +214,7 @@ def _probabilities(p: Array) -> list[float | None]:
 
 
 def _judged(scores: Scores, topics: Sequence[int]) -> dict[str, list[int]]:
-    """Of each topic: how many documents are judged, how many relevant (grade of at least 1)."""
+    """The numbers of judged and relevant documents (grade of at least 1) of each topic."""
     qrels = scores.rankings.qrels
     spans = [(int(qrels.offsets[t]), int(qrels.offsets[t + 1])) for t in topics]
     relevant = [int((qrels.grades[a:b] >= 1).sum()) for a, b in spans]
@@ -166,11 +222,11 @@ def _judged(scores: Scores, topics: Sequence[int]) -> dict[str, list[int]]:
 
 
 def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[int]) -> dict[str, Any]:
-    """By the first measure, on each topic: the documents whose parts differ most among some systems."""
+    """By the first measure, on each topic: the documents whose contributions differ most among some systems."""
     runs = [scores.runs[i] for i in systems]
     topics = []
     story = ""
-    looked = _telling(scores, systems, _LOOKED_INTO)
+    looked = _most_different(scores, systems, _LOOKED_INTO)
     for t in looked:
         try:
             found = why(scores, scores.topics[t], scores.parsed[0], runs=runs)
@@ -183,7 +239,7 @@ def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[in
                 "docs": [shown(doc) for doc in found.docs[kept]],
                 "grades": _numbers(found.grades[kept]),
                 "ranks": found.ranks[kept].tolist(),
-                "parts": _numbers(found.values[kept]),
+                "contributions": _numbers(found.values[kept]),
                 "all": len(found.docs),
             }
         )
@@ -197,10 +253,10 @@ def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[in
 
 
 def _meta(scores: Scores, board: Leaderboard) -> dict[str, Any]:
-    """Measures against each other; or why there is nothing to say."""
+    """Correlations and agreement of measures; or why there are none."""
     if len(scores.measures) < 2 or len(scores.runs) < 2:
         return {"why": "it takes two measures and two runs"}
-    q = board.asked
+    q = board.design
     try:
         tau = correlations(scores, seed=q.seed)
         agreed = agreement(scores, alpha=q.alpha)
@@ -224,7 +280,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     from amble import __version__
     from amble.io.trec import compiled
 
-    rankings, q = scores.rankings, board.asked
+    rankings, q = scores.rankings, board.design
     audit = rankings.audit
     keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
     cited = [m.declaration.cite for m in scores.parsed] + ["ferrante2020", "kendall1938", "moffat2012"]
@@ -236,7 +292,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()},
         "no_relevant": [shown(t) for t in audit.no_relevant],
         "options": {key: getattr(rankings, key) for key in keys},
-        "asked": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
+        "design": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
         "parameters": {m.label: {key: _plain(x) for key, x in m.values.items()} for m in scores.parsed},
         "versions": {
             "amble": __version__,

@@ -1,7 +1,7 @@
-"""What a check finds: each thing with its line and its weight, and a report a file.
+"""Findings of a check, each with its line and severity, and the report of a file.
 
-Three weights. An *error* is what amble refuses, in the words it refuses it with. A *warning* is read, but is probably
-not what was meant. A *note* is odd, and harmless here.
+An *error* is what amble refuses, with the same message. A *warning* is read, but is probably not what was meant. A
+*note* is odd, and harmless here.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ SEVERITY: dict[str, Severity] = {
 
 
 class Finding(NamedTuple):
-    """One thing found: on which line (None: in the file as a whole), how bad, of what kind, and in words."""
+    """One finding: its line (None: the file as a whole), severity, kind and text."""
 
     line: int | None
     severity: Severity
@@ -88,7 +88,7 @@ def _place(finding: Finding) -> float:
 
 
 class Findings:
-    """Collects what is found: of each kind the first few by line, and how many there are.
+    """The findings of a file: of each kind the first few by line, and how many there are.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Findings:
         self._kept: dict[str, list[Finding]] = {}
 
     def add(self, kind: str, line: int | None, text: str, *parts: object) -> None:
-        """Note a finding; the text is only put together, with ``str.format``, where it is kept."""
+        """Add a finding; the text is formatted, with ``str.format``, only if the finding is kept."""
         self.counts[kind] += 1
         kept = self._kept.setdefault(kind, [])
         full = self.keep is not None and len(kept) >= self.keep
@@ -126,18 +126,18 @@ class Findings:
             kept.pop()
 
     def __iter__(self) -> Iterator[Finding]:
-        """Go through what was kept: errors first, kinds in order of their first line."""
+        """The findings kept: errors first, kinds in order of their first line."""
         groups = sorted(self._kept.values(), key=lambda group: (SEVERITIES.index(group[0].severity), _place(group[0])))
         return (finding for group in groups for finding in group)
 
     def number(self, severity: Severity) -> int:
-        """Count the findings of a weight, kept or not."""
+        """The number of findings of a severity, kept or not."""
         return sum(n for kind, n in self.counts.items() if SEVERITY[kind] == severity)
 
 
 @dataclass
 class Report:
-    """What was found in one file.
+    """The findings of one file, with its size.
 
     Attributes
     ----------
@@ -166,22 +166,22 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """How many errors there are."""
+        """The number of errors."""
         return self.findings.number("error")
 
     @property
     def warnings(self) -> int:
-        """How many warnings there are."""
+        """The number of warnings."""
         return self.findings.number("warning")
 
     @property
     def notes(self) -> int:
-        """How many notes there are."""
+        """The number of notes."""
         return self.findings.number("note")
 
     @property
     def first_error(self) -> str:
-        """The error that `amble.align` would raise, in its words; empty where there is none.
+        """The message of the error that `amble.align` would raise; empty if there is none.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class Report:
         return f"{self.path}{'' if first.line is None else f':{first.line}'}: {first.text}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data, for JSON."""
+        """The report as plain data, for JSON."""
         depth = None if self.depth is None else dict(zip(("min", "median", "max"), self.depth, strict=True))
         return {
             "file": self.path,

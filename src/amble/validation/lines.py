@@ -1,7 +1,7 @@
-"""Lines: a file in one pass, block by block; lines that the reader would refuse are reported and left out.
+"""The lines of a file in one pass, block by block; lines that the reader would refuse are reported and left out.
 
-What a line must look like is not said here. A block is taken as it is when it is plainly right (every line has the
-same, right number of columns, every number is made of digits and is finite); any other block goes through the plain
+The plain reader defines what a line must look like. A block is taken as it is if it is plainly right (every line has
+the same, right number of columns, every number is made of digits and is finite); any other block goes through the plain
 reader line by line, so that the two cannot disagree.
 """
 
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 def all_numbers(column: Sequence[bytes]) -> array[float] | None:
-    """Return a column's numbers, or None when one of them is not plainly a finite decimal.
+    """A column's numbers, or None if one of them is not plainly a finite decimal.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _chunks(path: str, most: int) -> Iterator[bytes]:
 
 
 class _Bytes:
-    """Watches how a file is written: ends of lines, blanks between columns, comments."""
+    """Collects how a file is written: ends of lines, blanks between columns, comments."""
 
     def __init__(self, found: Findings) -> None:
         self.found = found

@@ -1,4 +1,4 @@
-"""A qrels file: wrong lines, documents judged twice, odd grades, topics without a relevant document."""
+"""Check a qrels file: wrong lines, documents judged twice, odd grades, topics without a relevant document."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def check_qrels(
     progress: Progress | None = None,
     max_line: int | None = None,
 ) -> tuple[Report, Judged]:
-    r"""Check a qrels file.
+    r"""The report on a qrels file, and its judgments.
 
     Parameters
     ----------
     path : path
         Plain or compressed; ``-`` for standard input.
     keep : int, optional
-        How many findings of a kind to keep; all of them if not given. They are counted in any case.
+        How many findings of a kind to keep; without it, all. All are counted.
     progress : callable, optional
         Called with the path and the lines read so far.
     max_line : int, optional
@@ -59,7 +59,7 @@ def check_qrels(
     -------
     Report
     Judged
-        What was judged, as far as it could be read: what runs are checked against.
+        The judgments, as far as they could be read, for `check_run`.
 
     Examples
     --------

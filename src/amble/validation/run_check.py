@@ -1,8 +1,8 @@
-"""A run file: wrong lines, documents that come twice, ranks that contradict scores, ties, topics, depth, tag.
+"""Check a run file: wrong lines, documents that come twice, ranks that contradict scores, ties, topics, depth, tag.
 
 One pass over the file keeps of each good line its document, score, rank and line number, some forty bytes; a topic may
-come back, so that only the end of the file tells what a topic holds. Then batches of whole topics are looked at, each
-as arrays in which a topic's documents stand together.
+come back, so a topic is complete only at the end of the file. Then batches of whole topics are checked, each as arrays
+in which a topic's documents stand together.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TAG = re.compile(rb"[A-Za-z0-9_.-]{1,20}")  # tracks differ: 12 to 25 character
 
 
 class _Run:
-    """What is kept of a run: columns by line, and pieces (consecutive lines of one topic, documents joined)."""
+    """The columns of a run by line, and pieces: consecutive lines of one topic, documents joined."""
 
     def __init__(self, found: Findings) -> None:
         self.found = found
@@ -85,7 +85,7 @@ class _Run:
             self.piece_docs.append(b"\n".join(docs[start:end]))
 
     def _ranks(self, column: Sequence[bytes], lines: Sequence[int]) -> array[float]:
-        """Read ranks one by one, NaN for what is none."""
+        """Ranks one by one, NaN for what is no number."""
         out = array("d")
         for line, text in zip(lines, column, strict=True):
             try:
@@ -140,7 +140,7 @@ class _Run:
 
 
 class _Totals:
-    """What is counted over all topics of a run."""
+    """Counts over all topics of a run."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -202,7 +202,7 @@ def _look_at_depth(names: list[bytes], refused: set[bytes], totals: _Totals, lim
 
 
 def _look_at_topics(run: _Run, totals: _Totals, judged: Judged, qrels: str, found: Findings) -> None:
-    """Hold the topics against the judged ones."""
+    """Report topics that are missing from the run, or not judged."""
     if judged and run.topics.keys().isdisjoint(judged):
         here, there = (", ".join(map(_text, list(topics)[:3])) for topics in (run.topics, judged))
         found.add(
@@ -227,20 +227,20 @@ def check_run(
     progress: Progress | None = None,
     max_line: int | None = None,
 ) -> Report:
-    r"""Check a run file.
+    r"""The report on a run file.
 
     Parameters
     ----------
     path : path
         Plain or compressed; ``-`` for standard input.
     judged : Judged, optional
-        What `check_qrels` read: topics are then held against it.
+        The judgments that `check_qrels` read, to compare topics with.
     qrels : str, optional
-        What to call the judgments.
+        The name of the judgments in messages.
     depth : int, optional
         The most documents a topic should have.
     keep : int, optional
-        How many findings of a kind to keep; all of them if not given. They are counted in any case.
+        How many findings of a kind to keep; without it, all. All are counted.
     progress : callable, optional
         Called with the path and the lines read so far.
     max_line : int, optional

@@ -1,4 +1,4 @@
-"""Whole topics as arrays: documents that come twice, ranks that contradict scores, ties, unjudged documents."""
+"""Check whole topics as arrays: documents that come twice, ranks that contradict scores, ties, unjudged documents."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Batch:
                     self.found.add("duplicate", line, text, quote(doc), quote(name), first[doc])
 
     def order(self, bases: Counter[float]) -> None:
-        """Hold ranks against scores, scores against the order of the file; count what ranks start with."""
+        """Report ranks that contradict scores, and scores that rise; count the first ranks of topics in ``bases``."""
         rising = self.within & (self.scores[1:] > self.scores[:-1])
         reported = self._ranks(bases)
         for i in (np.flatnonzero(rising) + 1).tolist():
@@ -65,7 +65,7 @@ class Batch:
                 )
 
     def _ranks(self, bases: Counter[float]) -> set[int]:
-        """Look at the rank column; return where it contradicts the scores."""
+        """Report on the rank column; return where it contradicts the scores."""
         ranks = self.ranks
         for i in np.flatnonzero(ranks != np.floor(ranks)).tolist():
             if ranks[i] == ranks[i]:
@@ -104,9 +104,9 @@ class Batch:
         return set(by_rank[wrong + 1].tolist())
 
     def ties(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
-        """Tell which documents share a score, as doubles or only as floats, both in order by score, and that order.
+        """Which documents share a score, as doubles, or only as floats, both in order by score; and that order.
 
-        Topics of which all documents have one score are reported.
+        Topics whose documents all have one score are reported.
         """
         by_score = np.arange(len(self.scores))
         if np.any(self.within & (self.scores[1:] > self.scores[:-1])):
@@ -124,7 +124,7 @@ class Batch:
         return tied, single, by_score
 
     def moved(self, by_score: NDArray[np.intp]) -> list[int]:
-        """Return a line of each topic whose order changes if scores are compared as floats, ties broken by docno."""
+        """A line of each topic whose order changes if scores are compared as floats, ties broken by docno."""
         doubles = self.scores[by_score]
         with np.errstate(over="ignore"):
             floats = doubles.astype(np.float32)
@@ -144,7 +144,7 @@ class Batch:
         return tied
 
     def unjudged(self, by_score: NDArray[np.intp], judged: Judged) -> tuple[int, int]:
-        """Count unjudged documents and all documents in the top 10 of judged topics, ties broken by docno."""
+        """Numbers of unjudged and of all documents in the top 10 of judged topics, ties broken by docno."""
         missing = shown = 0
         for name, a, z in zip(self.names, self.starts.tolist(), self.ends.tolist(), strict=True):
             docs = judged.get(name)

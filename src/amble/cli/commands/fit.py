@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
         )
         if args.plot:
             from amble.reporting.charts.chart import save
-            from amble.reporting.charts.fit_charts import fit_chart
+            from amble.reporting.charts.line_charts import fit_chart
 
             save(fit_chart(found.implied()), args.plot)
         if args.output:

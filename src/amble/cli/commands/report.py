@@ -113,10 +113,10 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.scores import evaluate, parse_measures
     from amble.measures import parse
     from amble.reporting.gates import parse_gate, pass_through
-    from amble.reporting.leaderboard import question
+    from amble.reporting.leaderboard import two_sided_design
     from amble.reporting.page import report
 
-    asked = question(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
+    asked = two_sided_design(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
     gates = [parse_gate(text) for text in args.fail_if]
     measures = parse_measures(_wanted(args))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])

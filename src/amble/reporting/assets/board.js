@@ -1,4 +1,4 @@
-// The leaderboard: a row a run, sortable, filtered, against the baseline that the reader chose.
+// The leaderboard: a row a run, sortable, filtered, against the chosen baseline.
 
 const sorting = { key: "mean", up: false };
 
@@ -23,8 +23,8 @@ function columns() {
   const out = [
     { key: "run", label: "run", words: true, of: (i) => data.runs[i] },
     { key: "mean", label: names[m], about: `${data.measures[m].of} over topics`, of: (i) => board.means[m][i] },
-    { key: "half", label: "±", about: `half the ${Number((100 * (1 - board.alpha)).toFixed(6))} % interval (Student's t)`, of: (i) => board.half[m][i] },
-    { key: "bar", label: "interval", still: true },
+    { key: "half", label: "±", about: `half the ${Number((100 * (1 - board.alpha)).toFixed(6))} % confidence interval (Student's t)`, of: (i) => board.half[m][i] },
+    { key: "bar", label: "confidence interval", still: true },
   ];
   if (tested) {
     out.push({ key: "letters", label: "letters", about: "no significant difference found between runs that share a letter", words: true, of: (i) => board.letters[m][i] });
@@ -110,17 +110,17 @@ function drawBoard() {
 function drawBoardNotes() {
   const board = data.leaderboard;
   const m = state.measure;
-  const told = board.verdicts.length
+  const notes = board.verdicts.length
     ? [`Letters: ${board.captions[m]}.`,
        `Δ, p and ▲▼: each run against ${data.runs[state.baseline]} by the same test, ${board.correction} over the ${data.runs.length - 1} comparisons; ▲▼ where p ≤ ${board.alpha}.`]
     : [`Not tested: ${board.untested}.`];
-  if (board.differences.length && data.measures[m].of === "sum") told.push("Δ is a mean over topics, though the column before it is a sum.");
-  if (board.differences.length && data.measures[m].of === "geometric") told.push("Δ is one of logarithms, as the mean is geometric.");
-  if (board.limits[m]) told.push(`There are too few ${board.limits[m]} to find any difference.`);
+  if (board.differences.length && data.measures[m].of === "sum") notes.push("Δ is a mean over topics, though the column before it is a sum.");
+  if (board.differences.length && data.measures[m].of === "geometric") notes.push("Δ is one of logarithms, as the mean is geometric.");
+  if (board.limits[m]) notes.push(`There are too few ${board.limits[m]} to find any difference.`);
   if (board.residual[m].some((x) => x !== null)) {
-    told.push(data.measures[m].bound
+    notes.push(data.measures[m].bound
       ? "Residual: the mean would rise by at most this much if every unjudged document gained the most."
       : "Residual (~): what the mean would rise by if every unjudged document gained the most; no bound for this measure, as it divides by what is relevant.");
   }
-  find("board-notes").replaceChildren(...told.map((text) => h("p", {}, text)));
+  find("board-notes").replaceChildren(...notes.map((text) => h("p", {}, text)));
 }

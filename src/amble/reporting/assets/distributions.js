@@ -1,8 +1,8 @@
-// Distributions: what users go home with, a line a run; and who is better whatever they want.
+// Distributions of scores over users, a line a run; and stochastic dominance.
 
 const MOST_LINES = 8;
 
-const lawOf = () => data.distributions[state.measure];
+const distributionOf = () => data.distributions[state.measure];
 const colourOf = new Map(); // of a run, for as long as it is drawn
 
 function linesToStart() {
@@ -24,7 +24,7 @@ function paint() {
 }
 
 function drawDistributions() {
-  const distribution = lawOf();
+  const distribution = distributionOf();
   const boxes = ["distribution", "distribution-systems", "hasse", "pairs"].map(find);
   find("distribution-measure").textContent = `the user of ${names[state.measure]}`;
   if (!distribution.systems) {
@@ -32,7 +32,7 @@ function drawDistributions() {
     boxes[0].replaceChildren(h("p", { class: "note" }, `${distribution.why}.`));
     return;
   }
-  retold("distribution-command", /-m .* --levels$/, `-m ${quoted(names[state.measure])} --levels`);
+  setCommand("distribution-command", /-m .* --levels$/, `-m ${quoted(names[state.measure])} --levels`);
   paint();
   drawCdf(boxes[0], distribution);
   drawSystems(boxes[1], distribution);
@@ -61,22 +61,22 @@ function drawCdf(box, distribution) {
     [["order 1", distribution.order1[k], "one"], ["order 2", distribution.order2[k], "two"]].forEach(([what, value, dash]) => {
       if (value === null) return;
       svg.append(s("line", { x1: x(value), x2: x(value), y1: y(0), y2: y(1), class: `order ${dash} ${colour}` }));
-      svg.append(s("path", { d: `M${x(value)} ${y(1) - 1}l-4.5 -8h9z`, class: `tick ${colour}`, ...telling(() => [data.runs[i], `${what}: ${fixed(value)}`]) }));
+      svg.append(s("path", { d: `M${x(value)} ${y(1) - 1}l-4.5 -8h9z`, class: `tick ${colour}`, ...withTip(() => [data.runs[i], `${what}: ${fixed(value)}`]) }));
     });
   }
   svg.addEventListener("pointermove", (event) => {
     if (event.target.classList.contains("tick")) return;
     const place = svg.getBoundingClientRect();
     const v = least + ((event.clientX - place.left - left) / (width - 8 - left)) * (most - least);
-    if (v < least || v > most) return hush();
-    tell(event, [`score at most ${fixed(v, 3)}`, ...drawn.map(({ i, k }) => `${data.runs[i]}: ${percent(shareAt(distribution.lines[k], v), 1)} of users`)]);
+    if (v < least || v > most) return hideTip();
+    showTip(event, [`score at most ${fixed(v, 3)}`, ...drawn.map(({ i, k }) => `${data.runs[i]}: ${percent(shareAt(distribution.lines[k], v), 1)} of users`)]);
   });
-  svg.addEventListener("pointerleave", hush);
-  const told = distribution.users
-    ? `${distribution.users.toLocaleString("en")} users simulated on every topic; lines within ${fixed(distribution.band)} of the true ones (95 %).`
+  svg.addEventListener("pointerleave", hideTip);
+  const method = distribution.users
+    ? `${distribution.users.toLocaleString("en")} users simulated on every topic; 95 % confidence band: ±${fixed(distribution.band)}.`
     : "Exact distributions; lines of many steps are drawn within 1/160 of the users.";
   box.replaceChildren(svg, h("p", { class: "note" },
-    h("span", { class: "dash one", "aria-hidden": "true" }), " order 1, E[t/h]; ", h("span", { class: "dash two", "aria-hidden": "true" }), " order 2, E[t]/E[h]. ", told));
+    h("span", { class: "dash one", "aria-hidden": "true" }), " order 1, expected gain per document, E[T/H]; ", h("span", { class: "dash two", "aria-hidden": "true" }), " order 2, expected gain over expected effort, E[T]/E[H]. ", method));
 }
 
 function shareAt([at, share], v) {
@@ -105,7 +105,7 @@ function drawSystems(box, distribution) {
     h("thead", {}, h("tr", {}, ["run", "order 1", "order 2", "¼ ≤", "½ ≤", "¾ ≤"].map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows)));
 }
 
-// how the run pointed at, or chosen, stands to another one
+// whether a run dominates another one: > < = or ? for neither
 function standing(distribution, i, j) {
   return distribution.verdicts[distribution.systems.indexOf(i)][distribution.systems.indexOf(j)];
 }
@@ -115,9 +115,9 @@ function drawHasse(box, distribution) {
   const systems = nodes.filter((node) => node.runs.length);
   const levels = Math.max(...nodes.map((node) => node.level)) + 1;
   const [from, to] = [Math.min(...nodes.map((n) => n.x - n.half)), Math.max(...nodes.map((n) => n.x + n.half))];
-  const room = widthOf(box);
+  const available = widthOf(box);
   const spread = 1.3; // names are set wider here than where they were laid out
-  const width = Math.max((to - from) * spread + 20, Math.min(room, 320));
+  const width = Math.max((to - from) * spread + 20, Math.min(available, 320));
   const x = linear(from, to, 10, width - 10);
   const step = Math.min(Math.max(34, 900 / levels), 64);
   const y = (level) => 22 + level * step;
@@ -143,20 +143,20 @@ function drawHasse(box, distribution) {
 }
 
 function drawPairs(box, distribution) {
-  const told = [];
+  const notes = [];
   const list = (sign, i) => distribution.systems.filter((j) => j !== i && standing(distribution, i, j) === sign).map((j) => data.runs[j]);
   if (state.node !== null && distribution.systems.includes(state.node)) {
     const i = state.node;
-    const say = (text, found) => told.push(h("p", {}, h("b", {}, `${text}: `), found.length ? found.join(", ") : "none"));
-    told.push(h("p", {}, h("b", {}, data.runs[i])));
+    const say = (text, found) => notes.push(h("p", {}, h("b", {}, `${text}: `), found.length ? found.join(", ") : "none"));
+    notes.push(h("p", {}, h("b", {}, data.runs[i])));
     say("dominates", list(">", i));
     say("is dominated by", list("<", i));
     say("cannot be compared with", list("?", i));
   } else {
     const apart = distribution.systems.flatMap((i, k) => distribution.systems.slice(k + 1).filter((j) => standing(distribution, i, j) === "?").map((j) => `${data.runs[i]} and ${data.runs[j]}`));
     const all = (distribution.systems.length * (distribution.systems.length - 1)) / 2;
-    told.push(h("p", {}, `${apart.length} of ${all} pairs are incomparable: each is better for some users.`, apart.length ? " Choose a run in the diagram to see its own." : ""));
-    if (apart.length) told.push(h("details", {}, h("summary", {}, "Incomparable pairs"), h("ul", { class: "pairs" }, apart.map((text) => h("li", {}, text)))));
+    notes.push(h("p", {}, `${apart.length} of ${all} pairs are incomparable: each is better for some users.`, apart.length ? " Choose a run in the diagram to see its own." : ""));
+    if (apart.length) notes.push(h("details", {}, h("summary", {}, "Incomparable pairs"), h("ul", { class: "pairs" }, apart.map((text) => h("li", {}, text)))));
   }
-  box.replaceChildren(...told);
+  box.replaceChildren(...notes);
 }

@@ -1,5 +1,5 @@
 "use strict";
-// What all sections share: the data, what the reader chose, elements, scales, axes, and what is told about a mark.
+// What all sections share: the data, the reader's choices, elements, scales, axes, tooltips.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.measures.map((m) => m.name);
@@ -56,7 +56,7 @@ function ranked(measure) {
   return data.runs.map((_, i) => i).sort((a, b) => key(b) - key(a) || a - b);
 }
 
-// what a run has more than another: over common topics, as the library found it
+// a run minus another: over common topics, as the library computed it
 function difference(measure, run, other) {
   if (run === other) return null;
   const board = data.leaderboard;
@@ -90,7 +90,7 @@ function widthOf(box, least = 260) {
   return Math.max(Math.floor(box.clientWidth), least);
 }
 
-// a drawing of a given size, with a name for those who do not see it
+// a drawing of a given size, with a label for screen readers
 function drawing(width, height, label, more) {
   return s("svg", {
     width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "chart", ...more,
@@ -116,28 +116,28 @@ function leftAxis(at, x, right, scale, marks, label) {
   at.append(group);
 }
 
-// one box that tells about the mark under the pointer, and aloud about the one reached by keyboard
+// one tooltip for the mark under the pointer, or, read aloud, for the one reached by keyboard
 const tip = find("tip");
-function tell(event, lines) {
+function showTip(event, lines) {
   tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", {}, line)));
   tip.hidden = false;
-  const room = tip.getBoundingClientRect();
-  const left = Math.min(event.clientX + 14, window.innerWidth - room.width - 8);
-  const top = event.clientY + 18 + room.height > window.innerHeight ? event.clientY - room.height - 12 : event.clientY + 18;
+  const size = tip.getBoundingClientRect();
+  const left = Math.min(event.clientX + 14, window.innerWidth - size.width - 8);
+  const top = event.clientY + 18 + size.height > window.innerHeight ? event.clientY - size.height - 12 : event.clientY + 18;
   tip.style.left = Math.max(left, 4) + "px";
   tip.style.top = Math.max(top, 4) + "px";
 }
-const hush = () => { tip.hidden = true; };
+const hideTip = () => { tip.hidden = true; };
 const aloud = (text) => { find("aloud").textContent = text; };
 
-// the same beside a mark reached by keyboard
-function tellAt(mark, lines) {
+// the tooltip of a mark reached by keyboard
+function showTipAt(mark, lines) {
   const place = mark.getBoundingClientRect();
-  tell({ clientX: place.right - 14, clientY: place.bottom - 14 }, lines);
+  showTip({ clientX: place.right - 14, clientY: place.bottom - 14 }, lines);
   aloud(lines.join("; "));
 }
 
-// what draws again makes new elements: who was on one by keyboard is brought back to its successor
+// drawing again makes new elements: the keyboard focus moves from an old one to its successor
 function keeping(draw) {
   const active = document.activeElement;
   const box = active.parentElement && active.parentElement.closest("[id]");
@@ -147,12 +147,12 @@ function keeping(draw) {
   if (place >= 0 && !active.isConnected && reached()[place]) reached()[place].focus({ preventScroll: true });
 }
 
-// the same for all charts: told when pointed at
-const telling = (lines) => ({ onpointermove: (event) => tell(event, lines()), onpointerleave: hush });
+// a tooltip for a mark, while the pointer is on it
+const withTip = (lines) => ({ onpointermove: (event) => showTip(event, lines()), onpointerleave: hideTip });
 
 // commands follow what is chosen
 const quoted = (text) => (/^[\w@.,:+=%/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
-function retold(id, part, text) {
+function setCommand(id, part, text) {
   find(id).textContent = find(id).textContent.replace(part, () => text);
 }
 

@@ -1,4 +1,4 @@
-// What the reader chooses, and what is drawn again then.
+// The reader's choices, and what is drawn again after each.
 
 const drawTopics = () => { drawHeat(); drawDifferences(); drawHardest(); drawDocuments(); };
 const drawAll = () => { drawBoard(); drawTopics(); drawDistributions(); drawUsers(); drawMatrix(); drawPower(); };
@@ -7,10 +7,10 @@ function choose(changes) {
   Object.assign(state, changes);
   for (const key of ["measure", "baseline", "system", "topic"]) find(key).value = String(state[key]);
   if ("system" in changes) {
-    const distribution = lawOf();
+    const distribution = distributionOf();
     if (distribution.systems && distribution.systems.includes(state.system) && state.lines.size < MOST_LINES) state.lines.add(state.system);
   }
-  hush();
+  hideTip();
   keeping(() => {
     if ("measure" in changes) drawAll();
     else if (Object.keys(changes).join() === "topic") drawTopics();
@@ -27,7 +27,7 @@ function theme(how) {
 
 function copied(button) {
   const text = find(button.dataset.copy).textContent;
-  const done = (said) => { button.textContent = said; aloud(said); setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+  const done = (text) => { button.textContent = text; aloud(text); setTimeout(() => { button.textContent = "Copy"; }, 1500); };
   const area = h("textarea", { class: "aloud" });
   area.value = text; // execCommand works where a page is opened from a file, too
   document.body.append(area);
@@ -53,7 +53,7 @@ function start() {
   find("filter").addEventListener("input", drawBoard);
   for (const button of document.querySelectorAll("[data-choose-theme]")) button.addEventListener("click", () => theme(button.dataset.chooseTheme));
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copied(button));
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
   let wait = 0;
   let width = window.innerWidth;
   window.addEventListener("resize", () => {

@@ -62,13 +62,13 @@ function drawHeat() {
   svg.addEventListener("pointermove", (event) => {
     const place = svg.getBoundingClientRect();
     const [r, c] = [Math.floor((event.clientY - place.top - top) / high), Math.floor((event.clientX - place.left - left) / wide)];
-    if (r < 0 || c < 0 || r >= runs.length || c >= topics.length) return hush();
+    if (r < 0 || c < 0 || r >= runs.length || c >= topics.length) return hideTip();
     Object.assign(at, { r, c });
     show();
-    tell(event, lines());
+    showTip(event, lines());
   });
-  svg.addEventListener("pointerleave", hush);
-  svg.addEventListener("blur", hush);
+  svg.addEventListener("pointerleave", hideTip);
+  svg.addEventListener("blur", hideTip);
   svg.addEventListener("click", () => choose({ system: runs[at.r], topic: topics[at.c] }));
   svg.addEventListener("keydown", (event) => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -78,7 +78,7 @@ function drawHeat() {
     at.r = Math.min(Math.max(at.r + move[0], 0), runs.length - 1);
     at.c = Math.min(Math.max(at.c + move[1], 0), topics.length - 1);
     show();
-    tellAt(cursor, lines());
+    showTipAt(cursor, lines());
   });
   box.replaceChildren(svg);
   const key = find("heat-key");
@@ -91,7 +91,7 @@ function drawDifferences() {
   const found = data.topics.map((_, t) => ({ t, x: data.scores[m][a][t] === null || data.scores[m][b][t] === null ? null : data.scores[m][a][t] - data.scores[m][b][t] }))
     .filter((one) => one.x !== null).sort((one, other) => other.x - one.x || one.t - other.t);
   const [up, down] = [found.filter((one) => one.x > 0).length, found.filter((one) => one.x < 0).length];
-  find("differences-title").textContent = a === b ? "Differences to the baseline" : `${data.runs[a]} less ${data.runs[b]}, ${names[m]}`;
+  find("differences-title").textContent = a === b ? "Differences to the baseline" : `${data.runs[a]} minus ${data.runs[b]}, ${names[m]}`;
   if (a === b) {
     box.replaceChildren(h("p", { class: "note" }, "The run looked at is the baseline itself; choose another run above."));
     return;
@@ -111,7 +111,7 @@ function drawDifferences() {
       x: left + k * step + (step > 4 ? 0.8 : 0), y: from, width: Math.max(step - (step > 4 ? 1.6 : 0), 0.6), height: Math.max(to - from, 0.8),
       class: (one.x > 0 ? "up" : one.x < 0 ? "down" : "same") + (one.t === state.topic ? " chosen" : ""),
       onclick: () => choose({ topic: one.t }),
-      ...telling(() => lines(one)),
+      ...withTip(() => lines(one)),
     });
   });
   svg.append(...bars);
@@ -124,9 +124,9 @@ function drawDifferences() {
     if (on >= 0) bars[on].classList.remove("reached");
     on = on < 0 ? 0 : Math.min(Math.max(on + move, 0), found.length - 1);
     bars[on].classList.add("reached");
-    tellAt(bars[on], lines(found[on]));
+    showTipAt(bars[on], lines(found[on]));
   });
-  svg.addEventListener("blur", hush);
+  svg.addEventListener("blur", hideTip);
   box.replaceChildren(svg, h("p", { class: "note" }, `Better on ${up}, worse on ${down}, equal on ${found.length - up - down} of ${found.length} topics.`));
 }
 
@@ -152,20 +152,20 @@ function drawDocuments() {
   if (of.why) { box.replaceChildren(h("p", { class: "note" }, of.why)); return; }
   const topic = of.topics[of.places.indexOf(state.topic)];
   if (!topic) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.places.length} topics, those on which runs differ most; not for ${data.topics[state.topic]}.`)); return; }
-  retold("documents-command", /--why .*$/, `--why ${quoted(data.topics[state.topic])}`);
+  setCommand("documents-command", /--why .*$/, `--why ${quoted(data.topics[state.topic])}`);
   const [a, b] = [of.systems.indexOf(state.system), of.systems.indexOf(state.baseline)];
   const outside = [[a, state.system], [b, state.baseline]].filter(([k]) => k < 0).map(([, i]) => data.runs[i]);
   if (outside.length) { box.replaceChildren(h("p", { class: "note" }, `Documents are here for ${of.systems.length} runs; ${outside.join(" and ")} not among them (--systems shows more).`)); return; }
   const rank = (k, r) => (topic.ranks[k][r] ? String(topic.ranks[k][r]) : "–");
   // documents that neither run has say nothing of the two
-  const rows = topic.docs.map((_, k) => k).filter((k) => topic.ranks[k][a] || topic.ranks[k][b]).sort((i, j) => Math.abs(topic.parts[j][a] - topic.parts[j][b]) - Math.abs(topic.parts[i][a] - topic.parts[i][b]) || i - j)
+  const rows = topic.docs.map((_, k) => k).filter((k) => topic.ranks[k][a] || topic.ranks[k][b]).sort((i, j) => Math.abs(topic.contributions[j][a] - topic.contributions[j][b]) - Math.abs(topic.contributions[i][a] - topic.contributions[i][b]) || i - j)
     .map((k) => h("tr", {}, h("th", { scope: "row" }, topic.docs[k]), h("td", { class: "number" }, topic.grades[k]),
-      h("td", { class: "number" }, rank(k, a)), h("td", { class: "number" }, fixed(topic.parts[k][a])),
-      h("td", { class: "number" }, rank(k, b)), h("td", { class: "number" }, fixed(topic.parts[k][b])),
-      h("td", { class: "number" }, signed(topic.parts[k][a] - topic.parts[k][b]))));
-  const head = ["document", "grade", `rank, ${data.runs[state.system]}`, "part", `rank, ${data.runs[state.baseline]}`, "part", "difference"];
+      h("td", { class: "number" }, rank(k, a)), h("td", { class: "number" }, fixed(topic.contributions[k][a])),
+      h("td", { class: "number" }, rank(k, b)), h("td", { class: "number" }, fixed(topic.contributions[k][b])),
+      h("td", { class: "number" }, signed(topic.contributions[k][a] - topic.contributions[k][b]))));
+  const head = ["document", "grade", `rank, ${data.runs[state.system]}`, "contribution", `rank, ${data.runs[state.baseline]}`, "contribution", "difference"];
   box.replaceChildren(
-    h("p", { class: "note" }, `${of.measure} on topic ${data.topics[state.topic]}: ${of.story}. ${topic.all > topic.docs.length ? `Of ${topic.all} documents, the ${topic.docs.length} whose parts differ most among ${of.systems.length} runs.` : ""}`),
+    h("p", { class: "note" }, `${of.measure} on topic ${data.topics[state.topic]}: ${of.story}. ${topic.all > topic.docs.length ? `Of ${topic.all} documents, the ${topic.docs.length} whose contributions differ most among ${of.systems.length} runs.` : ""}`),
     h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Documents" }, h("table", { class: "data" },
       h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows))));
 }

@@ -11,20 +11,20 @@ const LEAST = 0.0001;
 function drawUsers() {
   const box = find("users-chart");
   const of = data.users.of;
-  const room = widthOf(box);
-  const panels = room < 700 ? 1 : 3;
-  const width = Math.floor(room / panels) - (panels > 1 ? 12 : 0);
+  const available = widthOf(box);
+  const panels = available < 700 ? 1 : 3;
+  const width = Math.floor(available / panels) - (panels > 1 ? 12 : 0);
   const chosen = of[state.measure];
   box.replaceChildren(...PANELS.map(([key, title, about]) => panel(of, chosen, key, title, about, width)));
   find("users-legend").replaceChildren(...of.map((one, j) => (one.why ? null : h("button", {
     type: "button", class: "chip", "aria-pressed": String(j === state.measure), "data-measure": j,
     onclick: () => choose({ measure: j }),
   }, h("i", { class: `swatch line-${j % MOST_LINES}`, "aria-hidden": "true" }), one.measure))).filter(Boolean));
-  if (!chosen.why) retold("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
-  const told = chosen.why
+  if (!chosen.why) setCommand("user-command", /^amble user .* --depth/, `amble user ${quoted(names[state.measure])} --depth`);
+  const story = chosen.why
     ? `${chosen.why}.`
-    : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? `She ${chosen.ends}.` : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
-  find("user-story").textContent = told;
+    : `${names[state.measure]}: ${data.measures[state.measure].story} ${chosen.depth === null ? `The user ${chosen.ends}.` : `Expected depth ${fixed(chosen.depth, 2)} documents.`}`;
+  find("user-story").textContent = story;
 }
 
 function panel(of, chosen, key, title, about, width) {
@@ -47,13 +47,13 @@ function panel(of, chosen, key, title, about, width) {
     });
     const place = of.indexOf(one);
     svg.append(s("path", { d: path, class: `user line-${place % MOST_LINES}${one === chosen ? " chosen" : ""}`, onclick: () => choose({ measure: place }),
-      ...telling(() => [one.measure, about]) }));
+      ...withTip(() => [one.measure, about]) }));
   }
   return h("figure", {}, h("figcaption", {}, title), svg);
 }
 
 const MATRICES = {
-  tau: ["tau", "Kendall's τ-b between the rankings of runs, with 95 % intervals", 3],
+  tau: ["tau", "Kendall's τ-b between the rankings of runs, with 95 % confidence intervals", 3],
   significant: ["significant", "agreement on significant differences, 2 SSA / (2 SSA + SN + NS)", 3],
   not_significant: ["not_significant", "agreement that there is no significant difference, 2 NN / (2 NN + SN + NS)", 3],
 };

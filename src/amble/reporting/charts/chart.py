@@ -1,4 +1,4 @@
-"""Charts: altair objects, and files of them as SVG, PNG, PDF or an HTML page with everything inside.
+"""Charts of users, and what all charts share: altair objects, saved as SVG, PNG, PDF or HTML.
 
 No display and no network is needed: vl-convert draws them.
 """
@@ -31,7 +31,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert e
 
 
 def altair() -> Any:
-    """The library that makes charts, an extra."""
+    """The module altair, which is an extra."""
     try:
         return importlib.import_module("altair")
     except ImportError:
@@ -49,7 +49,7 @@ def shown(name: str) -> str:
 
 
 def label_limit(names: Iterable[str], limit: int) -> int:
-    """How many pixels labels may take: any number (0) where cutting one could cut a character in two.
+    """The most pixels a label may take; 0, for no limit, if cutting it could cut a character in two.
 
     Vega cuts between the halves of characters beyond U+FFFF, such as emoji, and vl-convert then gives up.
     """
@@ -57,7 +57,7 @@ def label_limit(names: Iterable[str], limit: int) -> int:
 
 
 def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
-    """Rows as the data of a specification: as one text, since altair looks at everything else value by value."""
+    """Rows as the data of a specification: one CSV text, as altair checks anything else value by value."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -67,7 +67,7 @@ def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
 
 
 class Line(NamedTuple):
-    """A user on a list: one line of a chart."""
+    """A line of a chart: a measure's user on a list."""
 
     measure: str
     list: str
@@ -113,7 +113,7 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
         "transform": [{"filter": f"datum.dot && datum.value >= {_LEAST}"}],
         "mark": {"type": "point", "size": 14, "filled": True, "opacity": 1},
     }
-    between = ("everywhere", "precision") if _wander(drawn) else ("halting 1 − C",)
+    between = ("everywhere", "precision") if _are_markov(drawn) else ("halting 1 − C",)
     shown = ("weight W", *between, "residual")
     panels = [
         {
@@ -129,11 +129,11 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
     return {"data": {"values": [row for one in drawn for row in _rows(one, depth)]}, "hconcat": panels}
 
 
-def _wander(lines: list[Line]) -> bool:
-    """Whether these are users who wander; they have other panels than users who stop at a rank."""
+def _are_markov(lines: list[Line]) -> bool:
+    """Whether these are Markov users, who have other panels than users who stop at a rank."""
     kinds = {isinstance(line.user, Wandering) for line in lines}
     if len(kinds) > 1:
-        raise AmbleError("users who stop at a rank and users who wander have different charts; draw them apart")
+        raise AmbleError("users who stop at a rank and Markov users have different charts; draw them apart")
     return kinds == {True}
 
 
@@ -146,7 +146,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
     panels: dict[str, Any] = {"residual": [user.residual(i) for i in range(1, depth + 1)]}
     if isinstance(user, Wandering):
         panels |= {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
-    else:  # where nobody comes, nobody stops
+    else:  # a rank that no user reaches has no halting
         halting = [h if v > 1e-12 else 0.0 for h, v in zip(user.halting, user.visits, strict=True)]
         panels |= {"weight W": user.weights, "halting 1 − C": halting}
     for panel, given in panels.items():
@@ -159,7 +159,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
 
 
 def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any:
-    """Weight, halting and residual of users against the rank; of users who wander, where they are and precision.
+    """Weight, halting and residual of users by rank; of Markov users, visits and precision in place of halting.
 
     Parameters
     ----------
@@ -172,15 +172,15 @@ def user_chart(users: Mapping[str, Behaviour | Stroll], depth: int = 100) -> Any
     -------
     altair.HConcatChart
         Three panels: the share of attention W, the probability 1 - C of stopping once there, and the share of attention
-        that goes beyond the rank. Four for users who wander: the share of attention among relevant documents, that
-        among all she visits, precision, and the share of attention beyond the rank.
+        that goes beyond the rank. Four for Markov users: the share of attention among relevant documents, that among
+        all visits, precision, and the share of attention beyond the rank.
     """
     spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
     return altair().Chart.from_dict(spec)
 
 
 def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS) -> None:
-    """Refuse a file that no chart can be written to: better before long work than after it."""
+    """Raise an error if no chart can be written to a file, before long work."""
     target = Path(path)
     ending = target.suffix.lower()
     if ending not in endings:
@@ -195,7 +195,7 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
-    """Write a chart to a file that appears whole or not at all; its ending tells the format.
+    """Write a chart to a file, whole or not at all, in the format of its ending.
 
     A page of HTML holds the chart as SVG and runs no script.
     """
@@ -205,9 +205,9 @@ def save(chart: Any, path: str | os.PathLike[str]) -> None:
     made: Any = io.BytesIO() if ending in (".png", ".pdf") else io.StringIO()
     try:
         chart.save(made, **({"format": _DRAWN[ending]} | ({"ppi": 150} if ending == ".png" else {})))
-    except ValueError as error:  # what vl-convert says of a chart that it cannot draw
-        told = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
-        raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(told[:2])}") from None
+    except ValueError as error:  # from vl-convert, for a chart that it cannot draw
+        lines = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
+        raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(lines[:2])}") from None
     drawn = made.getvalue()
     if ending == ".html":
         drawn = page(shown(target.stem), _STYLE, drawn)

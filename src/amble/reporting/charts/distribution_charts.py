@@ -1,4 +1,4 @@
-"""Charts of distributions: the share of users whose score is at most x, a line a run, with what the runs score."""
+"""Charts of distributions as CDFs: the share of users whose score is at most x, with orders 1 and 2 of each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def steps(distribution: Distribution, least: float, most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The corners of a cdf from ``least`` to ``most``: where it steps, and the share from there on.
+    """The corners of a CDF from ``least`` to ``most``: where it steps, and the share from there on.
 
     Of distributions with many atoms about 2,000 are kept, so that the line is never off by more than 1/2,000 of the
     users.
@@ -147,19 +147,19 @@ def distribution_chart(
     *,
     title: str = "",
 ) -> Any:
-    """Draw distributions as cdfs: the share of users whose score is at most x.
+    """A chart of distributions as CDFs: the share of users whose score is at most x.
 
     Parameters
     ----------
     distributions : mapping of str to Distribution
         Up to twelve, by run.
     order1, order2 : mapping of str to float, optional
-        What the runs score: vertical lines in the runs' colours, dashed for order 1 and dotted for order 2.
+        The scores of the runs: vertical lines in the runs' colours, dashed for order 1 and dotted for order 2.
     title : str
 
     Returns
     -------
     altair.LayerChart
-        A line a run; of simulated distributions with the band that holds the true cdf with 95 %.
+        A line a run; of simulated distributions with the 95 % confidence band of the CDF.
     """
     return altair().Chart.from_dict(distribution_spec(distributions, order1, order2, title=title))

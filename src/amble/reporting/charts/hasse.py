@@ -1,8 +1,8 @@
-"""The Hasse diagram of many systems: the best on top, a line from each to the next that it dominates.
+"""Hasse diagrams of systems under stochastic dominance: the best on top, lines to the next that each dominates.
 
 Systems stand on their levels. Edges that pass levels go through a place on each of them, so that they do not run
 through other systems; those of one system share their places. Places are put in order by the mean place of their
-neighbours, up and down a few times, and then moved towards them as far as there is room.
+neighbours, up and down a few times, and then moved towards them as far as the others allow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _beside(names: tuple[str, ...]) -> list[str]:
 
 
 class Place:
-    """Where a class, or an edge on its way, stands."""
+    """The position of a class of equal systems, or of a bend of an edge."""
 
     def __init__(self, level: int, names: tuple[str, ...] = (), *, beside: bool = False) -> None:
         self.level = level
@@ -56,7 +56,7 @@ class Place:
         self.down: list[Place] = []
 
     def pull(self, sides: Iterable[list[Place]]) -> float:
-        """Where its neighbours would have it."""
+        """The mean position of its neighbours."""
         near = [other.x for side in sides for other in side]
         return sum(near) / len(near) if near else self.x
 
@@ -92,7 +92,7 @@ def _pack(row: list[Place]) -> None:
         at += 2 * place.half
 
 
-def _settle(row: list[Place], wanted: list[float]) -> None:
+def _move(row: list[Place], wanted: list[float]) -> None:
     """Move places to where they are wanted as nearly as their order and widths allow (pooled neighbours)."""
     blocks: list[tuple[float, int]] = []  # the mean of what is wanted of the first place, and how many
     offset, offsets = 0.0, []
@@ -110,7 +110,7 @@ def _settle(row: list[Place], wanted: list[float]) -> None:
 
 
 def hasse_layout(order: PartialOrder, *, beside: bool = False) -> list[list[Place]]:
-    """The places of each level, from the best on, with where they stand; names of a class below or beside another."""
+    """The places of each level, from the best on, laid out; names of a class one below the other, or on one line."""
     rows = _places(order, beside)
     for row in rows:
         _pack(row)
@@ -121,7 +121,7 @@ def hasse_layout(order: PartialOrder, *, beside: bool = False) -> list[list[Plac
             _pack(row)
     for sweep in range(_SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            _settle(row, [place.pull([place.up, place.down]) for place in row])
+            _move(row, [place.pull([place.up, place.down]) for place in row])
     return rows
 
 
@@ -172,7 +172,7 @@ def hasse_spec(order: PartialOrder, *, title: str = "") -> dict[str, Any]:
 
 
 def hasse_chart(order: PartialOrder, *, title: str = "") -> Any:
-    """Draw systems on their levels, the best on top, with a line from each to the next ones that it dominates.
+    """A Hasse diagram: systems on their levels, the best on top, lines to the next ones that each dominates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Charts of measures beside one another: lines with bands, and squares of a matrix."""
+"""Charts of measures or fitted users as lines with confidence bands, and of matrices as squares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from amble.reporting.charts.chart import altair, many
 from amble.table import Table
 
-__all__ = ["Panel", "lines_chart", "lines_spec", "square_chart", "square_spec"]
+__all__ = ["Panel", "fit_chart", "lines_chart", "lines_spec", "square_chart", "square_spec"]
 
 
 class Panel(NamedTuple):
@@ -22,6 +22,13 @@ class Panel(NamedTuple):
     low: str = ""
     high: str = ""
     rows: tuple[str, Any] | None = None  # only rows where this column has this value
+
+
+_FIT_PANELS = (
+    Panel("share of visits W", "value", "low", "high", ("panel", "W")),
+    Panel("last rank L", "value", "low", "high", ("panel", "L")),
+    Panel("probability of going on C", "value", "low", "high", ("panel", "C")),
+)
 
 
 def lines_spec(
@@ -110,3 +117,14 @@ def lines_chart(table: Table, x: str, panels: Sequence[Panel], *, title: str = "
 def square_chart(names: Sequence[str], values: NDArray[np.float64], title: str) -> Any:
     """A measure by measure matrix as an altair chart."""
     return altair().Chart.from_dict(square_spec(names, values, title))
+
+
+def fit_chart(table: Table) -> Any:
+    """W, L and C by rank, observed with their confidence intervals and implied by each model, as an altair chart.
+
+    Parameters
+    ----------
+    table : Table
+        From `amble.logs.Fit.implied`.
+    """
+    return lines_chart(table, "rank", _FIT_PANELS)

@@ -1,4 +1,4 @@
-"""`amble.plot`: a chart of whatever amble makes; and the charts of a report."""
+"""`amble.plot`, a chart of any result, and the charts of a report."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def plot(
     baseline: str | None = None,
     title: str = "",
 ) -> Any:
-    """Draw whatever amble makes.
+    """A chart of scores, comparisons, distributions, orders, users or agreement.
 
     Parameters
     ----------
     x : object
         * `Scores`: runs by topics; with ``run`` and ``baseline``, the differences of the two by topic
-        * `Comparison`: the difference of each pair, with its interval
-        * `Leaderboard` (of a `Page`): means with intervals and letters
+        * `Comparison`: the difference of each pair, with its confidence interval
+        * `Leaderboard` (of a `Page`): means with confidence intervals and letters
         * `Distribution`, or ``{name: Distribution}``: the share of users whose score is at most x
         * `PartialOrder`: the Hasse diagram
         * `Measure`, a user (as `Measure.user` makes it), or ``{name: user}``: attention, halting, residual by rank; a
           measure's user is drawn on a list without a relevant document
         * `Correlations`, `Agreement` of `amble.metaevaluation`: a measure by measure matrix
     measure : str or Measure, optional
-        Of scores and leaderboards: which one; the first, if it is not said.
+        Of scores and leaderboards: which one; by default the first.
     run, baseline : str, optional
         Of scores.
     title : str, optional
@@ -115,7 +115,7 @@ def _distributions_or_users(x: Any, title: str) -> Any:
 
 
 def charts_of(report: Page) -> dict[str, Any]:
-    """The charts of a report's page, by the name of a file: of its first measure where one has to be chosen."""
+    """The charts of a report by name; of its first measure where one has to be chosen."""
     scores, board, data = report.scores, report.leaderboard, report.data
     runs = scores.runs
     base, best = runs[data["baseline"]], runs[data["system"]]
@@ -127,14 +127,14 @@ def charts_of(report: Page) -> dict[str, Any]:
         None,
     )
     if user is not None:
-        found = distributions_under(scores, user, data["chosen"], board.asked.seed)
+        found = distributions_under(scores, user, data["chosen"], board.design.seed)
         drawn = dict.fromkeys([best, *([base] if base in found else []), *found])
         out["distributions"] = distribution_chart(
             {name: found[name] for name in list(drawn)[:_LINES]}, title=user.label
         )
         if len(found) > 1:
             out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
-    users = {m.label: scores.user(best, topic, m) for m, topic in _answered(report)}
+    users = {m.label: scores.user(best, topic, m) for m, topic in _stopping_users(report)}
     if users:
         out["users"] = user_chart(users, _DEPTH)
     if "tau" in data["meta"]:
@@ -145,8 +145,8 @@ def charts_of(report: Page) -> dict[str, Any]:
     return out
 
 
-def _answered(report: Page) -> list[tuple[Measure, str]]:
-    """The measures that are one user, who stops, with a topic that the run looked at has an answer to."""
+def _stopping_users(report: Page) -> list[tuple[Measure, str]]:
+    """The measures that are one user who stops, each with a topic that the chosen run has a list for."""
     scores, best = report.scores, report.data["system"]
     topics = scores.rankings.topic[scores.rankings.run == best]
     if not topics.size or scores.rankings.ties == "expected":

@@ -1,4 +1,4 @@
-"""Charts of scores: means with intervals, runs by topics, differences by topic and by pair."""
+"""Charts of scores: means with confidence intervals, runs by topics, differences by topic and by pair."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _titled(field: str, title: str) -> dict[str, Any]:
 
 
 def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any:
-    """The means of runs by one measure, the best on top, with their intervals and letters.
+    """The means of runs by one measure, the best on top, with their confidence intervals and letters.
 
     Parameters
     ----------
     board : Leaderboard
     measure : str or Measure, optional
-        The first one, if it is not said.
+        By default the first.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any
             rows.append({"run": shown(scores.runs[i]), "mean": at, **bar, "letters": letters[i]})
     if not rows:
         raise AmbleError(f"no run has a mean of {scores.measures[j]}")
-    title = f"{scores.measures[j]}, {100 * (1 - board.asked.alpha):g} % intervals"
+    title = f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals"
     x: dict[str, Any] = _titled("mean", title) | {"scale": {"zero": False}}
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
@@ -91,7 +91,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     ----------
     scores : Scores
     measure : str or Measure, optional
-        The first one, if it is not said.
+        By default the first.
 
     Returns
     -------
@@ -129,14 +129,14 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
 
 
 def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Measure | None = None) -> Any:
-    """A bar a topic, sorted: what a run has more than the baseline.
+    """The run minus the baseline by topic, a bar each, sorted.
 
     Parameters
     ----------
     scores : Scores
     run, baseline : str
     measure : str or Measure, optional
-        The first one, if it is not said.
+        By default the first.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
 
 
 def pairs_chart(found: Comparison) -> Any:
-    """The difference of each pair of runs with its interval; pairs that differ significantly stand out.
+    """The difference of each pair of runs with its confidence interval; significant differences stand out.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ def pairs_chart(found: Comparison) -> Any:
                 "differs": "yes" if found.significant[k] else "no",
             }
         )
-    less = f" − {shown(base)}" if base is not None else ""
-    x = _titled("difference", f"{found.measure}: difference{less}")
+    minus = f" − {shown(base)}" if base is not None else ""
+    x = _titled("difference", f"{found.measure}: difference{minus}")
     colour = {
         "field": "differs",
         "type": "nominal",
