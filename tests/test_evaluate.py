@@ -259,7 +259,9 @@ def _many_topics(order: list[str]) -> tuple[dict[str, dict[str, int]], dict[str,
 
 def test_one_mean_everywhere() -> None:
     """A plain sum over topics in the byte order of their ids ("10" before "9"), divided by their number."""
+    from amble.comparison.systems import scores_by_measure
     from amble.evaluation.run_distributions import means_of
+    from amble.rankings.alignment import plain_mean
 
     topics = [str(t) for t in range(1, 61)]
     rng = np.random.default_rng(8)
@@ -277,8 +279,7 @@ def test_one_mean_everywhere() -> None:
             assert amble.compare(scores, name).mean.tolist() == scores.means()[:, j].tolist()
             mapping = {run: dict(zip(scores.topics, scores[run, name].tolist(), strict=True)) for run in scores.runs}
             assert amble.compare(mapping).mean.tolist() == scores.means()[:, j].tolist()
-        by_topic = amble.metaevaluation.samples.by_topic(scores)
-        assert amble.metaevaluation.samples.means_over(by_topic)[:4].T.tolist() == (plain / 60).tolist()
+        assert plain_mean(scores_by_measure(scores))[:4].T.tolist() == (plain / 60).tolist()
         assert amble.metaevaluation.robustness._Scored(scores.rankings, scores.parsed, "zero").full.T.tolist() == (
             scores.means().tolist()
         )
