@@ -16,12 +16,12 @@ import warnings
 from typing import Any, NoReturn
 
 from amble import __version__
-from amble.cli.inputs import keep_inputs
+from amble.cli.output import keep_inputs
 from amble.errors import AmbleError
 
 COMMANDS = {
     "eval": "score runs against judgments",
-    "compare": "which run is better, and may that be chance",
+    "compare": "which run is better, and is the difference significant",
     "session": "score whole sessions: several queries in a row",
     "user": "what a measure's user does: a table and a chart",
     "distribution": "how scores are distributed over users, and which run dominates which",
@@ -109,7 +109,9 @@ def main(argv: list[str] | None = None) -> int:
         keep_inputs(args)
         with warnings.catch_warnings():
             if hasattr(args, "allow_unjudged"):
-                importlib.import_module("amble.cli.commands.eval").heed_unjudged(args)
+                from amble.cli.options import heed_unjudged
+
+                heed_unjudged(args)
             code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()

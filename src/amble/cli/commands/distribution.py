@@ -16,8 +16,17 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, write
-from amble.cli.options import SEED, THREADS, USERS
+from amble.cli.options import (
+    FORMATS,
+    SEED,
+    USERS,
+    add_alignment,
+    add_inputs,
+    add_scored,
+    add_threads,
+    alignment_of,
+)
+from amble.cli.output import load_plugins, provenance, write
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
 if TYPE_CHECKING:
@@ -30,13 +39,12 @@ _FEW = 12  # runs whose pairs are shown without being asked for
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _CLOSE = 1e-11  # by how much orders may differ that are the same
 _CROSSINGS = 3  # shown in a table
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    inputs(add)
+    add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
     add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
     add(
@@ -51,10 +59,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--levels", action="store_true", help="the partial order of the runs, and nothing else")
     add("--plot", metavar="FILE", help=f"chart of the distributions of up to {_FEW} runs: .svg, .png, .pdf or .html")
     add("--hasse", metavar="FILE", help="the partial order as a diagram: .dot for Graphviz, or a chart")
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
-    alignment(add, ties=("docno", "rank", "file"))
-    add("--threads", type=THREADS, metavar="N", help="how many threads read and simulate (default: as many as pay)")
-    outputs(add)
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_alignment(add, ties=("docno", "rank", "file"))
+    add_threads(add, "read and simulate")
+    add_scored(add)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     tables = _tables(found, orders, order, args)
     if args.format == "json":
         more = {"users": args.users, "seed": args.seed, "topic": topics}
-        tables[0].facts = facts(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
+        tables[0].facts = provenance(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
     _draw(found, orders, order, measure, args)
     write("\n\n".join(_rendered(tables, order, args)), args.output)
     if not args.quiet and sys.stderr is not None:
@@ -85,28 +93,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Orders:
-    """Order 1 and order 2 of each run: means over topics.
-
-    Order 1 is the mean of the distribution. Where that was simulated the walks, and all users who walk down, know it
-    exactly; `known` tells of both orders whether they are exact.
-    """
+    """Order 1 and order 2 of each run: means over topics; `known` tells of both whether they are exact."""
 
     def __init__(self, found: dict[str, Distribution], rankings: Any, measure: Any, topics: list[str] | None) -> None:
-        from amble.evaluation.run_distributions import means_of, run_distributions
+        from amble.evaluation.run_distributions import orders_of, run_distributions
 
+        simulated = any(distribution.users is not None for distribution in found.values())
+        orders = orders_of(rankings, measure, topics, known=None if simulated else found)
+        self.one, self.two = orders.T.tolist()
         self._errors = [0.0] * len(found)
-        self.two = means_of("order2", rankings, measure, topics).tolist()
-        if all(distribution.users is None for distribution in found.values()):
-            self.one = [distribution.mean for distribution in found.values()]
-        elif measure.is_population:
-            self.one = [distribution.mean for distribution in found.values()]
-            self._errors = [distribution.standard_error for distribution in found.values()]
-        elif measure.walking() is not None:
-            self.one = means_of("order1", rankings, measure, topics).tolist()
-        else:
-            self.one = [
-                distribution.mean for distribution in run_distributions(rankings, measure, topics=topics).values()
-            ]
+        if orders[0, 0] != orders[0, 0]:  # order 1 is the mean of the distribution all the same
+            means = found
+            if simulated and measure.is_population:
+                self._errors = [distribution.standard_error for distribution in found.values()]
+            elif simulated and measure.walking() is None:
+                means = run_distributions(rankings, measure, topics=topics)
+            self.one = [distribution.mean for distribution in means.values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 
     def verdicts(self, i: int, j: int) -> list[str | None]:

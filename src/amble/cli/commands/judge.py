@@ -16,21 +16,29 @@ import sys
 import warnings
 from typing import Any
 
-from amble.cli.commands.eval import tell_of_all, write
-from amble.cli.commands.meta import read_groups
-from amble.cli.commands.pool import lists, lists_of
-from amble.cli.options import DIGITS, SEED, number, whole
+from amble.cli.options import (
+    DIGITS,
+    FORMATS,
+    SEED,
+    add_lists,
+    add_output,
+    lists_of,
+    number,
+    read_groups,
+    read_numbers,
+    whole,
+)
+from amble.cli.output import tell_of_all, write
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.judging.judging_orders import ORDERS
 
 __all__ = ["arguments", "run"]
 
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 # which question an option belongs to
 _OF = {
     "grades": ("sheet", "back", "ask"),
     "texts": ("sheet", "ask"),
-    "questions": ("sheet", "ask"),
+    "topics": ("sheet", "ask"),
     "encoding": ("sheet", "ask"),
     "topic": ("sheet", "ask"),
     "all": ("sheet", "back"),
@@ -58,7 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
     add("--grades", metavar="G,…", help="sheet, back, ask: what can be said, as 0,1,2 or 0=no,1=yes (default: 0,1)")
     add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
-    add("--questions", metavar="FILE", help="sheet, ask: the topics, as for amble search")
+    add("--topics", metavar="FILE", help="sheet, ask: the topics, as for amble search")
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
@@ -71,11 +79,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--unjudged", choices=("skip", "zero"), help="effort: documents nobody judged (default: skip)")
     add("--rel", type=number(), metavar="GRADE", help="the least grade that is relevant (default: 1)")
     add("--seed", type=SEED, metavar="S", help="ask, effort: same seed, same order (default: 0)")
-    lists(add, None, "100")
-    add("--format", choices=_FORMATS, help="agreement, uniques, effort (default: table)")
+    add_lists(add, None, "100")
+    add("--format", choices=FORMATS, help="agreement, uniques, effort (default: table)")
     add("--digits", type=DIGITS, metavar="N", help="decimals (default: 4)")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
+    add_output(add)
 
 
 def _say(args: argparse.Namespace, text: str) -> None:
@@ -106,7 +113,7 @@ def _sheet(args: argparse.Namespace) -> None:
         form,
         grades=args.grades or "0,1",
         texts=read_texts(args.texts, args.encoding) if args.texts else None,
-        questions=read_questions(args.questions, args.encoding) if args.questions else None,
+        questions=read_questions(args.topics, args.encoding) if args.topics else None,
         topics=args.topic,
         everything=bool(args.all),
     )
@@ -146,7 +153,6 @@ def _uniques(args: argparse.Namespace) -> None:
 
 
 def _effort(args: argparse.Namespace) -> None:
-    from amble.cli.commands.meta import numbers
     from amble.io.trec import read_qrels, read_runs
     from amble.judging.judging_cost import judging_effort
     from amble.judging.pooling import pool
@@ -154,7 +160,7 @@ def _effort(args: argparse.Namespace) -> None:
 
     qrels, runs = _qrels_and_runs(args)
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
-    targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else numbers(args.found, "--found", float)
+    targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else read_numbers(args.found, "--found", float)
     known = read_qrels(qrels, max_line=args.max_line)
     made = pool(
         read_runs(*runs, max_line=args.max_line),
@@ -188,7 +194,7 @@ def _ask(args: argparse.Namespace) -> None:
         order=args.order or "mtf",
         grades=args.grades or "0,1",
         texts=args.texts,
-        questions=args.questions,
+        questions=args.topics,
         encoding=args.encoding,
         topics=args.topic,
         budget=args.budget,

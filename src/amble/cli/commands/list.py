@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from amble.cli.options import add_plugins
+from amble.cli.output import load_plugins
 from amble.errors import AmbleError
 
 _FAMILIES = {
@@ -35,18 +37,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
     parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
     parser.add_argument("--bib", action="store_true", help="the BibTeX of their references")
-    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+    add_plugins(parser.add_argument)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show them."""
     from amble.measures import REGISTRY, parse
 
-    if args.plugin:
-        from amble.cli.commands.eval import load_plugin
-
-        for path in args.plugin:
-            load_plugin(path)
+    load_plugins(args)
     chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
     if args.family is not None:
         known = families(chosen)

@@ -17,10 +17,26 @@ import shlex
 import sys
 from typing import Any
 
-from amble.cli.commands.compare import CORRECTIONS, TESTS, baseline_of
-from amble.cli.commands.eval import alignment, alignment_of, facts, heed_unjudged, load_plugins, prepare, wanted
-from amble.cli.inputs import keep_inputs
-from amble.cli.options import SEED, SHARE, THREADS, whole
+from amble.cli.options import (
+    CORRECTIONS,
+    SEED,
+    SHARE,
+    TESTS,
+    THREADS,
+    TIES,
+    add_alignment,
+    add_plugins,
+    add_tests,
+    add_threads,
+    add_undefined,
+    alignment_of,
+    baseline_of,
+    heed_unjudged,
+    prepare,
+    wanted,
+    whole,
+)
+from amble.cli.output import keep_inputs, load_plugins, provenance
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 
@@ -65,7 +81,7 @@ _CHOICES = {
     "test": TESTS,
     "correction": CORRECTIONS,
     "missing": ("zero", "skip"),
-    "ties": ("docno", "rank", "file", "expected"),
+    "ties": TIES,
     "unjudged": ("zero", "condense"),
     "duplicates": ("error", "best"),
     "undefined": ("zero", "skip"),
@@ -82,27 +98,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--title", metavar="TEXT", help="what stands above the page")
     add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
     add("--test", choices=TESTS, help="of differences (default: t)")
-    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
-    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add_tests(add)
     add(
         "--systems",
         type=whole(),
         metavar="N",
         help="runs shown in detail: distributions, dominance, documents (default: 16)",
     )
-    alignment(add)
-    add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
+    add_alignment(add)
+    add_undefined(add)
+    add_threads(add)
     add("--fail-if", metavar="GATE", action="append", help="MEASURE, or 'MEASURE drops by X': exit code 3 if it does")
     add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
     add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
     add("--chart-format", choices=_FORMATS, action="append", help="of these files; may be given again (default: svg)")
     add("--latex", metavar="FILE", help="the leaderboard, too, as a table for a paper, with marks of significance")
-    add("--plugin", metavar="FILE", action="append", help="Python file that declares measures of your own")
+    add_plugins(add)
     add("--quiet", action="store_true", help="no summary on standard error")
-    parser.set_defaults(ties=None, unjudged=None, duplicates=None)
+    parser.set_defaults(ties=None, unjudged=None, duplicates=None, undefined=None, plugin=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
         title=args.title,
         command=_command(args),
         config=_config(args, [m.label for m in measures]),
-        files=facts(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
+        files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
     )
     _write(made, args)  # whatever the gates say, or cannot say
     outcome = pass_through(scores, gates, asked) if gates else None

@@ -16,7 +16,8 @@ import math
 import warnings
 from typing import Any
 
-from amble.cli.options import DIGITS, number, read_number, whole
+from amble.cli.options import FORMATS, add_digits, add_plugins, number, read_number, whole
+from amble.cli.output import load_plugins
 from amble.errors import AmbleError, SimulationWarning
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -32,9 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--depth", type=whole(1, 100_000), metavar="K", help="ranks to show (default: the list, or 10; charts 100)"
     )
     parser.add_argument("--plot", metavar="FILE", help="chart of W, halting and residual: .svg, .png, .pdf or .html")
-    parser.add_argument("--format", choices=("table", "tsv", "csv", "json", "latex", "html"), default="table")
-    parser.add_argument("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
-    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_digits(parser.add_argument)
+    add_plugins(parser.add_argument)
 
 
 def _grades(text: str) -> list[float]:
@@ -55,11 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.measures import parse
     from amble.table import Table
 
-    if args.plugin:
-        from amble.cli.commands.eval import load_plugin
-
-        for path in args.plugin:
-            load_plugin(path)
+    load_plugins(args)
     given = None if args.gains is None else _grades(args.gains)
     grades = given or []
     depth = args.depth or (len(grades) or 10)
