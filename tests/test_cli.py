@@ -769,7 +769,7 @@ def test_law_is_called_distribution_and_dist_for_short(
     capsys: pytest.CaptureFixture[str], files: tuple[str, str]
 ) -> None:
     assert main(["law", *files]) == 2
-    said = "amble: law is called distribution: amble distribution --help tells more\n"
+    said = "amble: law is called distribution: amble distribution --help shows more\n"
     assert capsys.readouterr() == ("", said)
     assert main(["distribution", *files, "-m", "AP"]) == 0
     long = capsys.readouterr()

@@ -97,7 +97,7 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["power", "--missing", "skip"], "lack topics"),
         (["pool", "--groups", "²"], "²: No such file or directory; --groups takes a number of letters or a file"),
         (["pool", "--groups", "9" * 5000], "--groups takes a number of letters or a file"),
-        (["pool", "--groups", "2", "--rounds", "5"], "--rounds goes without --groups: nothing is drawn at random"),
+        (["pool", "--groups", "2", "--rounds", "5"], "--rounds goes without --groups: nothing is random"),
         (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
         (["pool", "--pool-depths", "5", "--rounds", "5"], "--rounds goes without --pool-depths"),
         (["topics", "--differences", "1e308"], "difference=1e+308: expected a number above 0, below 1e100"),

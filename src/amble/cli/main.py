@@ -1,7 +1,7 @@
 """The command line: ``amble COMMAND …``.
 
 Each command is a module of `amble.cli.commands` with ``arguments(parser)`` and ``run(args) -> exit code``; only the one
-that is asked for is imported. Anything a user can cause ends in one line on standard error and exit code 2.
+that is run is imported. Anything a user can cause ends in one line on standard error and exit code 2.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _RENAMED = {"law": "distribution"}
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Lay out help; the terminal is asked for its width only when help is wanted, since asking takes time."""
+    """Lay out help; the width of the terminal is looked up only when help is wanted, since that takes time."""
     width = 100
     if {"-h", "--help"} & set(sys.argv) or len(sys.argv) < 2:
         import shutil
@@ -71,7 +71,7 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
         parser = _Parser(
             prog="amble",
             description="Rankings, judged by how people walk them.",
-            epilog=f"commands:\n{listing}\n\namble COMMAND --help tells more.",
+            epilog=f"commands:\n{listing}\n\namble COMMAND --help shows more.",
             formatter_class=_formatter,
         )
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
@@ -100,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         argv = [_SHORT.get(argv[0], argv[0]), *argv[1:]] if argv else argv
         if argv and argv[0] in _RENAMED:
-            raise AmbleError(f"{argv[0]} is called {_RENAMED[argv[0]]}: amble {_RENAMED[argv[0]]} --help tells more")
+            raise AmbleError(f"{argv[0]} is called {_RENAMED[argv[0]]}: amble {_RENAMED[argv[0]]} --help shows more")
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.cli.commands.{argv[0]}")
@@ -140,7 +140,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """The installed command: as `main`, but does not take the interpreter apart at the end, which takes longer."""
+    """Run the installed command: as `main`, without the slow shutdown of the interpreter."""
     code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -152,7 +152,7 @@ def entry() -> NoReturn:
 
 
 def _one_line(message: object) -> str:
-    """What can be printed as it is, in one line; all else, such as a terminal's commands in a name, spelled out."""
+    """A message in one line, with characters that do not print escaped, such as a terminal's commands in a name."""
     text = " ".join(str(message).splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 

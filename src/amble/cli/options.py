@@ -62,7 +62,7 @@ MOST = 10**9  # of things to count or to do
 
 
 def read_whole(text: str) -> int:
-    """Read a whole number of a decent length; ValueError where it is none."""
+    """Read a whole number of at most 40 characters; ValueError where it is none."""
     if not text.isascii() or "_" in text or len(text) > 40:
         raise ValueError
     return int(text)

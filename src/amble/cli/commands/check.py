@@ -18,7 +18,7 @@ from amble.progress import Progress
 if TYPE_CHECKING:
     from amble.validation import Report
 
-_SHOWN = 5  # findings of a kind, unless all are asked for
+_SHOWN = 5  # findings of a kind, unless all are wanted
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

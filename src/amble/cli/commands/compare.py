@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
     """Compare and write."""
     load_plugins(args)
     if args.why is not None:
-        said = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
-        if said or args.letters:
-            raise AmbleError(f"--why shows documents, not tests: without --{said[0] if said else 'letters'}")
+        given = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
+        if given or args.letters:
+            raise AmbleError(f"--why shows documents, not tests: without --{given[0] if given else 'letters'}")
     for name, usual in _USUAL.items():
         if getattr(args, name) is None:
             setattr(args, name, usual)
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     base = None if args.baseline is None else baseline_of(scores, args)
-    tables, more = _reasons(scores, base, args) if args.why is not None else _tests(scores, base, args)
+    tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
         tell_audit(scores.rankings.audit, heard)
@@ -149,7 +149,7 @@ def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[lis
     return tables, {"comparisons": about} | ({"anova": variance} if variance else {})
 
 
-def _reasons(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _contributions(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     from amble.comparison import why
 
     long = args.format in ("tsv", "csv", "json")
@@ -157,8 +157,8 @@ def _reasons(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[l
     if base is not None:  # last, so that differences are from it
         runs = [*(run for run in runs if run != base), base]
     found = [why(scores, args.why, measure, runs=runs) for measure in scores.parsed]
-    tables = [reasons.table(digits=args.digits, long=long) for reasons in found]
-    return tables, {"reasons": [table.facts for table in tables]}
+    tables = [one.table(digits=args.digits, long=long) for one in found]
+    return tables, {"contributions": [table.facts for table in tables]}
 
 
 def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argparse.Namespace) -> str:

@@ -1,5 +1,5 @@
 """Make a small collection (six systems, 25 topics, pooled judgments), evaluate it, show what was decided on the way,
-write a report of it, and say what to try next.
+write a report of it, and print what to try next.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report(scores: Any, made: Any, args: argparse.Namespace) -> str:
-    """Write the page of the collection beside it, where the extra is there; tell where, or what is lacking."""
+    """Write the report beside the collection if the extra is installed; return where it is, or what is missing."""
     from amble.cli.output import provenance
     from amble.reporting.page import jinja, report
 

@@ -8,8 +8,8 @@
 --layout relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --layout table: a row for each thing that happened, with the columns
 session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is not told, and
-not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
+with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is
+suppressed, and not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds after which a visit has no end (default: 1800)",
     )
-    add("--skip-broken", action="store_true", help="leave broken records out, and tell of the first five")
+    add("--skip-broken", action="store_true", help="leave broken records out, and report the first five")
     add(
         "--smallest",
         type=whole(0),
         default=10,
         metavar="N",
-        help="what fewer sessions are behind is not told (default: 10)",
+        help="suppress what fewer sessions are behind (default: 10)",
     )
-    add("--confidence", type=SHARE, default=0.95, metavar="C", help="of the intervals (default: 0.95)")
+    add("--confidence", type=SHARE, default=0.95, metavar="C", help="of the confidence intervals (default: 0.95)")
     add(
         "--rounds",
         type=whole(1, 100_000),

@@ -3,7 +3,7 @@ what orders of judging cost.
 
 amble judge sheet     pool.txt -o sheet.html --grades 0,1,2     # for a browser; .csv for a spreadsheet
 amble judge back      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
-amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # asks here, in the order that learns; go on at any time
+amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # in this terminal, in an adaptive order; resumable
 amble judge agreement first.txt second.txt                      # Cohen's kappa, Krippendorff's alpha, overlap
 amble judge uniques   qrels.txt *.run --depth 100               # relevant documents that one run alone has
 amble judge effort    qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
@@ -64,7 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
     add("files", metavar="FILE", nargs="+", help="a pool, sheets, judgments or runs: see above")
     add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
-    add("--grades", metavar="G,…", help="sheet, back, ask: what can be said, as 0,1,2 or 0=no,1=yes (default: 0,1)")
+    add("--grades", metavar="G,…", help="sheet, back, ask: the grades, as 0,1,2 or 0=no,1=yes (default: 0,1)")
     add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
     add("--topics", metavar="FILE", help="sheet, ask: the topics, as for amble search")
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
@@ -85,7 +85,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_output(add)
 
 
-def _say(args: argparse.Namespace, text: str) -> None:
+def _note(args: argparse.Namespace, text: str) -> None:
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {text}", file=sys.stderr)
 
@@ -125,7 +125,7 @@ def _back(args: argparse.Namespace) -> None:
 
     found = read_sheets(args.files, args.pool, grades=args.grades or "0,1", everything=bool(args.all))
     write(found.text(), args.output)
-    _say(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
+    _note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
 
 
 def _agreement(args: argparse.Namespace) -> None:
@@ -202,7 +202,7 @@ def _ask(args: argparse.Namespace) -> None:
         seed=args.seed or 0,
         lists=lists_of(args) | {"depth": 100 if args.depth is None else args.depth},
     )
-    _say(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
+    _note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
 
 
 def _rel(args: argparse.Namespace) -> float:

@@ -1,4 +1,4 @@
-"""Show the measures: who their user is, what they ask, their parameters, formula and reference.
+"""Show the measures: their users, questions, parameters, formulas and references.
 
 amble list                  all of them, a line each
 amble list --family cwl     those of a family, a line each
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-# ---- what is said of a measure
+# ---- the facts of a measure
 
 
 def families(chosen: list[Any]) -> dict[str, list[Any]]:
@@ -162,7 +162,7 @@ def _lines(chosen: list[Any]) -> str:
         out.append(f"{title(family)} ({family})")
         out += [f"  {d.name:<{width}}  {d.formula or d.story}" for d in members]
         out.append("")
-    out.append("amble list NAME tells more.")
+    out.append("amble list NAME shows more.")
     return "\n".join(out)
 
 
@@ -199,7 +199,7 @@ def entry(d: Any, level: int = 3) -> list[str]:
 
 def markdown(chosen: list[Any]) -> str:
     """The measures as one page, a heading a family."""
-    out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be said."]
+    out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be given."]
     for family, members in families(chosen).items():
         out += ["", f"## {title(family)}"]
         for d in members:

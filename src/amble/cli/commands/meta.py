@@ -2,7 +2,7 @@
 
 amble meta tau       qrels.txt *.run -m AP nDCG@10 RR     # correlation of their rankings of the runs
 amble meta agreement qrels.txt *.run -m AP nDCG@10 RR     # do they find the same significant differences?
-amble meta power     qrels.txt *.run --test tukey         # how many pairs of runs does each tell apart?
+amble meta power     qrels.txt *.run --test tukey         # between how many pairs of runs does each find a difference?
 amble meta swaps     qrels.txt *.run                      # how often would other topics turn a comparison round?
 amble meta pool      qrels.txt *.run --plot pool.svg      # scores and rankings with fewer judgments
 amble meta topics    qrels.txt *.run                      # how many topics does an experiment need?
@@ -72,7 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
     add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
-    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the intervals and bands (default: 0.95)")
+    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the confidence intervals (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
     add("--alpha", type=SHARE, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
     add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
@@ -94,7 +94,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _options(args: argparse.Namespace, **names: str) -> dict[str, Any]:
-    """What was said of some options, by the names the functions give them; what was not said is left to them."""
+    """The options that were given, by the names of the functions' parameters."""
     return {ours: getattr(args, theirs) for theirs, ours in names.items() if getattr(args, theirs) is not None}
 
 
@@ -177,7 +177,7 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     for cut in ("groups", "pool_depths"):  # nothing random there
         for name in ("rounds", "confidence"):
             if getattr(args, cut) is not None and getattr(args, name) is not None:
-                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is drawn at random")
+                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is random")
     rankings = scores.rankings
     common["undefined"] = args.undefined
     rel = {} if args.rel is None else {"rel": args.rel}

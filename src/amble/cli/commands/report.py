@@ -5,7 +5,7 @@
   amble report --config report.toml
   amble report qrels.txt old.run new.run --baseline old.run --fail-if nDCG@10   # exit code 3 if it drops
 
-The page is one file with everything inside; it asks the network for nothing. With --fail-if, runs significantly
+The page is one file with everything inside; it needs no network. With --fail-if, runs significantly
 worse than the baseline are named, a line each, and the exit code is 3.
 """
 
@@ -129,14 +129,14 @@ def run(args: argparse.Namespace) -> int:
     from amble.reporting.leaderboard import question
     from amble.reporting.page import report
 
-    asked = question(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
+    design = question(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
     gates = [parse_gate(text) for text in args.fail_if]
     measures = parse_measures(_wanted(args))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
         args.baseline = baseline_of(scores, args)
-        asked = asked._replace(baseline=args.baseline)
+        design = design._replace(baseline=args.baseline)
     made = report(
         scores,
         baseline=args.baseline,
@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
         files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
     )
     _write(made, args)  # whatever the gates say, or cannot say
-    outcome = pass_through(scores, gates, asked) if gates else None
+    outcome = pass_through(scores, gates, design) if gates else None
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     for doubt in outcome.doubts if outcome else ():
@@ -167,27 +167,27 @@ def _fill(args: argparse.Namespace) -> None:
     """What the command line leaves open is taken from the file of options, else as usual."""
     from amble.reporting.options import read_config
 
-    args.said = {option for option in _USUAL if getattr(args, option) is not None}
+    args.given = {option for option in _USUAL if getattr(args, option) is not None}
     args.named = args.qrels is not None
-    said = read_config(args.config) if args.config is not None else {}
+    config = read_config(args.config) if args.config is not None else {}
     for option, choices in _CHOICES.items():
-        given = said.get(_USUAL[option][0])
+        given = config.get(_USUAL[option][0])
         if given is not None and given not in choices:
             raise AmbleError(f"{args.config}: {option} = {given!r}, expected one of {', '.join(choices)}")
     for option, read in _NUMBERS.items():
-        if option in said:
+        if option in config:
             try:
-                read(str(said[option]))
+                read(str(config[option]))
             except argparse.ArgumentTypeError as error:
                 raise AmbleError(f"{args.config}: {option}: {error}") from None
-    for given in said.get("chart-format", ()):
+    for given in config.get("chart-format", ()):
         if given not in _FORMATS:
             raise AmbleError(f"{args.config}: chart-format = {given!r}, expected one of {', '.join(_FORMATS)}")
     for option, (key, usual) in _USUAL.items():
         if getattr(args, option) is None:
-            setattr(args, option, said.get(key, usual))
+            setattr(args, option, config.get(key, usual))
     if args.qrels is None:
-        args.qrels, args.runs = said.get("qrels"), said.get("runs", [])
+        args.qrels, args.runs = config.get("qrels"), config.get("runs", [])
     if args.qrels is None or not args.runs:
         lacks = "judgments" if args.qrels is None else "runs"
         raise AmbleError(f"no {lacks}: expected QRELS RUN…, or --config with qrels and runs")
@@ -219,7 +219,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _wanted(args: argparse.Namespace) -> list[Any]:
-    """The measures asked for, or the usual ones."""
+    """The measures of -m, or the usual ones."""
     chosen = argparse.Namespace(measure=args.measure, trec=False, cwl=False, ties=args.ties, rel=None)
     if not chosen.measure:
         chosen.measure = [_TIED if args.ties == "expected" else _DEFAULT]
@@ -249,23 +249,23 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command as it could be given again."""
-    said = "amble report"
+    words = "amble report"
     if args.named:
         many = len(args.runs) > _FEW
-        said += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
+        words += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
     if args.config is not None:
-        said += f" --config {shlex.quote(args.config)}"
+        words += f" --config {shlex.quote(args.config)}"
     for option, (_, usual) in _USUAL.items():
         value = getattr(args, option)
         if option == "output" or value is None or (value == usual and args.config is None):
             continue
-        if args.config is not None and option not in args.said:
-            continue  # the file says it
+        if args.config is not None and option not in args.given:
+            continue  # it stands in the file
         name = option.replace("_", "-")
         for one in value if isinstance(value, list) else [value]:
-            said += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
-    there = args.config is not None and "output" not in args.said
-    return said if there else f"{said} -o {shlex.quote(args.output)}"
+            words += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
+    there = args.config is not None and "output" not in args.given
+    return words if there else f"{words} -o {shlex.quote(args.output)}"
 
 
 def _config(args: argparse.Namespace, measures: list[str]) -> str:
