@@ -32,7 +32,7 @@ M12 = (
 NINE = ("AP", "P@10", "Rprec", "bpref", "RBP", "RR", "nDCG", "INSQ", "SDCG@100")
 JOBS = {
     "agreement": (["agreement", "-m", *M12], 3.0),
-    "pool": (["pool", "--repeats", "30", "-m", *NINE], 60.0),
+    "pool": (["pool", "--rounds", "30", "-m", *NINE], 60.0),
     "tau": (["tau", "-m", *M12], None),
     "power": (["power", "-m", *M12], None),
     "tukey": (["power", "--test", "tukey", "-m", *M12], None),

@@ -64,11 +64,11 @@ BASES: dict[str, tuple[str, ...]] = {
     "meta": tuple(
         f"{question} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
         for question, more in (
-            ("tau", " --repeats 5"),
+            ("tau", " --rounds 5"),
             ("agreement", ""),
-            ("power", " --repeats 5"),
-            ("swaps", " --repeats 5"),
-            ("pool", " --repeats 3"),
+            ("power", " --rounds 5"),
+            ("swaps", " --rounds 5"),
+            ("pool", " --rounds 3"),
             ("topics", ""),
         )
     ),
@@ -84,7 +84,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "fuse": ("a.run b.run", "a.run b.run --method combsum"),
     "fit": (
         "log.tsv --rounds 5 --draws 3 --threads 1 --model walk,rbp",
-        "log.csv --format table --rounds 5 --threads 1 --model walk",
+        "log.csv --layout table --rounds 5 --threads 1 --model walk",
     ),
     "report": ("qrels.txt a.run b.run -m AP", "--config report.toml --baseline a.run"),
     "list": ("", "RBP"),
@@ -92,7 +92,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "search": ("small.index topics.tsv",),
     "explain": ("small.index d1 --topic march",),
     "check": ("a.run b.run --qrels qrels.txt",),
-    "demo": ("demo --topics 1",),
+    "demo": ("demo --size 1",),
 }
 WRITES = ("output", "plot", "hasse", "charts", "latex", "folder")  # options whose value is written to
 UNASKED = {"report": {"report.html", "made.html"}, "demo": {"demo"}}  # what is written though nobody named it
@@ -522,9 +522,9 @@ def complaints(case: Case, done: Outcome) -> list[str]:
 
 
 def _not_json(case: Case, text: bytes) -> list[str]:
-    asked = {pair for pair in itertools.pairwise(case.words) if pair in (("--format", "json"), ("--as", "json"))}
+    asked = {pair for pair in itertools.pairwise(case.words) if pair == ("--format", "json")}
     written = {"-o", "--output", "--bib"} & {word.partition("=")[0] for word in case.words}
-    if not asked or written or case.words.count("--format") + case.words.count("--as") > 1 or len(text) >= 1 << 20:
+    if not asked or written or case.words.count("--format") > 1 or len(text) >= 1 << 20:
         return []
 
     def refuse(word: str) -> NoReturn:

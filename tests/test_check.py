@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
+from amble import progress
 from amble.cli import main as cli
 from amble.cli.commands import check as command
 from amble.native import plain_reader as _reader_py
@@ -527,9 +528,9 @@ def test_progress_on_a_terminal(
     assert cli.main(["check", path]) == 0
     assert capsys.readouterr().err == ""  # too quick to say anything
     clock = iter(range(0, 100, 2))
-    monkeypatch.setattr(command.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
     assert cli.main(["check", path]) == 0
-    assert capsys.readouterr().err.startswith(f"\r{path}: 4 lines")
+    assert capsys.readouterr().err.startswith(f"\r{path}, lines: 4")
 
 
 def test_real_runs(data: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import gzip
 import importlib
 import json
@@ -16,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import amble
-from amble.cli.inputs import READ, WRITTEN
 from amble.cli.main import COMMANDS, _parser, main
+from amble.cli.output import READ, WRITTEN
 
 pytestmark = pytest.mark.twin
 
@@ -108,16 +109,16 @@ def test_list(amble_cli: Cli) -> None:
 
 
 def test_demo(amble_cli: Cli, tmp_path: Path) -> None:
-    done = amble_cli("demo", str(tmp_path / "d"), "--topics", "3")
+    done = amble_cli("demo", str(tmp_path / "d"), "--size", "3")
     assert done.returncode == 0
     assert "hybrid" in done.stdout
     first = {p.name: p.read_bytes() for p in (tmp_path / "d").iterdir()}
-    amble_cli("demo", str(tmp_path / "d"), "--topics", "3")
+    amble_cli("demo", str(tmp_path / "d"), "--size", "3")
     assert {p.name: p.read_bytes() for p in (tmp_path / "d").iterdir()} == first
-    amble_cli("demo", str(tmp_path / "e"), "--topics", "3")
+    amble_cli("demo", str(tmp_path / "e"), "--size", "3")
     del first["report.html"]  # which names the files that it is about
     assert {p.name: p.read_bytes() for p in (tmp_path / "e").iterdir() if p.suffix != ".html"} == first
-    assert amble_cli("demo", str(tmp_path / "f"), "--topics", "0").returncode == 2
+    assert amble_cli("demo", str(tmp_path / "f"), "--size", "0").returncode == 2
 
 
 def test_help_and_version(amble_cli: Cli) -> None:
@@ -438,7 +439,7 @@ def arguments_of(command: str) -> list[argparse.Action]:
 
 # words that the help has for files: read, written
 FILES = {
-    *("QRELS", "RUN", "FILE", "COLLECTION", "INDEX", "TOPICS", "LOG", "SESSIONS", "POOL", "N|FILE", "Q", "DOC"),
+    *("QRELS", "RUN", "FILE", "COLLECTION", "INDEX", "TOPICS", "LOG", "SESSIONS", "POOL", "N|FILE", "DOC"),
     *("FOLDER",),
 }
 # of these, no files: a run by its name, a document by its id; folders, of which the first is looked at file by file
@@ -526,6 +527,7 @@ def here(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, by
         "index docs.tsv --stopwords z.txt -o z.txt",
         "pool a.run --qrels qrels.txt -o soft",
         "explain docs.tsv a --topic one -o docs.tsv",
+        "judge sheet a.run --topics z.txt -o z.txt",
     ],
 )
 def test_nothing_is_written_over_what_is_read(
@@ -584,15 +586,15 @@ def test_demo_leaves_alone_what_it_did_not_make(amble_cli: Cli, tmp_path: Path) 
         folder = tmp_path / name.replace(".", "-")
         folder.mkdir()
         (folder / name).write_text("mine")
-        done = amble_cli("demo", str(folder), "--topics", "2")
+        done = amble_cli("demo", str(folder), "--size", "2")
         assert (done.returncode, done.stdout) == (2, "")
         told = f"amble: {folder / name}: is there already and holds something else, expected a new folder\n"
         assert done.stderr == told
         assert {path.name: path.read_text() for path in folder.iterdir()} == {name: "mine"}
-    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "2").returncode == 0
-    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "2").returncode == 0  # the same once more
+    assert amble_cli("demo", str(tmp_path / "d"), "--size", "2").returncode == 0
+    assert amble_cli("demo", str(tmp_path / "d"), "--size", "2").returncode == 0  # the same once more
     before = (tmp_path / "d" / "qrels.txt").read_bytes()
-    assert amble_cli("demo", str(tmp_path / "d"), "--topics", "3").returncode == 2
+    assert amble_cli("demo", str(tmp_path / "d"), "--size", "3").returncode == 2
     assert (tmp_path / "d" / "qrels.txt").read_bytes() == before
 
 
@@ -719,7 +721,7 @@ def test_measures_as_typed(amble_cli: Cli, files: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "option"), [("eval", "--depth"), ("meta", "--repeats"), ("fit", "--rounds"), ("fit", "--memory")]
+    ("command", "option"), [("eval", "--depth"), ("meta", "--rounds"), ("fit", "--rounds"), ("fit", "--memory")]
 )
 @pytest.mark.parametrize("number", ["9223372036854775808", "1" + "0" * 30, "9" * 5000, "1_0", "٣", "-1", "nan", ""])
 def test_whole_numbers_are_bounded(
@@ -761,3 +763,41 @@ def test_stories_without_docstrings(amble_cli: Cli) -> None:
         done = subprocess.run([sys.executable, "-OO", "-m", "amble", *words], capture_output=True, timeout=300)
         assert done.returncode == 0
         assert done.stdout.decode() == amble_cli(*words).stdout
+
+
+def test_law_is_called_distribution_and_dist_for_short(
+    capsys: pytest.CaptureFixture[str], files: tuple[str, str]
+) -> None:
+    assert main(["law", *files]) == 2
+    said = "amble: law is called distribution: amble distribution --help shows more\n"
+    assert capsys.readouterr() == ("", said)
+    assert main(["distribution", *files, "-m", "AP"]) == 0
+    long = capsys.readouterr()
+    assert main(["dist", *files, "-m", "AP"]) == 0
+    assert capsys.readouterr() == long
+
+
+def test_no_command_imports_another() -> None:
+    folder = Path(importlib.import_module("amble.cli.commands").__path__[0])
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+                assert not any(name.startswith("amble.cli.commands") for name in names), path
+
+
+def test_an_option_is_one_thing_in_all_commands() -> None:
+    """Options of a name have one metavar, and a short letter belongs to one long name."""
+    metavars: dict[str, set[str]] = {}
+    longs: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        for action in _parser(command, importlib.import_module(f"amble.cli.commands.{command}"))._actions:
+            *short, long = action.option_strings or [""]
+            for letter in short:
+                longs.setdefault(letter, set()).add(long)
+            if long and action.metavar is not None:
+                metavars.setdefault(long, set()).add(str(action.metavar))
+    assert {letter: names for letter, names in longs.items() if len(names) > 1} == {
+        "-q": {"--by-topic", "--by-session"}
+    }
+    assert {long: names for long, names in metavars.items() if len(names) > 1} == {"--output": {"FILE", "INDEX", "RUN"}}

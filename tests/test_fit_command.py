@@ -59,7 +59,7 @@ def test_a_day_of_sogou_becomes_users(data: Path, amble_cli: Cli, tmp_path: Path
         *measures,
         "--fitted-intervals",
         "user",
-        "--format",
+        "--layout",
         "json",
     )
     assert done.returncode == 0, done.stderr
@@ -77,21 +77,21 @@ def test_tables(amble_cli: Cli, write: Write) -> None:
     assert done.stderr == ""
     # 20 sessions each stop reading at ranks 3, 3 and 4: 180 came to ranks 1 to 3, 40 stopped there
     assert "rbp    p              0.7778" in done.stdout
-    rows = json.loads(amble_cli("fit", path, "--model", "rbp", "--as", "json").stdout)
+    rows = json.loads(amble_cli("fit", path, "--model", "rbp", "--format", "json").stdout)
     assert rows["rows"][0]["value"] == pytest.approx(140 / 180)
     assert rows["log"]["moves"] == 60
-    moves = amble_cli("fit", path, "--show", "moves", "--as", "tsv", "--model", "rbp").stdout.splitlines()
+    moves = amble_cli("fit", path, "--show", "moves", "--format", "tsv", "--model", "rbp").stdout.splitlines()
     assert "0\t3\tstart\t60\t1.0000\t1.0000\t1.0000" in moves
     assert "3\t1\tback\t40\t0.6667" in "\n".join(moves)
-    implied = amble_cli("fit", path, "--show", "implied", "--as", "csv", "--model", "rbp").stdout
+    implied = amble_cli("fit", path, "--show", "implied", "--format", "csv", "--model", "rbp").stdout
     assert implied.startswith("measure,panel,rank,value,low,high\nrbp,W,1,")
 
 
 def test_a_table_with_other_columns(amble_cli: Cli, write: Write) -> None:
     rows = [f"{i},{r},{t},tap" for i in range(30) for r, t in ((1, 0), (2, 4000))]
     path = write("log.csv", "sid,pos,ms,what\n" + "\n".join(rows))
-    words = ["--format", "table", "--columns", "session=sid,rank=pos,time=ms,action=what", "--actions", "click=tap"]
-    done = amble_cli("fit", path, *words, "--time-unit", "ms", "--model", "times", "--as", "json")
+    words = ["--layout", "table", "--columns", "session=sid,rank=pos,time=ms,action=what", "--actions", "click=tap"]
+    done = amble_cli("fit", path, *words, "--time-unit", "ms", "--model", "times", "--format", "json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["rows"][0]["value"] == pytest.approx(29 / 120)
 
@@ -110,7 +110,7 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--model", "bpm"], "--model 'bpm': expected some of walk, walk-rank"),
         (["--model", "inst"], "inst needs grades of documents"),
         (["--show", "all"], "--show 'all': expected some of parameters, choice"),
-        (["--show", "moves,choice", "--as", "csv"], "--as csv: expected one table"),
+        (["--show", "moves,choice", "--format", "csv"], "--format csv: expected one table"),
         (["--columns", "rank"], "--columns: 'rank', expected WHAT=NAME"),
         (["--columns", "rank=a"], "columns and actions are those of a table"),
         (["--memory", "1"], "argument --memory: found '1', expected a whole number from 100 to"),
@@ -118,10 +118,10 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["--threads", "100000"], "argument --threads: found '100000', expected a whole number from 1 to 256"),
         (["--digits", "99"], "argument --digits: found '99', expected a whole number from 0 to 17"),
         (
-            ["--level", "0.9999999999999999"],
-            "argument --level: found '0.9999999999999999', expected a number between 0",
+            ["--confidence", "0.9999999999999999"],
+            "argument --confidence: found '0.9999999999999999', expected a number between 0",
         ),
-        (["--level", "2"], "argument --level: found '2', expected a number between 0 and 1"),
+        (["--confidence", "2"], "argument --confidence: found '2', expected a number between 0 and 1"),
         (["--depth", "0"], "argument --depth: found '0', expected a whole number from 1"),
         (["--longest", "-1"], "argument --longest: found '-1', expected a number above 0"),
         (["--rounds", "9" * 30], f"argument --rounds: found '{'9' * 30}', expected a whole number from 1 to 100000"),
@@ -163,7 +163,7 @@ def test_nobody_is_told_of(amble_cli: Cli, write: Write, tmp_path: Path) -> None
     for words in (
         ["-o", str(fit), "--qrels", qrels, "--temporary", str(spare), "--smallest", "1"],
         ["--show", "parameters,choice,moves,implied"],
-        ["--show", "moves", "--as", "json"],
+        ["--show", "moves", "--format", "json"],
         ["--plot", str(tmp_path / "fit.svg")],
     ):
         done = amble_cli("fit", path, *words)
@@ -180,7 +180,7 @@ def test_nobody_is_told_of(amble_cli: Cli, write: Write, tmp_path: Path) -> None
         assert done.returncode == 2
         told += [done.stderr, amble_cli("fit", str(tmp_path / "broken.tsv"), "--skip-broken").stderr]
     table = "session,query,rank,time\n" + "".join(f"ada.lovelace{i},embarrassing illness,1,{i}\n" for i in range(20))
-    done = amble_cli("fit", write("log.csv", table + "ada.lovelace,embarrassing,illness\n"), "--format", "table")
+    done = amble_cli("fit", write("log.csv", table + "ada.lovelace,embarrassing,illness\n"), "--layout", "table")
     assert done.returncode == 2
     told.append(done.stderr)
     for word in ("lovelace", "embarrassing", "illness", "clinic"):
@@ -190,7 +190,7 @@ def test_nobody_is_told_of(amble_cli: Cli, write: Write, tmp_path: Path) -> None
 
 def test_no_query_and_no_person_is_needed(amble_cli: Cli, write: Write) -> None:
     rows = [f"{i}\t{r}" for i in range(30) for r in (1, 3)]
-    done = amble_cli("fit", write("log.tsv", "session\trank\n" + "\n".join(rows)), "--format", "table")
+    done = amble_cli("fit", write("log.tsv", "session\trank\n" + "\n".join(rows)), "--layout", "table")
     assert done.returncode == 0, done.stderr
 
 
@@ -199,32 +199,32 @@ def test_one_person_is_not_many(amble_cli: Cli, write: Write, tmp_path: Path) ->
     rows = [(i, 1 + i % 2, i) for i in range(50)] + [("x", rank, 1000 + 7 * i) for i, rank in enumerate([5, 4] * 20)]
     text = "\n".join(["session,rank,time", *(",".join(map(str, row)) for row in rows)])
     path, fit = write("log.csv", text), str(tmp_path / "fit.toml")
-    done = amble_cli("fit", path, "--format", "table", "--model", "rbp", "-o", fit)
+    done = amble_cli("fit", path, "--layout", "table", "--model", "rbp", "-o", fit)
     assert done.returncode == 0, done.stderr
     assert "<10 moves from click to click, <10 backward, 0 repeated" in done.stderr
     assert "quartiles" not in done.stderr
     assert 'moves = "<10"' in Path(fit).read_text()
-    done = amble_cli("fit", path, "--format", "table", "--model", "walk")
+    done = amble_cli("fit", path, "--layout", "table", "--model", "walk")
     said = "amble: walk: fewer than 10 sessions went back, which is not told, and not taken as none\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
-    done = amble_cli("fit", path, "--format", "table", "--as", "json")
+    done = amble_cli("fit", path, "--layout", "table", "--format", "json")
     assert f"walk left out: {said.split('walk: ')[1].strip()}" in json.loads(done.stdout)["notes"]
     log = json.loads(done.stdout)["log"]
     assert (log["moves"], log["backward"], log["quartiles"]) == ("<10", "<10", [None] * 3)
-    done = amble_cli("fit", path, "--format", "table", "--smallest", "0", "--model", "walk,rbp")
+    done = amble_cli("fit", path, "--layout", "table", "--smallest", "0", "--model", "walk,rbp")
     assert "39 moves from click to click, 20 (51.3 %) backward" in done.stderr
 
 
 def test_few_sessions_are_not_told_of_by_default(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
     alone = "".join(f"x{i}\t0\tQ\tq\t0\ta\tb\tc\td\nx{i}\t1\tC\td\nx{i}\t2\tC\tb\n" for i in range(4))
     path, fit = write("log.tsv", log() + alone), tmp_path / "fit.toml"
-    done = amble_cli("fit", path, "-o", str(fit), "--show", "moves", "--as", "tsv")
+    done = amble_cli("fit", path, "-o", str(fit), "--show", "moves", "--format", "tsv")
     assert "4\t2\tback\t<10\t-\t-\t-" in done.stdout.splitlines()
     assert "0\t4\tstart\t<10" in done.stdout
     few = amble_cli("fit", write("few.tsv", log(9).replace("\n", "\n") + log(30, person="y").replace("C\td0", "C\td3")))
     assert "<10 backward" in few.stderr
     assert read_fit(fit).smallest == 10
-    done = amble_cli("fit", path, "--smallest", "1", "--show", "moves", "--as", "tsv")
+    done = amble_cli("fit", path, "--smallest", "1", "--show", "moves", "--format", "tsv")
     assert "4\t2\tback\t4" in done.stdout
 
 

@@ -106,7 +106,7 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
     topics = write("t.xml", '<topic><num>7</num><title lang="en">one</title><title lang="it">café</title></topic>')
     assert main(["search", path, topics]) == 2
     assert "several languages (en, it)" in capsys.readouterr().err
-    assert main(["search", path, topics, "--lang", "it", "--renumber", "--quiet"]) == 0
+    assert main(["search", path, topics, "--language", "it", "--renumber", "--quiet"]) == 0
     assert capsys.readouterr().out.startswith("1 Q0 1 1 ")
 
 
@@ -122,7 +122,7 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["search", "small.index", "topics", "-o", "./small.index"], "./small.index: is read, expected another file"),
         (["search", "docs", "topics"], "docs: not an index, or a broken one; expected what amble index wrote"),
         (["search", "small.index", "empty"], "empty: empty, expected topics"),
-        (["search", "small.index", "topics", "-k", "0"], "argument -k: found '0', expected a whole number from 1"),
+        (["search", "small.index", "topics", "-k", "0"], "argument -k/--top: found '0', expected a whole number"),
         (["search", "small.index", "topics", "--scorer", "bm26"], "scorer 'bm26' is unknown, did you mean bm25?"),
         (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b' has a blank in it, expected one word"),
         (["search", "small.index", "topics", "-o", "no/where"], "no/where: No such file or directory"),

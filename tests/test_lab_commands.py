@@ -86,7 +86,7 @@ def test_strata(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_fuse(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     words = ["fuse", demo[0], demo[2], "--method", "combsum", "--norm", "z", "--weights", "1,2.5", "--tag", "both"]
-    assert main([*words, "--most", "20", "-o", "both.run"]) == 0
+    assert main([*words, "--top", "20", "-o", "both.run"]) == 0
     assert capsys.readouterr().err == "amble: 2 runs fused by combsum (z): 5 topics, 81 documents\n"
     ours = amble.fuse(demo[:1] + demo[2:3], "combsum", norm="z", weights=[1, 2.5], most=20).documents()
     read = amble.read_runs("both.run")[0].documents()
@@ -144,7 +144,7 @@ def test_texts_to_judge_hold_no_escapes_of_a_terminal(demo: list[str], amble_cli
     Path("texts.jsonl").write_text(json.dumps({"id": doc, "text": f"{text}\nnext line\t中"}))
     Path("topics.jsonl").write_text(json.dumps({"id": "301", "title": "what\x1b[2J"}))
     words = ["--depth", "1", "--order", "docno", "--topic", "301", "-o", "mine.txt"]
-    done = amble_cli("judge", "ask", "bm25.run", *words, "--texts", "texts.jsonl", "--questions", "topics.jsonl")
+    done = amble_cli("judge", "ask", "bm25.run", *words, "--texts", "texts.jsonl", "--topics", "topics.jsonl")
     assert done.returncode == 0
     assert [c for c in done.stderr if not c.isprintable() and c not in "\n\t"] == []
     assert "topic 301: what\n" in done.stderr
@@ -215,12 +215,12 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["fuse", "bm25.run"], "1 run, expected at least two to fuse"),
         (["fuse", "bm25.run", "dense.run", "--tag", "a\x1fb"], "tag 'a\\x1fb' has control byte 0x1f in it"),
         (["fuse", "bm25.run", "dense.run", "--norm", "z"], "--norm goes with combsum"),
-        (["fuse", "bm25.run", "dense.run", "--method", "borda", "--k", "6"], "--k goes with rrf"),
+        (["fuse", "bm25.run", "dense.run", "--method", "borda", "--rrf-k", "6"], "--rrf-k goes with rrf"),
         (["fuse", "bm25.run", "dense.run", "--weights", "1,x"], "--weights: found 'x'"),
         (["fuse", "bm25.run", "dense.run", "--weights", "1,-1"], "weights 1, -1: expected numbers above 0"),
         (["fuse", "bm25.run", "dense.run", "--weights", "bm26=1"], "weight of 'bm26'"),
         (["fuse", "bm25.run", "dense.run", "--tag", "two words"], "tag 'two words' has a blank"),
-        (["fuse", "bm25.run", "dense.run", "--k", "nan"], "argument --k: found 'nan', expected a number"),
+        (["fuse", "bm25.run", "dense.run", "--rrf-k", "nan"], "argument --rrf-k: found 'nan', expected a number"),
         (["fuse", "bm25.run", "empty.run"], "empty.run: empty, expected lines of a run"),
         (["judge", "sheet", "qrels.txt"], "no document waits to be judged"),
         (["judge", "sheet", "qrels.txt", "qrels.txt"], "found 2 files, expected one: a pool"),

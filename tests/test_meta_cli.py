@@ -14,7 +14,7 @@ from amble.cli.main import main
 from amble.table import Table
 
 QUESTIONS = ("tau", "agreement", "power", "swaps", "pool", "topics")
-FEW = {"tau": "--repeats", "agreement": "--repeats", "power": "--repeats", "swaps": "--repeats", "pool": "--repeats"}
+FEW = {"tau": "--rounds", "agreement": "--rounds", "power": "--rounds", "swaps": "--rounds", "pool": "--rounds"}
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +93,13 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["swaps", "--sizes", "5"], "at most 4 of 8 topics"),
         (["tau", "--seed", "-1"], "argument --seed: found '-1', expected a whole number from 0"),
         (["tau", "--digits", "99"], "argument --digits: found '99'"),
-        (["power", "--repeats", "0"], "argument --repeats: found '0'"),
+        (["power", "--rounds", "0"], "argument --rounds: found '0'"),
         (["power", "--missing", "skip"], "lack topics"),
         (["pool", "--groups", "²"], "²: No such file or directory; --groups takes a number of letters or a file"),
         (["pool", "--groups", "9" * 5000], "--groups takes a number of letters or a file"),
-        (["pool", "--groups", "2", "--repeats", "5"], "--repeats goes without --groups: nothing is drawn at random"),
+        (["pool", "--groups", "2", "--rounds", "5"], "--rounds goes without --groups: nothing is random"),
         (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
-        (["pool", "--pool-depths", "5", "--repeats", "5"], "--repeats goes without --pool-depths"),
+        (["pool", "--pool-depths", "5", "--rounds", "5"], "--rounds goes without --pool-depths"),
         (["topics", "--differences", "1e308"], "difference=1e+308: expected a number above 0, below 1e100"),
         (["swaps", "--bin-width", "1e-300"], "width=1e-300: expected a number of at least 1e-09"),
         (["topics", "-m", "GMAP"], "GMAP: its mean is geometric"),

@@ -299,14 +299,14 @@ def test_without_the_extra(amble_cli: Cli, here: Path) -> None:
     hidden = {"PYTHONPATH": str(here / "hide")}
     done = amble_cli("report", "demo/qrels.txt", "demo/bm25.run", **hidden)
     assert (done.returncode, done.stderr) == (2, "amble: the report needs the extra: pip install 'amble[report]'\n")
-    done = amble_cli("demo", "d", "--topics", "3", **hidden)
+    done = amble_cli("demo", "d", "--size", "3", **hidden)
     assert done.returncode == 0
     assert done.stdout.endswith("No report was written: the report needs the extra: pip install 'amble[report]'\n")
 
 
 @pytest.mark.parametrize("topics", ["1", "4"])
 def test_demo_ends_with_it(cli: Cli, here: Path, topics: str) -> None:
-    done = cli("demo", "d", "--topics", topics)
+    done = cli("demo", "d", "--size", topics)
     assert done.returncode == 0
     path = Path(done.stdout.splitlines()[-1].rsplit(": ", 1)[1])
     assert path == Path("d/report.html")

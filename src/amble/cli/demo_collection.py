@@ -1,4 +1,4 @@
-"""A small collection that never was, but might have been: judged by depth-pooling runs of different quality.
+"""A small simulated collection: runs of different quality, judged by depth pooling.
 
 Every document has a true worth for a topic (grades 0 to 3, few of them high). A system sees the worth through noise:
 the less noise, the better the system. The first ten documents of each pooled system are judged, as at TREC, so later
@@ -38,14 +38,14 @@ _DOCS, _DEPTH, _POOL = 400, 100, 10
 
 
 class Collection(NamedTuple):
-    """Where the files are."""
+    """The paths of the judgments and of the runs."""
 
     qrels: Path
     runs: tuple[Path, ...]
 
 
 def make_collection(folder: str | os.PathLike[str], topics: int = 25, seed: int = 7) -> Collection:
-    """Write ``qrels.txt`` and a run per system into a folder.
+    """Write ``qrels.txt`` and a run per system into a folder, and return their paths.
 
     Parameters
     ----------

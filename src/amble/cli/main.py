@@ -1,7 +1,7 @@
 """The command line: ``amble COMMAND …``.
 
 Each command is a module of `amble.cli.commands` with ``arguments(parser)`` and ``run(args) -> exit code``; only the one
-that is asked for is imported. Anything a user can cause ends in one line on standard error and exit code 2.
+that is run is imported. Anything a user can cause ends in one line on standard error and exit code 2.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import warnings
 from typing import Any, NoReturn
 
 from amble import __version__
-from amble.cli.inputs import keep_inputs
+from amble.cli.output import keep_inputs
 from amble.errors import AmbleError
 
 COMMANDS = {
     "eval": "score runs against judgments",
-    "compare": "which run is better, and may that be chance",
+    "compare": "which run is better, and is the difference significant",
     "session": "score whole sessions: several queries in a row",
     "user": "what a measure's user does: a table and a chart",
     "distribution": "how scores are distributed over users, and which run dominates which",
@@ -44,7 +44,7 @@ _RENAMED = {"law": "distribution"}
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Lay out help; the terminal is asked for its width only when help is wanted, since asking takes time."""
+    """Lay out help; the width of the terminal is looked up only when help is wanted, since that takes time."""
     width = 100
     if {"-h", "--help"} & set(sys.argv) or len(sys.argv) < 2:
         import shutil
@@ -71,7 +71,7 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
         parser = _Parser(
             prog="amble",
             description="Rankings, judged by how people walk them.",
-            epilog=f"commands:\n{listing}\n\namble COMMAND --help tells more.",
+            epilog=f"commands:\n{listing}\n\namble COMMAND --help shows more.",
             formatter_class=_formatter,
         )
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
@@ -100,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         argv = [_SHORT.get(argv[0], argv[0]), *argv[1:]] if argv else argv
         if argv and argv[0] in _RENAMED:
-            raise AmbleError(f"{argv[0]} is called {_RENAMED[argv[0]]}: amble {_RENAMED[argv[0]]} --help tells more")
+            raise AmbleError(f"{argv[0]} is called {_RENAMED[argv[0]]}: amble {_RENAMED[argv[0]]} --help shows more")
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.cli.commands.{argv[0]}")
@@ -109,7 +109,9 @@ def main(argv: list[str] | None = None) -> int:
         keep_inputs(args)
         with warnings.catch_warnings():
             if hasattr(args, "allow_unjudged"):
-                importlib.import_module("amble.cli.commands.eval").heed_unjudged(args)
+                from amble.cli.options import heed_unjudged
+
+                heed_unjudged(args)
             code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -138,7 +140,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """The installed command: as `main`, but does not take the interpreter apart at the end, which takes longer."""
+    """Run the installed command: as `main`, without the slow shutdown of the interpreter."""
     code = main()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -150,7 +152,7 @@ def entry() -> NoReturn:
 
 
 def _one_line(message: object) -> str:
-    """What can be printed as it is, in one line; all else, such as a terminal's commands in a name, spelled out."""
+    """A message in one line, with characters that do not print escaped, such as a terminal's commands in a name."""
     text = " ".join(str(message).splitlines())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and how their values are read.
+"""Arguments that several commands share: how they are declared, and how their values are read.
 
 Numbers on the command line are read here, as people write them (``1_0`` and digits of other scripts are not), finite,
 and within bounds that say what is meant and that memory can hold.
@@ -8,18 +8,63 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+import os
+import re
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from amble import checks
+from amble.errors import AmbleError, UnjudgedWarning
+from amble.io.files import LONGEST_LINE
 from amble.parallel import MOST_THREADS
 
-__all__ = ["DIGITS", "SEED", "SHARE", "THREADS", "USERS", "number", "read_number", "read_whole", "whole"]
+__all__ = [
+    "CORRECTIONS",
+    "DEFAULT_MEASURES",
+    "DIGITS",
+    "FORMATS",
+    "SEED",
+    "SHARE",
+    "TESTS",
+    "THREADS",
+    "TIES",
+    "USERS",
+    "add_alignment",
+    "add_digits",
+    "add_inputs",
+    "add_lists",
+    "add_longest_line",
+    "add_output",
+    "add_plugins",
+    "add_scored",
+    "add_sessions",
+    "add_tests",
+    "add_threads",
+    "add_top",
+    "add_topic_reading",
+    "add_undefined",
+    "alignment_of",
+    "baseline_of",
+    "heed_unjudged",
+    "lists_of",
+    "number",
+    "prepare",
+    "read_groups",
+    "read_number",
+    "read_numbers",
+    "read_session_files",
+    "read_whole",
+    "topic_reading_of",
+    "wanted",
+    "whole",
+]
 
 MOST = 10**9  # of things to count or to do
 
 
 def read_whole(text: str) -> int:
-    """Read a whole number of a decent length; ValueError where it is none."""
+    """Read a whole number of at most 40 characters; ValueError where it is none."""
     if not text.isascii() or "_" in text or len(text) > 40:
         raise ValueError
     return int(text)
@@ -70,3 +115,273 @@ THREADS = whole(1, MOST_THREADS)
 USERS = whole(1, 2**40)  # to be simulated
 # levels nearer to 0 or 1 than that are lost in rounding
 SHARE = _within(read_number, lambda x: 1e-12 <= x <= 1 - 1e-12, "a number between 0 and 1, by 1e-12 at least")
+
+# ---- what is the same in many commands
+
+Add = Callable[..., Any]
+
+FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
+TIES = ("docno", "rank", "file", "expected")
+
+
+def add_threads(add: Add, what: str = "read") -> None:
+    """Declare --threads."""
+    add("--threads", type=THREADS, metavar="N", help=f"how many threads {what} (default: as many as pay)")
+
+
+def add_digits(add: Add) -> None:
+    """Declare --digits."""
+    add("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
+
+
+def add_plugins(add: Add) -> None:
+    """Declare --plugin."""
+    add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
+
+
+def add_output(add: Add, *, quiet: bool = True) -> None:
+    """Declare --output, and --quiet where a command has a summary."""
+    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    if quiet:
+        add("--quiet", action="store_true", help="no summary on standard error")
+
+
+def add_longest_line(add: Add) -> None:
+    """Declare how long lines of files may be."""
+    add(
+        "--max-line",
+        type=whole(1, checks.INT32),
+        metavar="BYTES",
+        help=f"the longest line of a file (default: {LONGEST_LINE})",
+    )
+
+
+def read_numbers(text: str, option: str, kind: type) -> list[Any]:
+    """Read numbers with commas between."""
+    out = []
+    for word in text.split(","):
+        try:
+            out.append(read_whole(word) if kind is int else read_number(word))
+        except ValueError:
+            what = "whole numbers" if kind is int else "numbers"
+            raise AmbleError(f"{option}: found {word!r}, expected {what} with commas between") from None
+    return out
+
+
+# ---- judgments and runs
+
+
+def add_inputs(add: Add) -> None:
+    """Declare the files: judgments and runs."""
+    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)")
+    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+
+
+def add_alignment(add: Add, ties: tuple[str, ...] = TIES) -> None:
+    """Declare how runs meet judgments."""
+    add("--depth", type=whole(), metavar="K", help="look no further than rank K (trec_eval -M)")
+    add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
+    add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
+    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
+    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    add("--float32", action="store_true", default=None, help="compare scores as floats (trec_eval 9, pytrec_eval)")
+    add("--allow-unjudged", action="store_true", default=None, help="runs none of whose documents is judged, too")
+    add_longest_line(add)
+
+
+def add_undefined(add: Add) -> None:
+    """Declare --undefined."""
+    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
+
+
+def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_alignment`, for `align`."""
+    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "max_line")}
+    return chosen | {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
+
+
+def heed_unjudged(args: argparse.Namespace) -> None:
+    """From here on, a run none of whose documents is judged is an error, unless it is allowed."""
+    warnings.simplefilter("ignore" if args.allow_unjudged else "error", UnjudgedWarning)
+
+
+def add_lists(add: Add, depth: int | None, usual: str = "%(default)s") -> None:
+    """Declare how the lists of runs are read by commands that look at all documents, judged or not."""
+    add("--depth", type=whole(), default=depth, metavar="K", help=f"look no further than rank K (default: {usual})")
+    add("--ties", choices=("docno", "rank", "file"), default="docno", help="equal scores (default: %(default)s)")
+    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
+    add_threads(add)
+    add_longest_line(add)
+
+
+def lists_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_lists`, for `pool` and `fuse`."""
+    return {key: getattr(args, key) for key in ("depth", "ties", "duplicates", "threads")}
+
+
+def add_top(add: Add) -> None:
+    """Declare how many documents a run that is made has for a topic."""
+    add(
+        "-k", "--top", type=whole(), default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)"
+    )
+
+
+def read_groups(text: str, runs: tuple[str, ...]) -> Any:
+    """Groups of runs: by the first letters of their names, or from a file of lines `run group`."""
+    from amble.metaevaluation import groups_by_prefix
+
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return groups_by_prefix(runs, int(text))
+    groups: dict[str, list[str]] = {}
+    try:
+        with open(text, encoding="utf-8", errors="surrogateescape") as file:
+            for number, line in enumerate(file, 1):
+                words = line.split()
+                if len(words) == 2:
+                    groups.setdefault(words[1], []).append(words[0])
+                elif words:
+                    raise AmbleError(f"{text}:{number}: found {len(words)} columns, expected 2: run group")
+    except OSError as error:
+        raise AmbleError(f"{text}: {error.strerror}; --groups takes a number of letters or a file") from None
+    return groups
+
+
+# ---- topics
+
+
+def add_topic_reading(add: Add) -> None:
+    """Declare how topics are read."""
+    add("--fields", nargs="+", default=["title"], metavar="NAME", help="title, description, narrative (default: title)")
+    add("--language", metavar="L", help="which language, of topics in several")
+    add("--renumber", action="store_true", help="number topics 1, 2, 3... by their place, as Cranfield's judgments do")
+    add("--encoding", metavar="CODE", help="of the topics (default: utf-8, or what an XML declaration says)")
+
+
+def topic_reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_topic_reading`, for `read_topics`."""
+    return {key: getattr(args, key) for key in ("fields", "renumber", "encoding")} | {"lang": args.language}
+
+
+# ---- measures
+
+DEFAULT_MEASURES = "AP nDCG nDCG@10 P@10 RR Rprec bpref"
+_TIED = "AP nDCG nDCG@10 P@10 RR R@100"  # those that have a closed form
+_RATES = "P@10 SDCG@10 RBP INSQ INST AP RR"  # those that have a C/W/L form
+_OFFICIAL = (
+    "NumQ NumRet NumRel NumRelRet AP GMAP Rprec bpref RR "
+    + " ".join(f"IPrec@{i / 10}" for i in range(11))
+    + "".join(f" P@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000))
+)
+
+
+def prepare(argv: list[str]) -> list[str]:
+    """Let one -m be followed by several measures, wherever it stands among the files."""
+    out: list[str] = []
+    many = False
+    for i, word in enumerate(argv):
+        if many and i > 0 and argv[i - 1] not in ("-m", "--measure") and _looks_like_measure(word):
+            out += ["-m", word]
+            continue
+        if word in ("-m", "--measure"):
+            many = True
+        elif i > 0 and argv[i - 1] not in ("-m", "--measure"):
+            many = False
+        out.append(word)
+    return out
+
+
+def _looks_like_measure(word: str) -> bool:
+    theirs = r"11pt_avg|iprec_at_recall[._][\d.]+"
+    return bool(re.fullmatch(rf"({theirs}|[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?),?", word)) and not os.path.exists(word)
+
+
+def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
+    """The measures of -m or the usual ones, labelled as they were typed or with trec_eval's names."""
+    from amble.expressions.grammar import split_measures
+    from amble.measures import parse
+    from amble.measures.trec_names import all_trec, trec_name
+
+    usual = _OFFICIAL if args.trec else _RATES if args.cwl else _TIED if args.ties == "expected" else DEFAULT_MEASURES
+    words = args.measure or [usual]
+    measures = []
+    for word in (part for text in words for part in split_measures(text)):
+        for theirs, name in all_trec() if word == "all_trec" else [("", word)]:
+            m = parse(name)
+            # what a measure says itself, it keeps
+            given = (m.written or m).given
+            if args.trec and m.name in ("IPrec", "IPrecAvg") and "rule" not in given:
+                m = m.with_value("rule", "trec10")
+            if args.rel is not None and "rel" in m.values and m.values.get("gains") is None and "rel" not in given:
+                m = m.with_value("rel", args.rel)
+            if trec or theirs:
+                m.typed = (theirs or trec_name(m, args.rel)) if trec else ""
+            measures.append(m)
+    return measures
+
+
+def add_scored(add: Add) -> None:
+    """Declare --digits, --plugin, --output and --quiet, which all commands have that score runs."""
+    add_digits(add)
+    add_plugins(add)
+    add_output(add)
+
+
+# ---- tests of differences
+
+TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
+CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
+
+
+def add_tests(add: Add) -> None:
+    """Declare the level of a test of differences, its correction and its resampling."""
+    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
+    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
+    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
+    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+
+
+def baseline_of(scores: Any, args: argparse.Namespace) -> str:
+    """The name of the run that is the baseline: it may be given as its file is."""
+    from amble.sessions import Sessions
+    from amble.sessions.formats import name_of
+
+    given = [os.path.normpath(path) for path in args.runs]
+    names = [args.baseline]
+    if isinstance(scores.rankings, Sessions):
+        if scores.rankings.audit.of_runs is None:  # a file of sessions may be a run, several, or none
+            given, names = [], [args.baseline, name_of(args.baseline)]
+        else:
+            given = given[-len(scores.runs) :]  # before them stands the file of sessions
+    path = os.path.normpath(args.baseline)
+    if given.count(path) == 1:
+        return str(scores.runs[given.index(path)])
+    for name in names:
+        try:
+            return str(scores.runs[scores.rankings.index(name)])
+        except KeyError:
+            continue
+    raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}")
+
+
+# ---- sessions
+
+_OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads", "max_line")
+_USUAL = {"ties": "docno", "unjudged": "zero", "duplicates": "error"}
+
+
+def add_sessions(add: Add) -> None:
+    """Declare how sessions are read."""
+    add("--layout", choices=("table", "json", "xml", "dd"), help="of the sessions (default: by how the file begins)")
+    add("--repeats", choices=("every", "once"), default="every", help="a document shown again in its session counts")
+
+
+def read_session_files(files: Sequence[str], args: argparse.Namespace) -> Any:
+    """The sessions of some files, the first of which may be judgments."""
+    from amble.sessions import read_sessions
+    from amble.sessions.formats import is_json
+
+    given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
+    given |= {"score_dtype": "float32"} if args.float32 else {}
+    if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
+        return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
+    return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)

@@ -9,31 +9,30 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.commands.eval import longest_line
-from amble.cli.options import whole
+from amble.cli.options import add_longest_line, whole
+from amble.progress import Progress
 
 if TYPE_CHECKING:
     from amble.validation import Report
 
-_SHOWN = 5  # findings of a kind, unless all are asked for
+_SHOWN = 5  # findings of a kind, unless all are wanted
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("runs", nargs="*", metavar="RUN", help="run files, plain or compressed; - is standard input")
-    parser.add_argument("--qrels", metavar="Q", help="judgments: checked too, and held against the runs' topics")
+    parser.add_argument("--qrels", metavar="QRELS", help="judgments: checked too, and held against the runs' topics")
     parser.add_argument(
         "--depth",
         type=whole(),
         default=1000,
-        metavar="N",
+        metavar="K",
         help="the most documents a topic should have (default: 1000)",
     )
-    longest_line(parser.add_argument)
+    add_longest_line(parser.add_argument)
     parser.add_argument("--all", action="store_true", help=f"print all findings, not the first {_SHOWN} of each kind")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings, too")
     parser.add_argument("--format", choices=("text", "tsv", "json"), default="text", help="default: text")
@@ -49,45 +48,27 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("nothing to check, expected run files or --qrels (see amble check --help)")
     if files.count("-") > 1:
         raise AmbleError("-: standard input can be read only once")
-    progress = _Progress() if sys.stderr is not None and sys.stderr.isatty() else None
+    line = Progress("checking")
+
+    def progress(path: str, lines: int) -> None:
+        line.what = f"{_visible(path, sys.stderr)}, lines"
+        line.count(lines)
+
     try:
-        keep = None if args.all else _SHOWN
-        reports = check(args.runs, args.qrels, depth=args.depth, keep=keep, progress=progress, max_line=args.max_line)
+        keep, seen = None if args.all else _SHOWN, progress if line.seen else None
+        reports = check(args.runs, args.qrels, depth=args.depth, keep=keep, progress=seen, max_line=args.max_line)
     finally:
-        if progress is not None:
-            progress.clear()
+        line.close()
     if len(reports) == 1 and reports[0].unreadable is not None:
         raise reports[0].unreadable
-    for line in {"text": _text, "tsv": _tsv, "json": _json}[args.format](reports):
-        _write(line)
+    for text in {"text": _text, "tsv": _tsv, "json": _json}[args.format](reports):
+        _write(text)
     unreadable = [report.path for report in reports if report.unreadable]
     if unreadable and sys.stderr is not None:
         print(f"amble: cannot be read: {_visible(', '.join(unreadable), sys.stderr)}", file=sys.stderr)
     if unreadable:
         return 2
     return int(any(report.errors or (args.strict and report.warnings) for report in reports))
-
-
-class _Progress:
-    """A line on the terminal that says how far the check is, once it takes more than a second."""
-
-    def __init__(self) -> None:
-        self.next = time.monotonic() + 1
-        self.width = 0
-
-    def __call__(self, path: str, lines: int) -> None:
-        """Show the lines read so far, a few times a second."""
-        now = time.monotonic()
-        if now >= self.next:
-            self.next = now + 0.2
-            text = _visible(f"{path}: {lines:,} lines", sys.stderr)
-            print(f"\r{text:<{self.width}}", end="", file=sys.stderr, flush=True)
-            self.width = len(text)
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self.width:
-            print(f"\r{'':<{self.width}}\r", end="", file=sys.stderr, flush=True)
 
 
 def _visible(text: str, stream: Any) -> str:

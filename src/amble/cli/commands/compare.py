@@ -1,4 +1,4 @@
-"""Compare runs: which is better on a measure, by how much, and may that be chance?
+"""Compare runs: which is better on a measure, by how much, and is the difference significant?
 
   amble compare qrels.txt bm25.run dense.run hybrid.run -m AP nDCG@10
   amble compare qrels.txt *.run -m AP --baseline bm25.run --test permutation
@@ -6,65 +6,71 @@
   amble compare qrels.txt bm25.run dense.run -m AP --why 351
   amble compare qrels.txt bm25.run dense.run -m MsM --sessions sessions.tsv
 
-Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run minus the
-other. --why shows which documents make the difference on a topic. With --sessions, or a measure of sessions, whole
+Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run minus
+the other. --why shows which documents make the difference on a topic. With --sessions, or a measure of sessions, whole
 sessions are compared; files are those of `amble session`.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 import warnings
 from typing import Any
 
-from amble.cli.commands import session
-from amble.cli.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, prepare, write
-from amble.cli.options import SEED, SHARE, THREADS, whole
+from amble.cli.options import (
+    FORMATS,
+    TESTS,
+    add_alignment,
+    add_inputs,
+    add_scored,
+    add_sessions,
+    add_tests,
+    add_threads,
+    add_undefined,
+    alignment_of,
+    baseline_of,
+    prepare,
+    read_session_files,
+)
+from amble.cli.output import load_plugins, provenance, tell_audit, write
 from amble.errors import AmbleError
 
-__all__ = ["CORRECTIONS", "TESTS", "arguments", "baseline_of", "prepare", "run"]
+__all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP"
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
-TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
 _USUAL: dict[str, Any] = {"test": "t", "sides": "two", "alpha": 0.05, "seed": 0, "rounds": 10_000}
-CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    inputs(add)
+    add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
     add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
     add("--test", choices=TESTS, help="tukey, anova: of all runs at once (default: t)")
     add("--sides", choices=("two", "less", "greater"), help="greater: is a run better than the other?")
-    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
+    add_tests(add)
     add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
-    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
-    add("--letters", action="store_true", help="best first; share a letter: no significant difference found")
+    add("--letters", action="store_true", help="the runs, best first; no significant difference within a letter")
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add("--sessions", metavar="FILE", help="compare sessions: session query topic run-topic, or a Session Track's XML")
-    session.session_options(add)
-    alignment(add)
-    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
-    outputs(add)
+    add_sessions(add)
+    add_alignment(add)
+    add_undefined(add)
+    add_threads(add)
+    add_scored(add)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and write."""
     load_plugins(args)
     if args.why is not None:
-        said = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
-        if said or args.letters:
-            raise AmbleError(f"--why shows documents, not tests: without --{said[0] if said else 'letters'}")
+        given = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
+        if given or args.letters:
+            raise AmbleError(f"--why shows documents, not tests: without --{given[0] if given else 'letters'}")
     for name, usual in _USUAL.items():
         if getattr(args, name) is None:
             setattr(args, name, usual)
@@ -85,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError("--why and --undefined look at lists, not at sessions")
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            scores = evaluate(session.read(_files(args), args), measures)
+            scores = evaluate(read_session_files(_files(args), args), measures)
         if len(scores.runs) < 2:
             raise AmbleError(f"{len(scores.runs)} run, expected at least two to compare")
     else:
@@ -97,34 +103,13 @@ def run(args: argparse.Namespace) -> int:
     tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, base, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
-        session.tell(scores.rankings.audit, heard)
+        tell_audit(scores.rankings.audit, heard)
     return 0
 
 
 def _files(args: argparse.Namespace) -> list[str]:
     """All that is read, in the order of `amble session`."""
     return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
-
-
-def baseline_of(scores: Any, args: argparse.Namespace) -> str:
-    """The name of the run that is the baseline: it may be given as its file is."""
-    from amble.sessions import Sessions
-    from amble.sessions.formats import name_of
-
-    given = [os.path.normpath(path) for path in args.runs]
-    names = [args.baseline]
-    if isinstance(scores.rankings, Sessions):
-        if scores.rankings.audit.of_runs is None:  # a file of sessions may be a run, several, or none
-            given, names = [], [args.baseline, name_of(args.baseline)]
-        else:
-            given = given[-len(scores.runs) :]  # before them stands the file of sessions
-    path = os.path.normpath(args.baseline)
-    if given.count(path) == 1:
-        return str(scores.runs[given.index(path)])
-    for name in names:
-        with contextlib.suppress(KeyError):
-            return str(scores.runs[scores.rankings.index(name)])
-    raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}")
 
 
 def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
@@ -186,7 +171,7 @@ def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argpar
             options = {"undefined": args.undefined}
             if hasattr(scores.rankings, "repeats"):
                 options["repeats"] = scores.rankings.repeats
-            about = facts(scores.rankings, list(scores.parsed), list(_files(args)), options)
+            about = provenance(scores.rankings, list(scores.parsed), list(_files(args)), options)
             whole.facts = about | more
         return str(whole.render(args.format))
     shown = sys.stdout is not None and sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ

@@ -1,5 +1,5 @@
 """Make a small collection (six systems, 25 topics, pooled judgments), evaluate it, show what was decided on the way,
-write a report of it, and say what to try next.
+write a report of it, and print what to try next.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("folder", nargs="?", default="demo", help="where to write it (default: %(default)s)")
     parser.add_argument(
-        "--topics", type=whole(1, 600), default=25, metavar="N", help="how many topics (default: %(default)s)"
+        "--size", type=whole(1, 600), default=25, metavar="N", help="how many topics (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=SEED, default=7, help="same seed, same collection (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=SEED, default=7, metavar="S", help="same seed, same collection (default: %(default)s)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     page = Path(args.folder, "report.html")
     if page.exists() and not Path(args.folder, "qrels.txt").exists():  # not from here
         raise AmbleError(f"{page}: is there already and holds something else, expected a new folder")
-    made = make_collection(args.folder, args.topics, args.seed)
+    made = make_collection(args.folder, args.size, args.seed)
     scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
     qrels, audit = scores.rankings.qrels, scores.rankings.audit
     print(f"{made.qrels}: {len(qrels)} judgments of {len(qrels.topics)} topics; {len(made.runs)} runs beside it\n")
@@ -58,9 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report(scores: Any, made: Any, args: argparse.Namespace) -> str:
-    """Write the page of the collection beside it, where the extra is there; tell where, or what is lacking."""
-    from amble.cli.commands.eval import facts
-    from amble.errors import AmbleError
+    """Write the report beside the collection if the extra is installed; return where it is, or what is missing."""
+    from amble.cli.output import provenance
     from amble.reporting.page import jinja, report
 
     try:
@@ -68,6 +69,6 @@ def _report(scores: Any, made: Any, args: argparse.Namespace) -> str:
     except AmbleError as error:
         return f"No report was written: {error}"
     path = Path(args.folder) / "report.html"
-    files = facts(scores.rankings, [], [str(made.qrels), *map(str, made.runs)], {})["files"]
+    files = provenance(scores.rankings, [], [str(made.qrels), *map(str, made.runs)], {})["files"]
     report(scores, baseline="bm25", title="A small collection that never was", files=files).save(path)
     return f"All of it on one page, to be opened in a browser: {path}"

@@ -4,9 +4,9 @@
   amble distribution qrels.txt *.run -m "PH(p=.5,q=.25,loss=.25)" --plot distributions.svg
   amble distribution qrels.txt *.run -m "RBP(p=.8)" --levels --hasse order.dot
 
-A run's distribution is that of a user who comes with one of the topics. Runs are compared by order 1, E[t / h]; by
-order 2, E[t] / E[h]; by order 3, stochastic dominance: whatever score users want, no fewer of them get it; and by
-second-order dominance, which everyone agrees with who wants more and shuns risk.
+A run's distribution is that of a user who comes with one of the topics, each as likely. Runs are compared by order 1,
+the expected gain per document, E[T/H]; by order 2, the expected gain over expected effort, E[T]/E[H]; by order 3,
+first-order stochastic dominance: whatever score users want, no fewer of them get it; and by second-order dominance.
 """
 
 from __future__ import annotations
@@ -16,8 +16,17 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.commands.eval import alignment, alignment_of, facts, inputs, load_plugins, outputs, write
-from amble.cli.options import SEED, THREADS, USERS
+from amble.cli.options import (
+    FORMATS,
+    SEED,
+    USERS,
+    add_alignment,
+    add_inputs,
+    add_scored,
+    add_threads,
+    alignment_of,
+)
+from amble.cli.output import load_plugins, provenance, write
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
 if TYPE_CHECKING:
@@ -26,17 +35,16 @@ if TYPE_CHECKING:
     from amble.table import Table
 
 _DEFAULT = "PH"
-_FEW = 12  # runs whose pairs are shown without being asked for
+_FEW = 12  # runs whose pairs are shown without --pairs
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _CLOSE = 1e-11  # by how much orders may differ that are the same
 _CROSSINGS = 3  # shown in a table
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    inputs(add)
+    add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
     add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
     add(
@@ -51,10 +59,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--levels", action="store_true", help="the partial order of the runs, and nothing else")
     add("--plot", metavar="FILE", help=f"chart of the distributions of up to {_FEW} runs: .svg, .png, .pdf or .html")
     add("--hasse", metavar="FILE", help="the partial order as a diagram: .dot for Graphviz, or a chart")
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
-    alignment(add, ties=("docno", "rank", "file"))
-    add("--threads", type=THREADS, metavar="N", help="how many threads read and simulate (default: as many as pay)")
-    outputs(add)
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_alignment(add, ties=("docno", "rank", "file"))
+    add_threads(add, "read and simulate")
+    add_scored(add)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,45 +80,39 @@ def run(args: argparse.Namespace) -> int:
     tables = _tables(found, orders, order, args)
     if args.format == "json":
         more = {"users": args.users, "seed": args.seed, "topic": topics}
-        tables[0].facts = facts(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
+        tables[0].facts = provenance(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
     _draw(found, orders, order, measure, args)
     write("\n\n".join(_rendered(tables, order, args)), args.output)
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {rankings.audit}", file=sys.stderr)
         all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
         over = f"{len(topics)} of {all_topics}" if topics else all_topics
-        for note in [*notes, *_told(measure, found, over, orders)]:
+        for note in [*notes, *_notes(measure, found, over, orders)]:
             print(f"amble: {note}", file=sys.stderr)
     return 0
 
 
 class _Orders:
-    """Order 1 and order 2 of each run: means over topics.
-
-    Order 1 is the mean of the distribution. Where that was simulated the walks, and all users who walk down, know it
-    exactly; `known` tells of both orders whether they are exact.
-    """
+    """Order 1 and order 2 of each run: means over topics; `known` is whether each is exact."""
 
     def __init__(self, found: dict[str, Distribution], rankings: Any, measure: Any, topics: list[str] | None) -> None:
-        from amble.evaluation.run_distributions import means_of, run_distributions
+        from amble.evaluation.run_distributions import orders_of, run_distributions
 
+        simulated = any(distribution.users is not None for distribution in found.values())
+        orders = orders_of(rankings, measure, topics, known=None if simulated else found)
+        self.one, self.two = orders.T.tolist()
         self._errors = [0.0] * len(found)
-        self.two = means_of("order2", rankings, measure, topics).tolist()
-        if all(distribution.users is None for distribution in found.values()):
-            self.one = [distribution.mean for distribution in found.values()]
-        elif measure.is_population:
-            self.one = [distribution.mean for distribution in found.values()]
-            self._errors = [distribution.standard_error for distribution in found.values()]
-        elif measure.walk_user() is not None:
-            self.one = means_of("order1", rankings, measure, topics).tolist()
-        else:
-            self.one = [
-                distribution.mean for distribution in run_distributions(rankings, measure, topics=topics).values()
-            ]
+        if orders[0, 0] != orders[0, 0]:  # order 1 is the mean of the distribution all the same
+            means = found
+            if simulated and measure.is_population:
+                self._errors = [distribution.standard_error for distribution in found.values()]
+            elif simulated and measure.walk_user() is None:
+                means = run_distributions(rankings, measure, topics=topics)
+            self.one = [distribution.mean for distribution in means.values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 
     def verdicts(self, i: int, j: int) -> list[str | None]:
-        """How run i stands to run j, by order 1 and by order 2."""
+        """Whether run i is less than, equal to or greater than run j, by order 1 and by order 2."""
         within = 1.96 * (self._errors[i] + self._errors[j])
         return [_verdict(self.one[i], self.one[j], _CLOSE + within), _verdict(self.two[i], self.two[j], _CLOSE)]
 
@@ -119,10 +121,10 @@ def _measure(args: argparse.Namespace) -> Any:
     from amble.measures import parse
 
     load_plugins(args)
-    asked = args.measure or [_DEFAULT]
-    if len(asked) > 1:
-        raise AmbleError(f"-m {' -m '.join(asked)}: expected one measure, as each has a distribution of its own")
-    measure = parse(asked[0])
+    given = args.measure or [_DEFAULT]
+    if len(given) > 1:
+        raise AmbleError(f"-m {' -m '.join(given)}: expected one measure, as each has a distribution of its own")
+    measure = parse(given[0])
     if measure.declaration.question == "session":
         raise MeasureError(
             f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).distribution(matrix)"
@@ -147,7 +149,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _distributions(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace) -> Any:
-    """The distributions, and what was said on the way."""
+    """The distributions, and the warnings of simulation."""
     from amble.evaluation.run_distributions import run_distributions
 
     with warnings.catch_warnings(record=True) as heard:
@@ -165,7 +167,7 @@ def _distributions(rankings: Any, measure: Any, topics: list[str] | None, args: 
 
 
 def _tables(found: dict[str, Distribution], orders: _Orders, order: PartialOrder | None, args: Any) -> list[Table]:
-    """What was asked for: the runs, their pairs, their levels; for people, the runs and one of the others."""
+    """The tables to write: the runs, their pairs, their levels; as text, the runs and one of the others."""
     from amble.table import Table
 
     shares = [f"{100 * u:g}%" for u in _QUANTILES]
@@ -208,7 +210,7 @@ def _pairs(found: dict[str, Distribution], orders: _Orders, args: argparse.Names
 
 
 def _verdict(mine: float, theirs: float, close: float) -> str | None:
-    """How two numbers stand to each other; None if one is not known."""
+    """Whether a number is less than, equal to or greater than another; None if one is NaN."""
     if mine != mine or theirs != theirs:
         return None
     return "equal" if not abs(mine - theirs) > close else "less" if mine < theirs else "greater"
@@ -238,7 +240,7 @@ def _rendered(tables: list[Table], order: PartialOrder | None, args: argparse.Na
 
 
 def _about(found: dict[str, Distribution], order: PartialOrder | None) -> dict[str, Any]:
-    """What a program may want to know beside the rows."""
+    """Sizes and bands of the distributions, and the partial order, for JSON."""
     about: dict[str, Any] = {
         "distributions": {
             run: {"atoms": distribution.values.size, "users": distribution.users, "band": distribution.band}
@@ -267,7 +269,7 @@ def _draw(found: dict[str, Distribution], orders: _Orders, order: PartialOrder |
             save(hasse_chart(order, title=f"{measure}: stochastic dominance"), args.hasse)
 
 
-def _told(measure: Any, found: dict[str, Distribution], over: str, orders: _Orders) -> list[str]:
+def _notes(measure: Any, found: dict[str, Distribution], over: str, orders: _Orders) -> list[str]:
     """What the distributions are: exact, or simulated and how far off they may be."""
     band, users = max((distribution.band, distribution.users or 0) for distribution in found.values())
     known = " and ".join(name for name, known in zip(("order1", "order2"), orders.known, strict=True) if known)

@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import argparse
 
-from amble.cli.commands.eval import write
-from amble.cli.commands.search import reading, reading_of
-from amble.cli.options import DIGITS
+from amble.cli.options import FORMATS, add_digits, add_output, add_topic_reading, topic_reading_of
+from amble.cli.output import write
 from amble.errors import AmbleError
-
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,10 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--topic", required=True, metavar="T", help="the query; with --topics, the id of a topic")
     add("--topics", metavar="FILE", help="the topics, as for amble search")
     add("--scorer", default="bm25", metavar="S", help="jaccard, logtf, tfidf, cosine, bm25 or lm (default: bm25)")
-    reading(add)
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
-    add("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    add_topic_reading(add)
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_digits(add)
+    add_output(add, quiet=False)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     if args.topics is not None:
         from amble.retrieval.topics import read_topics
 
-        topics = read_topics(args.topics, **reading_of(args))
+        topics = read_topics(args.topics, **topic_reading_of(args))
         if args.topic not in topics:
             raise AmbleError(f"{args.topics}: no topic {args.topic}; there are {', '.join(list(topics)[:5])}, ...")
         text = topics[args.topic]

@@ -1,15 +1,15 @@
 """Fit users to logs of what people clicked, and write them to a file that measures can use.
 
   amble fit clicks.tsv.gz -o fit.toml
-  amble fit 'logs/*.parquet' --format table --columns session=sid,rank=position,time=ts --model walk -o fit.toml
+  amble fit 'logs/*.parquet' --layout table --columns session=sid,rank=position,time=ts --model walk -o fit.toml
   amble fit clicks.tsv --qrels qrels.txt --model walk-grade,inst -o fit.toml
   amble eval qrels.txt my.run -m "PH(user='fit.toml')"
 
---format relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
-as in Yandex's Relevance Prediction Challenge. --format table: a row for each thing that happened, with the columns
+--layout relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
+as in Yandex's Relevance Prediction Challenge. --layout table: a row for each thing that happened, with the columns
 session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is not told, and
-not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
+with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is
+suppressed, and not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.commands.eval import write
-from amble.cli.options import DIGITS, SEED, SHARE, number, whole
+from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
+from amble.cli.output import write
 from amble.errors import AmbleError
 
 if TYPE_CHECKING:
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
     from amble.table import Table
 
 _SHOWN = ("parameters", "choice", "moves", "implied")
-_TABLES = ("table", "tsv", "csv", "json", "latex", "html")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'")
-    add("--format", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
+    add("--layout", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
     add("-o", "--output", metavar="FILE", help="the file of fitted users, as fit.toml; without it none is written")
     models = "all, walk, walk-rank, walk-grade, rbp, insq, inst, continuation, markov, times, times-censored"
     add("--model", default="all", metavar="M,…", help=f"one or more of {models} (default: all)")
@@ -47,13 +46,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--time-unit", choices=("s", "ms", "us"), default="s", help="of a table (default: %(default)s)")
     add(
         "--qrels",
-        metavar="Q",
+        metavar="QRELS",
         help="judgments by query and document of the log, for probabilities by grade and for INST",
     )
     add(
         "--depth",
         type=whole(),
-        metavar="N",
+        metavar="K",
         help="the deepest rank to look at (default: the deepest there is, up to 100)",
     )
     ways = ("last", "cascade", "dependent", "sdbn")
@@ -73,15 +72,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds after which a visit has no end (default: 1800)",
     )
-    add("--skip-broken", action="store_true", help="leave broken records out, and tell of the first five")
+    add("--skip-broken", action="store_true", help="leave broken records out, and report the first five")
     add(
         "--smallest",
         type=whole(0),
         default=10,
         metavar="N",
-        help="what fewer sessions are behind is not told (default: 10)",
+        help="suppress what fewer sessions are behind (default: 10)",
     )
-    add("--level", type=SHARE, default=0.95, metavar="L", help="of the intervals (default: 0.95)")
+    add("--confidence", type=SHARE, default=0.95, metavar="C", help="of the confidence intervals (default: 0.95)")
     add(
         "--rounds",
         type=whole(1, 100_000),
@@ -98,8 +97,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same draws (default: 0)")
     add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two)")
-    add("--as", dest="how", choices=_TABLES, default="table", help="how to show it (default: table)")
-    add("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_digits(add)
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
     add("--memory", type=whole(100), default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=whole(1, 256), metavar="N", help="how many threads read (default: all there are)")
@@ -117,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     with _stoppable():
         counts = read_log(
             args.logs,
-            args.format,
+            args.layout,
             columns=_pairs(args.columns, "--columns", single=True),
             actions=_pairs(args.actions, "--actions"),
             unit=args.time_unit,
@@ -137,13 +136,13 @@ def run(args: argparse.Namespace) -> int:
             steps=args.steps,
             first=args.first,
             smooth=args.smooth,
-            level=args.level,
+            level=args.confidence,
             rounds=args.rounds,
             draws=args.draws,
             smallest=args.smallest,
             seed=args.seed,
             files=args.logs,
-            layout=args.format,
+            layout=args.layout,
             date=_today(),
         )
         if args.plot:
@@ -169,8 +168,8 @@ def _check(args: argparse.Namespace) -> None:
 
         _words(args.model, "--model", list(MODELS))
     shown = _words(args.show, "--show", _SHOWN)
-    if args.how != "table" and len(shown) > 1:
-        raise AmbleError(f"--as {args.how}: expected one table, --show {args.show} names several")
+    if args.format != "table" and len(shown) > 1:
+        raise AmbleError(f"--format {args.format}: expected one table, --show {args.show} names several")
     if args.plot:
         from amble.reporting.charts.chart import check_file
 
@@ -228,14 +227,16 @@ def _today() -> str:
 
 
 def _rendered(found: Fit, args: argparse.Namespace) -> str:
-    shown = _words(args.show, "--show", _SHOWN) or (["parameters", "choice"] if args.how == "table" else ["parameters"])
+    shown = _words(args.show, "--show", _SHOWN) or (
+        ["parameters", "choice"] if args.format == "table" else ["parameters"]
+    )
     makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied}
     tables: list[Table] = [makers[name]() for name in shown]
     for table in tables:
         table.digits = args.digits
-        if args.how == "json":
+        if args.format == "json":
             table.facts = _facts(found)
-    return "\n\n".join(table.render(args.how) for table in tables)
+    return "\n\n".join(table.render(args.format) for table in tables)
 
 
 def _facts(found: Fit) -> dict[str, Any]:

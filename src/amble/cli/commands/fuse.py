@@ -14,9 +14,8 @@ import argparse
 import sys
 from typing import Any
 
-from amble.cli.commands.eval import write
-from amble.cli.commands.pool import lists, lists_of
-from amble.cli.options import number, read_number, whole
+from amble.cli.options import add_lists, add_output, add_top, lists_of, number, read_number
+from amble.cli.output import write
 from amble.errors import AmbleError
 from amble.fusion import BY_SCORE, METHODS, NORMS
 
@@ -30,12 +29,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--method", choices=METHODS, default="rrf", help="how (default: %(default)s)")
     add("--norm", choices=NORMS, help="comb methods: of the scores of each list (default: minmax)")
     add("--weights", metavar="W,…", help="a number a run, in their order, or RUN=W,…; others 1")
-    add("--k", type=number(), metavar="K", help="rrf: the sum of 1 / (K + rank) (default: 60)")
-    add("--most", type=whole(), default=1000, metavar="N", help="documents a topic (default: %(default)s)")
+    add("--rrf-k", type=number(), metavar="C", help="rrf: the sum of 1 / (C + rank) (default: 60)")
+    add_top(add)
     add("--tag", metavar="NAME", help="the fused run's name (default: the method)")
-    lists(add, None, "the whole list")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
+    add_lists(add, None, "the whole list")
+    add_output(add)
 
 
 def _number(text: str, what: str) -> float:
@@ -59,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
     """Fuse and write."""
     if args.norm is not None and args.method not in BY_SCORE:
         raise AmbleError(f"--norm goes with {', '.join(BY_SCORE)}: {args.method} looks at ranks")
-    if args.k is not None and args.method != "rrf":
-        raise AmbleError("--k goes with rrf")
+    if args.rrf_k is not None and args.method != "rrf":
+        raise AmbleError("--rrf-k goes with rrf")
     if len(args.runs) < 2:
         raise AmbleError(f"{len(args.runs)} run, expected at least two to fuse")
     weights = _weights(args.weights)
@@ -73,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
         args.method,
         norm=args.norm or "minmax",
         weights=weights,
-        k=60.0 if args.k is None else args.k,
-        most=args.most,
+        k=60.0 if args.rrf_k is None else args.rrf_k,
+        most=args.top,
         name=args.tag,
         **lists_of(args),
     )

@@ -75,5 +75,5 @@ def _words(path: str | None) -> bool | list[str]:
 
     words = [word for _, line in numbered_lines(path) for word in line.split()]
     if not words:
-        raise AmbleError(f"{path}: empty, expected words; none is said by --stopwords none")
+        raise AmbleError(f"{path}: empty, expected words; --stopwords none leaves out no words")
     return words

@@ -3,7 +3,7 @@ what orders of judging cost.
 
 amble judge sheet     pool.txt -o sheet.html --grades 0,1,2     # for a browser; .csv for a spreadsheet
 amble judge back      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
-amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # asks here, in the order that learns; go on at any time
+amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # in this terminal, in an adaptive order; resumable
 amble judge agreement first.txt second.txt                      # Cohen's kappa, Krippendorff's alpha, overlap
 amble judge uniques   qrels.txt *.run --depth 100               # relevant documents that one run alone has
 amble judge effort    qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
@@ -16,21 +16,29 @@ import sys
 import warnings
 from typing import Any
 
-from amble.cli.commands.eval import tell_of_all, write
-from amble.cli.commands.meta import read_groups
-from amble.cli.commands.pool import lists, lists_of
-from amble.cli.options import DIGITS, SEED, number, whole
+from amble.cli.options import (
+    DIGITS,
+    FORMATS,
+    SEED,
+    add_lists,
+    add_output,
+    lists_of,
+    number,
+    read_groups,
+    read_numbers,
+    whole,
+)
+from amble.cli.output import tell_of_all, write
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.judging.judging_orders import ORDERS
 
 __all__ = ["arguments", "run"]
 
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 # which question an option belongs to
 _OF = {
     "grades": ("sheet", "back", "ask"),
     "texts": ("sheet", "ask"),
-    "questions": ("sheet", "ask"),
+    "topics": ("sheet", "ask"),
     "encoding": ("sheet", "ask"),
     "topic": ("sheet", "ask"),
     "all": ("sheet", "back"),
@@ -56,9 +64,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
     add("files", metavar="FILE", nargs="+", help="a pool, sheets, judgments or runs: see above")
     add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
-    add("--grades", metavar="G,…", help="sheet, back, ask: what can be said, as 0,1,2 or 0=no,1=yes (default: 0,1)")
+    add("--grades", metavar="G,…", help="sheet, back, ask: the grades, as 0,1,2 or 0=no,1=yes (default: 0,1)")
     add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
-    add("--questions", metavar="FILE", help="sheet, ask: the topics, as for amble search")
+    add("--topics", metavar="FILE", help="sheet, ask: the topics, as for amble search")
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
@@ -71,14 +79,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--unjudged", choices=("skip", "zero"), help="effort: documents nobody judged (default: skip)")
     add("--rel", type=number(), metavar="GRADE", help="the least grade that is relevant (default: 1)")
     add("--seed", type=SEED, metavar="S", help="ask, effort: same seed, same order (default: 0)")
-    lists(add, None, "100")
-    add("--format", choices=_FORMATS, help="agreement, uniques, effort (default: table)")
+    add_lists(add, None, "100")
+    add("--format", choices=FORMATS, help="agreement, uniques, effort (default: table)")
     add("--digits", type=DIGITS, metavar="N", help="decimals (default: 4)")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
+    add_output(add)
 
 
-def _say(args: argparse.Namespace, text: str) -> None:
+def _note(args: argparse.Namespace, text: str) -> None:
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {text}", file=sys.stderr)
 
@@ -106,7 +113,7 @@ def _sheet(args: argparse.Namespace) -> None:
         form,
         grades=args.grades or "0,1",
         texts=read_texts(args.texts, args.encoding) if args.texts else None,
-        questions=read_questions(args.questions, args.encoding) if args.questions else None,
+        questions=read_questions(args.topics, args.encoding) if args.topics else None,
         topics=args.topic,
         everything=bool(args.all),
     )
@@ -118,7 +125,7 @@ def _back(args: argparse.Namespace) -> None:
 
     found = read_sheets(args.files, args.pool, grades=args.grades or "0,1", everything=bool(args.all))
     write(found.text(), args.output)
-    _say(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
+    _note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
 
 
 def _agreement(args: argparse.Namespace) -> None:
@@ -146,7 +153,6 @@ def _uniques(args: argparse.Namespace) -> None:
 
 
 def _effort(args: argparse.Namespace) -> None:
-    from amble.cli.commands.meta import numbers
     from amble.io.trec import read_qrels, read_runs
     from amble.judging.judging_cost import judging_effort
     from amble.judging.pooling import pool
@@ -154,7 +160,7 @@ def _effort(args: argparse.Namespace) -> None:
 
     qrels, runs = _qrels_and_runs(args)
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
-    targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else numbers(args.found, "--found", float)
+    targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else read_numbers(args.found, "--found", float)
     known = read_qrels(qrels, max_line=args.max_line)
     made = pool(
         read_runs(*runs, max_line=args.max_line),
@@ -188,7 +194,7 @@ def _ask(args: argparse.Namespace) -> None:
         order=args.order or "mtf",
         grades=args.grades or "0,1",
         texts=args.texts,
-        questions=args.questions,
+        questions=args.topics,
         encoding=args.encoding,
         topics=args.topic,
         budget=args.budget,
@@ -196,7 +202,7 @@ def _ask(args: argparse.Namespace) -> None:
         seed=args.seed or 0,
         lists=lists_of(args) | {"depth": 100 if args.depth is None else args.depth},
     )
-    _say(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
+    _note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
 
 
 def _rel(args: argparse.Namespace) -> float:

@@ -1,4 +1,4 @@
-"""Show the measures: who their user is, what they ask, their parameters, formula and reference.
+"""Show the measures: their users, questions, parameters, formulas and references.
 
 amble list                  all of them, a line each
 amble list --family cwl     those of a family, a line each
@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from amble.cli.options import add_plugins
+from amble.cli.output import load_plugins
 from amble.errors import AmbleError
 
 _FAMILIES = {
@@ -35,18 +37,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
     parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
     parser.add_argument("--bib", action="store_true", help="the BibTeX of their references")
-    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+    add_plugins(parser.add_argument)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show them."""
     from amble.measures import REGISTRY, parse
 
-    if args.plugin:
-        from amble.cli.commands.eval import load_plugin
-
-        for path in args.plugin:
-            load_plugin(path)
+    load_plugins(args)
     chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
     if args.family is not None:
         known = families(chosen)
@@ -78,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-# ---- what is said of a measure
+# ---- the facts of a measure
 
 
 def families(chosen: list[Any]) -> dict[str, list[Any]]:
@@ -164,7 +162,7 @@ def _lines(chosen: list[Any]) -> str:
         out.append(f"{title(family)} ({family})")
         out += [f"  {d.name:<{width}}  {d.formula or d.story}" for d in members]
         out.append("")
-    out.append("amble list NAME tells more.")
+    out.append("amble list NAME shows more.")
     return "\n".join(out)
 
 
@@ -201,7 +199,7 @@ def entry(d: Any, level: int = 3) -> list[str]:
 
 def markdown(chosen: list[Any]) -> str:
     """The measures as one page, a heading a family."""
-    out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be said."]
+    out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be given."]
     for family, members in families(chosen).items():
         out += ["", f"## {title(family)}"]
         for d in members:

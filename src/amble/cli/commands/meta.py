@@ -2,7 +2,7 @@
 
 amble meta tau       qrels.txt *.run -m AP nDCG@10 RR     # correlation of their rankings of the runs
 amble meta agreement qrels.txt *.run -m AP nDCG@10 RR     # do they find the same significant differences?
-amble meta power     qrels.txt *.run --test tukey         # how many pairs of runs does each tell apart?
+amble meta power     qrels.txt *.run --test tukey         # between how many pairs of runs does each find a difference?
 amble meta swaps     qrels.txt *.run                      # how often would other topics turn a comparison round?
 amble meta pool      qrels.txt *.run --plot pool.svg      # scores and rankings with fewer judgments
 amble meta topics    qrels.txt *.run                      # how many topics does an experiment need?
@@ -15,23 +15,28 @@ import os
 import sys
 from typing import Any
 
-from amble.cli.commands.eval import (
-    alignment,
+from amble.cli.options import (
+    FORMATS,
+    SEED,
+    SHARE,
+    add_alignment,
+    add_inputs,
+    add_scored,
+    add_threads,
+    add_undefined,
     alignment_of,
-    facts,
-    inputs,
-    load_plugins,
-    outputs,
+    number,
     prepare,
+    read_groups,
+    read_numbers,
     wanted,
-    write,
+    whole,
 )
-from amble.cli.options import SEED, SHARE, THREADS, number, read_number, read_whole, whole
+from amble.cli.output import load_plugins, provenance, write
 from amble.errors import AmbleError
 
-__all__ = ["arguments", "numbers", "prepare", "read_groups", "run"]
+__all__ = ["arguments", "prepare", "run"]
 
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
 # which question an option belongs to; those not named here go with all of them
 _OF = {
     "statistic": ("tau",),
@@ -40,7 +45,7 @@ _OF = {
     "confidence": ("tau", "pool"),
     "test": ("agreement", "power"),
     "alpha": ("agreement", "power", "swaps", "topics"),
-    "repeats": ("tau", "agreement", "power", "swaps", "pool"),
+    "rounds": ("tau", "agreement", "power", "swaps", "pool"),
     "curve": ("power", "swaps"),
     "sizes": ("swaps",),
     "bin_width": ("swaps",),
@@ -58,19 +63,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
-    inputs(add)
+    add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help="the measures to compare (default: those of eval)")
-    add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant")
-    alignment(add)
-    add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read and compute (default: as many as pay)")
+    add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
+    add_alignment(add)
+    add_undefined(add)
+    add_threads(add, "read and compute")
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
     add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
-    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the intervals and bands (default: 0.95)")
+    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the confidence intervals (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
     add("--alpha", type=SHARE, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
-    add("--repeats", type=whole(), metavar="N", help="random draws (default: 1000; swaps 100, pool 30)")
+    add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
     add("--curve", action="store_true", default=None, help="power, swaps: the whole curve instead of a row a measure")
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
     add("--bin-width", type=number(0, above=True), metavar="W", help="swaps: of bins of differences (default: 0.01)")
@@ -81,27 +86,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--differences", metavar="D,D,…", help="topics: differences to find (default: 0.02,0.05,0.1)")
     add("--widths", metavar="W,W,…", help="topics: widths of intervals (default: 0.05,0.1)")
     add("--power", type=SHARE, metavar="P", help="topics: the probability to find a difference (default: 0.8)")
-    add("--seed", type=SEED, default=0, metavar="N", help="same seed, same answer (default: %(default)s)")
+    add("--seed", type=SEED, default=0, metavar="S", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: %(default)s)")
-    outputs(add)
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: %(default)s)")
+    add_scored(add)
     parser.set_defaults(trec=False, cwl=False)
 
 
-def numbers(text: str, option: str, kind: type) -> list[Any]:
-    """Read numbers with commas between."""
-    out = []
-    for word in text.split(","):
-        try:
-            out.append(read_whole(word) if kind is int else read_number(word))
-        except ValueError:
-            what = "whole numbers" if kind is int else "numbers"
-            raise AmbleError(f"{option}: found {word!r}, expected {what} with commas between") from None
-    return out
-
-
 def _options(args: argparse.Namespace, **names: str) -> dict[str, Any]:
-    """What was said of some options, by the names the functions give them; what was not said is left to them."""
+    """The options that were given, by the names of the functions' parameters."""
     return {ours: getattr(args, theirs) for theirs, ours in names.items() if getattr(args, theirs) is not None}
 
 
@@ -109,7 +102,7 @@ def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any
     from amble.metaevaluation import correlations
     from amble.reporting.charts.line_charts import square_chart
 
-    options = _options(args, statistic="statistic", resample="resample", confidence="confidence", repeats="rounds")
+    options = _options(args, statistic="statistic", resample="resample", confidence="confidence", rounds="rounds")
     if options.get("resample") == "none" or args.matrix:
         options["resample"] = None
     found = correlations(scores, **options, **common)
@@ -121,7 +114,7 @@ def _agreement(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[An
     from amble.metaevaluation import agreement
     from amble.reporting.charts.line_charts import square_chart
 
-    found = agreement(scores, **_options(args, test="test", alpha="alpha", repeats="rounds"), **common)
+    found = agreement(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
     title = "class agreement on significance, 2 SSA / (2 SSA + SN + NS)"
     return found.table(digits=args.digits), lambda: square_chart(found.measures, found.significant, title)
 
@@ -130,7 +123,7 @@ def _power(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     from amble.metaevaluation import discriminative_power
     from amble.reporting.charts.line_charts import Panel, lines_chart
 
-    found = discriminative_power(scores, **_options(args, test="test", alpha="alpha", repeats="rounds"), **common)
+    found = discriminative_power(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
     table = found.curve(digits=args.digits) if args.curve else found.table(digits=args.digits)
     title = "pairs of runs, sorted by level"
     panels = [Panel(f"achieved significance level ({found.test})", "level")]
@@ -141,9 +134,9 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     from amble.metaevaluation import swap_rates
     from amble.reporting.charts.line_charts import Panel, lines_chart
 
-    options = _options(args, repeats="rounds", bin_width="width")
+    options = _options(args, rounds="rounds", bin_width="width")
     if args.sizes is not None:
-        options["sizes"] = numbers(args.sizes, "--sizes", int)
+        options["sizes"] = read_numbers(args.sizes, "--sizes", int)
     found = swap_rates(scores, **options, **common)
     alpha = 0.05 if args.alpha is None else args.alpha
     table = found.curve(digits=args.digits) if args.curve else found.table(alpha=alpha, digits=args.digits)
@@ -158,7 +151,7 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     options = _options(args, alpha="alpha", power="power")
     for name in ("differences", "widths"):
         if getattr(args, name) is not None:
-            options[name] = numbers(getattr(args, name), f"--{name}", float)
+            options[name] = read_numbers(getattr(args, name), f"--{name}", float)
     table = topics_needed(scores, digits=args.digits, **options)
 
     def chart() -> Any:
@@ -173,26 +166,6 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     return table, chart
 
 
-def read_groups(text: str, runs: tuple[str, ...]) -> Any:
-    """Groups of runs: by the first letters of their names, or from a file of lines `run group`."""
-    from amble.metaevaluation import groups_by_prefix
-
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return groups_by_prefix(runs, int(text))
-    groups: dict[str, list[str]] = {}
-    try:
-        with open(text, encoding="utf-8", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
-                words = line.split()
-                if len(words) == 2:
-                    groups.setdefault(words[1], []).append(words[0])
-                elif words:
-                    raise AmbleError(f"{text}:{number}: found {len(words)} columns, expected 2: run group")
-    except OSError as error:
-        raise AmbleError(f"{text}: {error.strerror}; --groups takes a number of letters or a file") from None
-    return groups
-
-
 def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import leave_out, pool_effect
     from amble.reporting.charts.line_charts import Panel, lines_chart
@@ -202,9 +175,9 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     if args.group_depth is not None and args.groups is None:
         raise AmbleError("--group-depth goes with --groups")
     for cut in ("groups", "pool_depths"):  # nothing random there
-        for name in ("repeats", "confidence"):
+        for name in ("rounds", "confidence"):
             if getattr(args, cut) is not None and getattr(args, name) is not None:
-                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is drawn at random")
+                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is random")
     rankings = scores.rankings
     common["undefined"] = args.undefined
     rel = {} if args.rel is None else {"rel": args.rel}
@@ -215,11 +188,11 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
         groups = read_groups(args.groups, rankings.runs)
         out = leave_out(rankings, scores.parsed, groups, **_options(args, group_depth="depth"), **rel, **common)
         return out.table(digits=args.digits), None
-    options = _options(args, repeats="rounds")
+    options = _options(args, rounds="rounds")
     if args.rates is not None:
-        options["rates"] = numbers(args.rates, "--rates", float)
+        options["rates"] = read_numbers(args.rates, "--rates", float)
     if args.pool_depths is not None:
-        options["depths"] = numbers(args.pool_depths, "--pool-depths", int)
+        options["depths"] = read_numbers(args.pool_depths, "--pool-depths", int)
     found = pool_effect(rankings, scores.parsed, **options, **rel, **common)
     confidence = 0.95 if args.confidence is None else args.confidence
     table = found.table(digits=args.digits, confidence=confidence)
@@ -269,7 +242,7 @@ def run(args: argparse.Namespace) -> int:
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}
         files = [args.qrels, *args.runs]
-        table.facts = facts(scores.rankings, measures, files, more) | {"question": args.question}
+        table.facts = provenance(scores.rankings, measures, files, more) | {"question": args.question}
     write(table.render(args.format), args.output)
     if args.plot:
         from amble.reporting.charts.chart import save

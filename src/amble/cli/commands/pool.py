@@ -13,38 +13,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from amble.cli.commands.eval import longest_line, write
-from amble.cli.options import SEED, THREADS, number, read_number, read_whole, whole
+from amble.cli.options import FORMATS, SEED, add_lists, add_output, lists_of, number, read_number, read_whole
+from amble.cli.output import write
 from amble.errors import AmbleError
 from amble.judging.judging_orders import ORDERS
 
-__all__ = ["arguments", "lists", "run"]
+__all__ = ["arguments", "run"]
 
-_FORMATS = ("qrels", "strata", "table", "tsv", "csv", "json", "latex", "html")
-
-
-def lists(add: Callable[..., Any], depth: int | None, usual: str = "%(default)s") -> None:
-    """Declare how the lists of runs are read, for this command and others that look at all documents."""
-    add("--depth", type=whole(), default=depth, metavar="K", help=f"look no further than rank K (default: {usual})")
-    add("--ties", choices=("docno", "rank", "file"), default="docno", help="equal scores (default: %(default)s)")
-    add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
-    longest_line(add)
-
-
-def lists_of(args: argparse.Namespace) -> dict[str, Any]:
-    """What `lists` was given."""
-    return {key: getattr(args, key) for key in ("depth", "ties", "duplicates", "threads")}
+_FORMATS = ("qrels", "strata", *FORMATS)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
-    lists(add, 100)
+    add_lists(add, 100)
     add(
         "--qrels",
         metavar="QRELS",
@@ -56,8 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--strata", metavar="K:RATE,…", help="judge a share by best rank: 10:1,100:0.1")
     add("--seed", type=SEED, default=0, metavar="S", help="of samples and orders (default: %(default)s)")
     add("--format", choices=_FORMATS, default="qrels", help="qrels, strata (for xinfAP), or a table with contributors")
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
-    add("--quiet", action="store_true", help="no summary on standard error")
+    add_output(add)
 
 
 def _strata(text: str) -> list[tuple[int, float]]:

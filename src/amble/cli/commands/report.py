@@ -5,7 +5,7 @@
   amble report --config report.toml
   amble report qrels.txt old.run new.run --baseline old.run --fail-if nDCG@10   # exit code 3 if it drops
 
-The page is one file with everything inside; it asks the network for nothing. With --fail-if, runs significantly
+The page is one file with everything inside; it needs no network. With --fail-if, runs significantly
 worse than the baseline are named, a line each, and the exit code is 3.
 """
 
@@ -17,10 +17,26 @@ import shlex
 import sys
 from typing import Any
 
-from amble.cli.commands.compare import CORRECTIONS, TESTS, baseline_of
-from amble.cli.commands.eval import alignment, alignment_of, facts, heed_unjudged, load_plugins, prepare, wanted
-from amble.cli.inputs import keep_inputs
-from amble.cli.options import SEED, SHARE, THREADS, whole
+from amble.cli.options import (
+    CORRECTIONS,
+    SEED,
+    SHARE,
+    TESTS,
+    THREADS,
+    TIES,
+    add_alignment,
+    add_plugins,
+    add_tests,
+    add_threads,
+    add_undefined,
+    alignment_of,
+    baseline_of,
+    heed_unjudged,
+    prepare,
+    wanted,
+    whole,
+)
+from amble.cli.output import keep_inputs, load_plugins, provenance
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 
@@ -65,7 +81,7 @@ _CHOICES = {
     "test": TESTS,
     "correction": CORRECTIONS,
     "missing": ("zero", "skip"),
-    "ties": ("docno", "rank", "file", "expected"),
+    "ties": TIES,
     "unjudged": ("zero", "condense"),
     "duplicates": ("error", "best"),
     "undefined": ("zero", "skip"),
@@ -82,27 +98,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--title", metavar="TEXT", help="what stands above the page")
     add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
     add("--test", choices=TESTS, help="of differences (default: t)")
-    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
-    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+    add_tests(add)
     add(
         "--systems",
         type=whole(),
         metavar="N",
         help="runs shown in detail: distributions, dominance, documents (default: 16)",
     )
-    alignment(add)
-    add("--undefined", choices=("zero", "skip"), help="topics without a relevant document")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
+    add_alignment(add)
+    add_undefined(add)
+    add_threads(add)
     add("--fail-if", metavar="GATE", action="append", help="MEASURE, or 'MEASURE drops by X': exit code 3 if it does")
     add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
     add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
     add("--chart-format", choices=_FORMATS, action="append", help="of these files; may be given again (default: svg)")
     add("--latex", metavar="FILE", help="the leaderboard, too, as a table for a paper, with marks of significance")
-    add("--plugin", metavar="FILE", action="append", help="Python file that declares measures of your own")
+    add_plugins(add)
     add("--quiet", action="store_true", help="no summary on standard error")
-    parser.set_defaults(ties=None, unjudged=None, duplicates=None)
+    parser.set_defaults(ties=None, unjudged=None, duplicates=None, undefined=None, plugin=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -116,14 +129,14 @@ def run(args: argparse.Namespace) -> int:
     from amble.reporting.leaderboard import two_sided_design
     from amble.reporting.page import report
 
-    asked = two_sided_design(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
+    design = two_sided_design(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
     gates = [parse_gate(text) for text in args.fail_if]
     measures = parse_measures(_wanted(args))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
         args.baseline = baseline_of(scores, args)
-        asked = asked._replace(baseline=args.baseline)
+        design = design._replace(baseline=args.baseline)
     made = report(
         scores,
         baseline=args.baseline,
@@ -136,10 +149,10 @@ def run(args: argparse.Namespace) -> int:
         title=args.title,
         command=_command(args),
         config=_config(args, [m.label for m in measures]),
-        files=facts(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
+        files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
     )
     _write(made, args)  # whatever the gates say, or cannot say
-    outcome = pass_through(scores, gates, asked) if gates else None
+    outcome = pass_through(scores, gates, design) if gates else None
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
     for doubt in outcome.doubts if outcome else ():
@@ -154,27 +167,27 @@ def _fill(args: argparse.Namespace) -> None:
     """What the command line leaves open is taken from the file of options, else as usual."""
     from amble.reporting.options import read_config
 
-    args.said = {option for option in _USUAL if getattr(args, option) is not None}
+    args.given = {option for option in _USUAL if getattr(args, option) is not None}
     args.named = args.qrels is not None
-    said = read_config(args.config) if args.config is not None else {}
+    config = read_config(args.config) if args.config is not None else {}
     for option, choices in _CHOICES.items():
-        given = said.get(_USUAL[option][0])
+        given = config.get(_USUAL[option][0])
         if given is not None and given not in choices:
             raise AmbleError(f"{args.config}: {option} = {given!r}, expected one of {', '.join(choices)}")
     for option, read in _NUMBERS.items():
-        if option in said:
+        if option in config:
             try:
-                read(str(said[option]))
+                read(str(config[option]))
             except argparse.ArgumentTypeError as error:
                 raise AmbleError(f"{args.config}: {option}: {error}") from None
-    for given in said.get("chart-format", ()):
+    for given in config.get("chart-format", ()):
         if given not in _FORMATS:
             raise AmbleError(f"{args.config}: chart-format = {given!r}, expected one of {', '.join(_FORMATS)}")
     for option, (key, usual) in _USUAL.items():
         if getattr(args, option) is None:
-            setattr(args, option, said.get(key, usual))
+            setattr(args, option, config.get(key, usual))
     if args.qrels is None:
-        args.qrels, args.runs = said.get("qrels"), said.get("runs", [])
+        args.qrels, args.runs = config.get("qrels"), config.get("runs", [])
     if args.qrels is None or not args.runs:
         lacks = "judgments" if args.qrels is None else "runs"
         raise AmbleError(f"no {lacks}: expected QRELS RUN…, or --config with qrels and runs")
@@ -206,7 +219,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _wanted(args: argparse.Namespace) -> list[Any]:
-    """The measures asked for, or the usual ones."""
+    """The measures of -m, or the usual ones."""
     chosen = argparse.Namespace(measure=args.measure, trec=False, cwl=False, ties=args.ties, rel=None)
     if not chosen.measure:
         chosen.measure = [_TIED if args.ties == "expected" else _DEFAULT]
@@ -236,23 +249,23 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command as it could be given again."""
-    said = "amble report"
+    words = "amble report"
     if args.named:
         many = len(args.runs) > _FEW
-        said += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
+        words += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
     if args.config is not None:
-        said += f" --config {shlex.quote(args.config)}"
+        words += f" --config {shlex.quote(args.config)}"
     for option, (_, usual) in _USUAL.items():
         value = getattr(args, option)
         if option == "output" or value is None or (value == usual and args.config is None):
             continue
-        if args.config is not None and option not in args.said:
-            continue  # the file says it
+        if args.config is not None and option not in args.given:
+            continue  # it stands in the file
         name = option.replace("_", "-")
         for one in value if isinstance(value, list) else [value]:
-            said += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
-    there = args.config is not None and "output" not in args.said
-    return said if there else f"{said} -o {shlex.quote(args.output)}"
+            words += f" --{name}" if one is True else f" --{name} {shlex.quote(str(one))}"
+    there = args.config is not None and "output" not in args.given
+    return words if there else f"{words} -o {shlex.quote(args.output)}"
 
 
 def _config(args: argparse.Namespace, measures: list[str]) -> str:

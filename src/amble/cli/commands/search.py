@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import Any
 
-from amble.cli.options import whole
+from amble.cli.options import add_top, add_topic_reading, topic_reading_of
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,24 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "topics", metavar="TOPICS", help="<top>, <topic>, JSON lines, .I 1 with .W, or an id, a tab and text; irds:NAME"
     )
     add("--scorer", default="bm25", metavar="S", help="jaccard, logtf, tfidf, cosine, bm25 or lm (default: bm25)")
-    add("-k", type=whole(), default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)")
+    add_top(add)
     add("-o", "--output", metavar="RUN", help="write there instead of to standard output")
-    add("--tag", metavar="T", help="what to call the run (default: the scorer's name)")
-    reading(add)
+    add("--tag", metavar="NAME", help="what to call the run (default: the scorer's name)")
+    add_topic_reading(add)
     add("--quiet", action="store_true", help="no summary on standard error")
-
-
-def reading(add: Callable[..., Any]) -> None:
-    """Declare how topics are read."""
-    add("--fields", nargs="+", default=["title"], metavar="NAME", help="title, description, narrative (default: title)")
-    add("--lang", metavar="L", help="which language, of topics in several")
-    add("--renumber", action="store_true", help="number topics 1, 2, 3... by their place, as Cranfield's judgments do")
-    add("--encoding", metavar="CODE", help="of the topics (default: utf-8, or what an XML declaration says)")
-
-
-def reading_of(args: argparse.Namespace) -> dict[str, Any]:
-    """What `reading` was given, for `read_topics`."""
-    return {key: getattr(args, key) for key in ("fields", "lang", "renumber", "encoding")}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +39,9 @@ def run(args: argparse.Namespace) -> int:
 
     progress = Progress("searching")
     try:
-        hits = search(args.index, args.topics, args.scorer, args.k, tag=args.tag, progress=progress, **reading_of(args))
+        hits = search(
+            args.index, args.topics, args.scorer, args.top, tag=args.tag, progress=progress, **topic_reading_of(args)
+        )
     finally:
         progress.close()
     if args.output is not None:

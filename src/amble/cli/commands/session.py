@@ -15,26 +15,24 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
-from amble.cli.commands.eval import Add, alignment, facts, load_plugins, outputs, prepare, tell_of_all, write
-from amble.cli.options import THREADS
+from amble.cli.options import (
+    FORMATS,
+    add_alignment,
+    add_scored,
+    add_sessions,
+    add_threads,
+    prepare,
+    read_session_files,
+)
+from amble.cli.output import load_plugins, provenance, tell_audit, tell_of_all, write
 from amble.errors import AmbleError
 
-__all__ = ["arguments", "prepare", "read", "run", "session_options", "tell"]
+__all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "MsM sDCG sRBP"
 _DEFAULT_USERS = "MsM sRBP"
-_FORMATS = ("table", "tsv", "csv", "json", "latex", "html")
-_OF_RUNS = ("depth", "missing", "ties", "unjudged", "duplicates", "threads", "max_line")
-_USUAL = {"ties": "docno", "unjudged": "zero", "duplicates": "error"}
-
-
-def session_options(add: Add) -> None:
-    """Declare how sessions are read, for this command and others that score them."""
-    add("--layout", choices=("table", "json", "xml", "dd"), help="of the sessions (default: by how the file begins)")
-    add("--repeats", choices=("every", "once"), default="every", help="a document shown again in its session counts")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,30 +48,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"what to measure (default: {_DEFAULT}; with --effort {_DEFAULT_USERS})",
     )
     add("-q", "--by-session", action="store_true", help="a score for each session, too")
-    add("--format", choices=_FORMATS, default="table", help="how to write it (default: table)")
+    add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over sessions)")
     add(
         "--effort",
         action="store_true",
         help="what each measure's user does instead of scores: queries, documents, gain",
     )
-    session_options(add)
-    alignment(add, ties=("docno", "rank", "file"))
+    add_sessions(add)
+    add_alignment(add, ties=("docno", "rank", "file"))
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
-    add("--threads", type=THREADS, metavar="N", help="how many threads read (default: as many as pay)")
-    outputs(add)
-
-
-def read(files: Sequence[str], args: argparse.Namespace) -> Any:
-    """Read sessions from files, the first of which may be judgments."""
-    from amble.sessions import read_sessions
-    from amble.sessions.formats import is_json
-
-    given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
-    given |= {"score_dtype": "float32"} if args.float32 else {}
-    if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
-        return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
-    return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)
+    add_threads(add)
+    add_scored(add)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,20 +83,14 @@ def run(args: argparse.Namespace) -> int:
         if args.effort:
             for m in measures:
                 m.walk()  # refuses what is no user
-        sessions = read([args.qrels, *args.sessions], args)
+        sessions = read_session_files([args.qrels, *args.sessions], args)
         text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
     write(text, args.output)
     if not args.quiet and sys.stderr is not None:
-        tell(sessions.audit, heard)
+        tell_audit(sessions.audit, heard)
         if args.by_session:
             tell_of_all(sessions.topics, "session")
     return 0
-
-
-def tell(audit: Any, heard: Sequence[warnings.WarningMessage]) -> None:
-    """Say on standard error how files were read, and what was warned of."""
-    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
-        print(f"amble: {text}", file=sys.stderr)
 
 
 def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
@@ -130,7 +110,7 @@ def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str
             rows.append([name, over, m.label, *plain_mean(found[mine][byte_order(names)].T).tolist()])
     table = Table(["run", "session", "measure", "queries", "documents", "gain"], rows, digits=args.digits)
     if args.format == "json":
-        table.facts = facts(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})
+        table.facts = provenance(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})
     return table.render(args.format)
 
 
@@ -144,5 +124,5 @@ def _rendered(scores: Any, args: argparse.Namespace) -> str:
         table = scores.mean(digits=args.digits, intervals=args.intervals)
     if args.format == "json":
         more = {"repeats": scores.rankings.repeats}
-        table.facts = facts(scores.rankings, list(scores.parsed), [args.qrels, *args.sessions], more)
+        table.facts = provenance(scores.rankings, list(scores.parsed), [args.qrels, *args.sessions], more)
     return str(table.render(args.format))

@@ -1,11 +1,11 @@
-"""Show what a measure's user does: where she looks, when she stops, what she gains.
+"""Show what a measure's user does: how likely each rank is looked at, where reading stops, what is gained.
 
   amble user RBP
   amble user "INST(T=2)" --gains 1,0,0,1,0,1
   amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
   amble user "MP(model='GL_AD_ID')" --gains 1,0,1,1
 
-A user who wanders (MP) is shown by where she is, beside precision there.
+A Markov user, who never stops (MP), is shown by the stationary distribution, beside precision at each rank.
 Without --gains nothing on the list is relevant. Grades may be given with - or nan for an unjudged document.
 """
 
@@ -16,7 +16,8 @@ import math
 import warnings
 from typing import Any
 
-from amble.cli.options import DIGITS, number, read_number, whole
+from amble.cli.options import FORMATS, add_digits, add_plugins, number, read_number, whole
+from amble.cli.output import load_plugins
 from amble.errors import AmbleError, SimulationWarning
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -32,9 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--depth", type=whole(1, 100_000), metavar="K", help="ranks to show (default: the list, or 10; charts 100)"
     )
     parser.add_argument("--plot", metavar="FILE", help="chart of W, halting and residual: .svg, .png, .pdf or .html")
-    parser.add_argument("--format", choices=("table", "tsv", "csv", "json", "latex", "html"), default="table")
-    parser.add_argument("--digits", type=DIGITS, default=4, metavar="N", help="decimals (default: %(default)s)")
-    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="file with measures of your own")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
+    add_digits(parser.add_argument)
+    add_plugins(parser.add_argument)
 
 
 def _grades(text: str) -> list[float]:
@@ -55,11 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.measures import parse
     from amble.table import Table
 
-    if args.plugin:
-        from amble.cli.commands.eval import load_plugin
-
-        for path in args.plugin:
-            load_plugin(path)
+    load_plugins(args)
     given = None if args.gains is None else _grades(args.gains)
     grades = given or []
     depth = args.depth or (len(grades) or 10)
@@ -69,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         if m.declaration.question == "session":
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
     if any(m.declaration.question == "wander" for m in measures):
-        return _wanderers(args, measures, given, depth, context)
+        return _markov_users(args, measures, given, depth, context)
     rows: list[list[Any]] = []
     notes = []
     for m in measures:
@@ -100,18 +97,16 @@ def _plot(args: argparse.Namespace, users: dict[str, Any], depth: int) -> None:
     print(f"\nchart: {args.plot}") if args.format == "table" else None
 
 
-def _wanderers(
+def _markov_users(
     args: argparse.Namespace, measures: list[Any], given: list[float] | None, depth: int, context: dict[str, Any]
 ) -> int:
-    """Show users who wander: where they are, and precision there."""
+    """Show Markov users: their stationary distributions, and precision at each rank."""
     from amble.table import Table
 
     others = [m.label for m in measures if m.declaration.question != "wander"]
     if others:
-        raise AmbleError(
-            f"{', '.join(others)}: users who stop at a rank are shown apart from those who wander; ask for them alone"
-        )
-    # the list ends where its grades do: more ranks would be more places to wander to
+        raise AmbleError(f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind")
+    # the list ends where its grades do: more ranks would be more states of the chain
     grades = [0.0] * depth if given is None else given
     users = {m.label: m.user(grades, **context) for m in measures}
     rows: list[list[Any]] = [
@@ -124,19 +119,19 @@ def _wanderers(
     columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
     print(Table(columns, rows, digits=args.digits).render(args.format))
     if args.format == "table":
-        told = [f"{m.label}: {users[m.label].ends}{_about(m, given, context, args.digits)}" for m in measures]
-        print("\n" + "\n".join(told))
+        notes = [f"{m.label}: {users[m.label].ends}{_about(m, given, context, args.digits)}" for m in measures]
+        print("\n" + "\n".join(notes))
     if args.plot:
         _plot(args, users, min(depth, len(grades)))
     return 0
 
 
 def _about(m: Any, grades: list[float] | None, context: dict[str, Any], digits: int) -> str:
-    """What she gains on the list given."""
+    """The score on the list given, and its distribution over users."""
     if grades is None:
         return ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)  # said below
+        warnings.simplefilter("ignore", SimulationWarning)  # noted below
         distribution = m.distribution(grades, **context)
     who = "users" if distribution.users is None else f"{distribution.users:,} simulated users"
     low, high = m.interval(grades, **context)

@@ -1,0 +1,123 @@
+"""What commands write: output, provenance and notes; plugins; and that no file that is read is written over."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from amble.errors import AmbleError, MeasureError
+from amble.io.files import keep, write_whole
+
+if TYPE_CHECKING:
+    from warnings import WarningMessage
+
+__all__ = [
+    "READ",
+    "WRITTEN",
+    "keep_inputs",
+    "load_plugin",
+    "load_plugins",
+    "provenance",
+    "tell_audit",
+    "tell_of_all",
+    "write",
+]
+
+# the arguments of all commands that name files, or patterns or folders of them
+READ = (
+    *("qrels", "runs", "sessions", "logs", "collection", "index", "topics", "files", "pool", "texts"),
+    *("groups", "stopwords", "zscores", "costs", "config", "plugin"),
+)
+WRITTEN = ("output", "plot", "hasse", "latex")
+_FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`
+
+
+def _named(args: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+    given = [getattr(args, name, None) for name in names]
+    return [path for one in given for path in (one if isinstance(one, list) else [one]) if isinstance(path, str)]
+
+
+def keep_inputs(args: argparse.Namespace, *outputs: str) -> None:
+    """Refuse to write over what a command reads; ``outputs`` are files that no argument names."""
+    measures = _named(args, ("measure", "measures"))
+    fits = ["".join(found) for text in measures for found in _FITTED.findall(text)]
+    models = [name.rpartition("#")[0] for name in fits if "#" in name]  # fit.toml#walk
+    keep([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))
+
+
+def write(text: str, path: str | None) -> None:
+    """Write to standard output, or to a file that appears whole or not at all."""
+    if path is None:
+        if sys.stdout is None:
+            raise AmbleError("there is no standard output to write to")
+        sys.stdout.write(text + "\n")
+        return
+    write_whole(path, text + "\n")
+
+
+def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more: dict[str, Any]) -> dict[str, Any]:
+    """Where the numbers come from: the files, the options of `align` and others, the measures, the audit."""
+    import hashlib
+
+    from amble import __version__
+    from amble.measures.fitted_parameters import fit_files
+
+    files = []
+    for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
+    keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
+    options = {key: getattr(rankings, key) for key in keys}
+    return {
+        "amble": __version__,
+        "files": files,
+        "options": options | more,
+        "measures": {
+            m.label: {key: _plain(x) for key, x in (m.written or m).values.items()} | {"@": m.cut} for m in measures
+        },
+        "audit": rankings.audit.rows(),
+        "topics": len(rankings.topics),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:
+    """Print on standard error how files were read, and the warnings on the way, each once."""
+    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
+        print(f"amble: {text}", file=sys.stderr)
+
+
+def tell_of_all(names: Collection[str], what: str) -> None:
+    """Print on standard error that a topic or a session is called ``all``, as the mean is otherwise."""
+    if "all" in names:
+        form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"
+        print(f"amble: a {what} is called all: the mean's {what} is {form}", file=sys.stderr)
+
+
+def load_plugins(args: argparse.Namespace) -> None:
+    """Load the plugins that --plugin named."""
+    for path in args.plugin:
+        load_plugin(path)
+
+
+def load_plugin(path: str) -> None:
+    """Run a Python file that declares measures."""
+    import runpy
+
+    try:
+        runpy.run_path(path, run_name="amble_plugin")
+    except AmbleError as error:
+        raise MeasureError(f"{path}: {error}") from None
+    except OSError as error:
+        raise MeasureError(f"{path}: {error.strerror}") from None
+    except (Exception, SystemExit) as error:
+        raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None
