@@ -105,7 +105,9 @@ def _markov_users(
 
     others = [m.label for m in measures if m.declaration.question != "wander"]
     if others:
-        raise AmbleError(f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind")
+        raise AmbleError(
+            f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind"
+        )
     # the list ends where its grades do: more ranks would be more states of the chain
     grades = [0.0] * depth if given is None else given
     users = {m.label: m.user(grades, **context) for m in measures}
