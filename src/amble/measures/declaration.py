@@ -145,7 +145,7 @@ def measure(
     ----------
     name : str
         What people write.
-    question : {"order1", "order2", "total", "satisfied", "wander", "session"}, default None
+    question : {"order1", "order2", "total", "satisfied", "markov", "session"}, default None
         What is asked of the user; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or

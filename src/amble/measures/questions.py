@@ -9,6 +9,6 @@ QUESTIONS = {
     "order2": "the rate of expectations, E[t] / E[h]",
     "total": "the expected gain, E[t]",
     "satisfied": "how soon she was satisfied, E[1 / h; satisfied]",
-    "wander": "precision where she is, in the mean over her visits to relevant documents",
+    "markov": "precision where she is, in the mean over her visits to relevant documents",
     "session": "a whole session: several queries, each with its list",
 }
