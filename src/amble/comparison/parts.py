@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from amble.measures import Gains, Lists, Measure, Walk
 from amble.progress import Progress
-from amble.users.markov_scores import wandering_of
-from amble.users.walk_scores import gains_on, stroll_on
+from amble.users.markov_scores import markov_user_on
+from amble.users.walk_scores import gains_on, walk_on
 
 __all__ = ["STORIES", "kind_of_parts", "losses_without", "parts_of"]
 
@@ -37,7 +37,7 @@ STORIES = {
     "total": "gain x the probability of getting to the rank, over what the score is divided by",
     "order1": "the probability that she stops there x the rate that she then has",
     "satisfied": "the probability that she stops there / rank",
-    "wander": "the share of her visits x precision there",
+    "markov": "the share of her visits x precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",
 }
@@ -72,7 +72,7 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
     inside = rank <= by_rank.size
     out = np.zeros(hits)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    own = worth if kind_of_parts(m) in ("order1", "satisfied", "wander") else gain * worth
+    own = worth if kind_of_parts(m) in ("order1", "satisfied", "markov") else gain * worth
     out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, own, 0.0)
     return out
 
@@ -80,8 +80,8 @@ def parts_of(m: Measure, lists: Lists, i: int) -> Array | None:
 def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
     """What a gain of 1 at each rank is worth or, for one who stops at gains, what stopping at each rank is worth."""
     d = m.declaration
-    if d.question == "wander":
-        user = wandering_of(m, gains, i)
+    if d.question == "markov":
+        user = markov_user_on(m, gains, i)
         return np.asarray(user.weights * user.precision * user.scale)
     walk = m.walk_user()
     if walk is not None:
@@ -106,18 +106,18 @@ def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
 
 def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
     """For a walk: by its weights, or rank by rank where a gain is worth more or less by its size."""
-    stroll = stroll_on(walk, gains.lists, i)
+    on_list = walk_on(walk, gains.lists, i)
     y = gains_on(gains, i)
     if question == "order1" and walk.utility.separable:
-        return np.asarray(stroll.order1_weights())
-    ask = stroll.order1 if question == "order1" else stroll.total
+        return np.asarray(on_list.order1_weights())
+    ask = on_list.order1 if question == "order1" else on_list.total
     out = np.zeros(y.size)
     for k in np.flatnonzero(y).tolist():
         alone = np.zeros(y.size)
         alone[k] = y[k]
         out[k] = ask(alone) / y[k]
     if question == "order2":
-        out = out * (stroll.order2(y) / stroll.total(y)) if y.any() else out
+        out = out * (on_list.order2(y) / on_list.total(y)) if y.any() else out
     return out
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
-from amble.users.markov import Wandering
+from amble.users.markov import MarkovUserOnList
 
 __all__ = ["DEPTH", "attention"]
 
@@ -41,8 +41,8 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
                 continue
             n += 1
             weights += _first(user.weights, depth)
-            wanders = isinstance(user, Wandering)
-            if isinstance(user, Wandering):
+            wanders = isinstance(user, MarkovUserOnList)
+            if isinstance(user, MarkovUserOnList):
                 ends = user.ends
             else:
                 visits += _first(user.visits, depth)

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     for m in measures:
         if m.declaration.question == "session":
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
-    if any(m.declaration.question == "wander" for m in measures):
+    if any(m.declaration.question == "markov" for m in measures):
         return _wanderers(args, measures, given, depth, context)
     rows: list[list[Any]] = []
     notes = []
@@ -106,7 +106,7 @@ def _wanderers(
     """Show users who wander: where they are, and precision there."""
     from amble.table import Table
 
-    others = [m.label for m in measures if m.declaration.question != "wander"]
+    others = [m.label for m in measures if m.declaration.question != "markov"]
     if others:
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from those who wander; ask for them alone"
