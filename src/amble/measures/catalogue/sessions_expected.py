@@ -47,7 +47,7 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 
 def _looks(n: int, d: float) -> Array:
-    """The probability to look at 0, 1, ..., n documents of a list; ranks that are practically never reached are left out."""
+    """The probability to look at 0, 1, ..., n documents of a list; ranks that are hardly ever reached are left out."""
     n = min(n, 1 + math.ceil(math.log(_NOBODY) / math.log(d)))
     if n == 0:
         return np.ones(1)
