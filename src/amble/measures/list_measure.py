@@ -263,7 +263,7 @@ class Measure:
         if not isinstance(user, Walk):
             return None
         if d.norm is not None or d.question == "satisfied":
-            raise MeasureError(f"{self.name}: a walk has the question order1, order2 or total, and no norm")
+            raise MeasureError(f"{self.name}: a walk has no norm, and the question order1, order2 or total")
         return user
 
     def _own(self) -> Iterable[str]:
