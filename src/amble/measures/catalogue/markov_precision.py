@@ -126,7 +126,7 @@ def markov_precision(
         "instead of model: transition probabilities fitted to what people did; she never goes below the last of them",
     ] = None,
 ) -> MarkovUser:
-    """She wanders over the list, back and forth, and at each relevant document she asks for precision.
+    """She moves over the list, back and forth, and at each relevant document she asks for precision.
 
     The score is the mean over her visits to relevant documents, in the long run, as she never stops; or over as many as
     steps says, and then she stops. With no relevant document it is 0.
