@@ -6,12 +6,12 @@ Two parts, both in memory and in this process, the contenders taken in turn; wal
   M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has it.
   What P@H takes more than RBP are its weights; they are measured by themselves, too, and for users who hardly ever
   stop.
-* ``crowd``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain
+* ``simulation``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain
   vectorised NumPy program as one would write it (one draw for all who still walk, visits counted in a table). A
   user-step is one visit of one user to one document of one list. "each list by itself" walks every list anew; "shared"
   walks once for all lists, as amble does where nobody looks at the grades, and its visits are counted for every list.
 
-Run ``python benchmarks/bench_walk.py [DIR] [--only exact crowd] [--rounds N]``.
+Run ``python benchmarks/bench_walk.py [DIR] [--only exact simulation] [--rounds N]``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ import workload
 import amble
 from amble.measures import Lists
 from amble.native import plain_walker as _walker_py
-from amble.users import simulation as crowd
+from amble.users import simulation
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
 USERS = 100_000
 WALK = "PH(p=0.5,q=0.25,loss=0.25)"
-SECTIONS = ("exact", "crowd")
+SECTIONS = ("exact", "simulation")
 
 
 def best(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, tuple[float, float]]:
@@ -130,24 +130,24 @@ def simulated(folder: Path, rounds: int) -> None:
         hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
         y[gains.position[hits] - 1] = gains.gain[hits]
         dense.append(y)
-    stroll = Walk(0.5, 0.25, utility=Utility(0.25)).over(dense[0].size)
+    on_list = Walk(0.5, 0.25, utility=Utility(0.25)).over(dense[0].size)
     steps = 0
 
     def walk(walker: object, ys: list[np.ndarray]) -> Callable[[], object]:
         def go() -> None:
             nonlocal steps
-            kept, crowd.walker = crowd.walker, walker
+            kept, simulation.walker = simulation.walker, walker
             try:
-                steps = sum(int(h.sum()) for _, h in crowd.strolls(stroll, ys, users=USERS, seed=1))
+                steps = sum(int(h.sum()) for _, h in simulation.simulated_walks(on_list, ys, users=USERS, seed=1))
             finally:
-                crowd.walker = kept
+                simulation.walker = kept
 
         return go
 
     contenders: dict[str, Callable[[], object]] = {}
     count: dict[str, int] = {}
     few = 5  # lists for those who take long; scaled
-    modules = {"plain twin": _walker_py} | ({"C": crowd.walker} if crowd.compiled() else {})
+    modules = {"plain twin": _walker_py} | ({"C": simulation.walker} if simulation.compiled() else {})
     for name, walker in modules.items():
         number = lists.n if name == "C" else few
         ones = [walk(walker, [y]) for y in dense[:number]]
@@ -155,7 +155,7 @@ def simulated(folder: Path, rounds: int) -> None:
         count[f"{name}, each list by itself"] = number
         contenders[f"{name}, shared"] = walk(walker, dense)
         count[f"{name}, shared"] = lists.n
-    p, q = stroll.forward, stroll.back
+    p, q = on_list.forward, on_list.back
     contenders["plain NumPy, each list by itself"] = lambda: [plain(p, q, y, 0.25, USERS, 1) for y in dense[:few]]
     count["plain NumPy, each list by itself"] = few
     times = best(contenders, rounds)
@@ -169,7 +169,7 @@ def simulated(folder: Path, rounds: int) -> None:
             f"  {name:36s} {rate:9.1f} million user-steps / s and core   {rate / slowest:6.1f} x plain NumPy"
             f"   {wall:7.2f} s in all{scaled}"
         )
-    if not crowd.compiled():
+    if not simulation.compiled():
         print("  the C walker is not there")
 
 
@@ -184,7 +184,7 @@ def main() -> None:
     print(f"amble {amble.__version__}, numpy {np.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} cores")
     if "exact" in args.only:
         exact(args.folder, args.rounds)
-    if "crowd" in args.only:
+    if "simulation" in args.only:
         simulated(args.folder, max(2, args.rounds - 2))
     print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 

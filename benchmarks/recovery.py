@@ -39,7 +39,7 @@ from amble.logs.dwell_times import fit_times
 from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
 from amble.measures.fitted_parameters import resampled
 from amble.users.fitted import Fitted, FittedModel, Origin
-from amble.users.markov import Wander
+from amble.users.markov import MarkovUser
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator
@@ -153,14 +153,14 @@ def wanderer() -> User:
             "times-censored mu": rates,
         },
         {
-            f"MP(user='{FIT}')": Wander(matrix=probabilities).over(GRADES[:n]).score,
-            f"MP(rates='{FIT}',user='{FIT}')": Wander(matrix=probabilities, rates=rates).over(GRADES[:n]).score,
+            f"MP(user='{FIT}')": MarkovUser(matrix=probabilities).over(GRADES[:n]).score,
+            f"MP(rates='{FIT}',user='{FIT}')": MarkovUser(matrix=probabilities, rates=rates).over(GRADES[:n]).score,
         },
     )
 
 
 USERS = {
-    "walk": walker, "walk-rank": walker_by_rank, "rbp": rbp, "insq": insq, "inst": inst, "wander": wanderer,
+    "walk": walker, "walk-rank": walker_by_rank, "rbp": rbp, "insq": insq, "inst": inst, "markov": wanderer,
 }  # fmt: skip
 
 

@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 
 import amble
 from amble import metaevaluation as meta
-from amble.measures import Lists, Wander
-from amble.users.balance import share
-from amble.users.invariant import occupied
+from amble.measures import Lists, MarkovUser
 from amble.users.markov_models import PUBLISHED, Model
+from amble.users.stationary import from_logs, mean_occupation
 
 Array = NDArray[np.float64]
 
@@ -126,18 +125,18 @@ def steps(rankings: amble.Rankings, _: Figures) -> None:
     for name in PUBLISHED:
         if name == "LO_AD_LID":  # the same chain as LO_AD_ID
             continue
-        user, users = Wander(name), {start: Wander(name, start=start) for start in ("first", "uniform")}
+        user, users = MarkovUser(name), {start: MarkovUser(name, start=start) for start in ("first", "uniform")}
         long = amble.parse(measure(name)).scores(lists)
         scores = {(n, start): long.copy() for n in STEPS for start in ("first", "uniform")}
         away: dict[int, list[float]] = {n: [] for n in STEPS}
         for i, rank, length in some:
             pi = user.logs(rank, length)
-            pi = share(pi[rank - 1] if user.states == "AD" else pi)
+            pi = from_logs(pi[rank - 1] if user.states == "AD" else pi)
             precision = np.arange(1, rank.size + 1) / rank
             for start, one in users.items():
-                moves, first = one.moves(rank, length)
+                moves, first = one.transitions(rank, length)
                 for n in STEPS:
-                    scores[n, start][i] = occupied(moves, first, n) @ precision
+                    scores[n, start][i] = mean_occupation(moves, first, n) @ precision
                     if start == "first":
                         away[n].append(0.5 * float(np.abs(first @ np.linalg.matrix_power(moves, n) - pi).sum()))
         kept = [i for i, _, _ in some]

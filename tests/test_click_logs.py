@@ -33,12 +33,12 @@ def test_walkers_visit_what_walkers_visit() -> None:
     n = 40_000
     moves, stop = made.walk_chain(0.5, 0.25, 6, first="forward")
     visits = made.wandering(np.random.default_rng(1), n, moves, stop, np.eye(6)[0], np.arange(1.0, 7.0))
-    stroll = Walk(0.5, 0.25).over(6)
+    on_list = Walk(0.5, 0.25).over(6)
     found = np.bincount(visits.rank, minlength=7)[1:] / n
-    np.testing.assert_allclose(found, stroll.visits, atol=5 * np.sqrt(3 / n))
+    np.testing.assert_allclose(found, on_list.visits, atol=5 * np.sqrt(3 / n))
     last = np.append(np.flatnonzero(np.diff(visits.session)), visits.session.size - 1)
     np.testing.assert_allclose(
-        np.bincount(visits.rank[last], minlength=7)[1:] / n, stroll.last, atol=5 * np.sqrt(0.25 / n)
+        np.bincount(visits.rank[last], minlength=7)[1:] / n, on_list.last, atol=5 * np.sqrt(0.25 / n)
     )
     assert set(np.abs(np.diff(visits.rank)[np.diff(visits.session) == 0])) == {1}
     # a visit to rank i takes 1 / i in the mean

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import amble
 from amble.measures import REGISTRY, Forward, Lists, measure
 from amble.measures.residuals import list_residuals
-from amble.users.markov import Wandering
+from amble.users.markov import MarkovUserOnList
 
 # who stop at the end of a list, or leave with nothing there
 ENDING = [
@@ -73,7 +73,7 @@ def other(text: str, grades: list[int], k: int) -> list[int]:
 
 def same(one: Any, two: Any) -> None:
     """Two users of one list do the same."""
-    stops = not isinstance(two, Wandering)
+    stops = not isinstance(two, MarkovUserOnList)
     for name in ("continuation", "visits", "last", "halting", "weights") if stops else ("everywhere", "weights"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12, atol=1e-15, err_msg=name)
     assert not stops or one.expected_depth == pytest.approx(two.expected_depth, rel=1e-12)

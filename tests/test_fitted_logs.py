@@ -58,7 +58,7 @@ def test_a_log_becomes_scores(data: Path, tmp_path: Path, amble_cli: Callable[..
         assert intervals.means[0, j] == pytest.approx(np.mean(scores), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", ["walk", "rbp", "inst", "wander"])
+@pytest.mark.parametrize("name", ["walk", "rbp", "inst", "markov"])
 def test_known_users_come_back(name: str) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / "recovery.py"), "--logs", "4", "--sessions", "400", "--only", name],

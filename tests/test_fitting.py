@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.errors import AlignError, MeasureError
-from amble.measures import Wander
+from amble.measures import MarkovUser
 from amble.measures.fitted_parameters import resampled
 from amble.users.fit_file import write_fit
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
@@ -85,7 +85,7 @@ def test_the_same_as_with_the_numbers_of_the_file(fit: str, fitted: str, plain: 
     assert amble.parse(str(m)) == m
     assert "user='fit.toml" in str(m) or "rates='fit.toml" in str(m)
     assert m != other
-    if m.declaration.question != "wander":
+    if m.declaration.question != "markov":
         np.testing.assert_allclose(
             m.user(GRADES, max_grade=2).visits, other.user(GRADES, max_grade=2).visits, rtol=1e-14
         )
@@ -133,10 +133,10 @@ def test_fitted_moves_by_hand(fit: str) -> None:
 def test_many_lists_as_one_by_one(lists: list[list[bool]], seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights, times = rng.random((9, 9)), rng.random(9) + 0.1
-    user = Wander(weights=lambda i, j: weights[: len(i), : len(i)], rates=times)
+    user = MarkovUser(weights=lambda i, j: weights[: len(i), : len(i)], rates=times)
 
-    @amble.measure("Own", question="wander")
-    def own() -> Wander:
+    @amble.measure("Own", question="markov")
+    def own() -> MarkovUser:
         return user
 
     try:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.measures import REGISTRY, Forward, Lists, Wander, Wandering, measure
+from amble.measures import REGISTRY, Forward, Lists, MarkovUser, MarkovUserOnList, measure
 from amble.measures.variants import list_variants, story_of
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -119,7 +119,7 @@ def test_the_best_run_of_a_topic() -> None:
     for run, name in (("x", "MP(rescale='RR')"), ("y", "MP(rescale='RR')"), ("x", "MP(rescale='RR')@3")):
         assert scores.distribution(run, "1", name).mean == pytest.approx(scores[run, name][0])
         user = scores.user(run, "1", name)
-        assert isinstance(user, Wandering)
+        assert isinstance(user, MarkovUserOnList)
         assert user.score == pytest.approx(scores[run, name][0])
 
 
@@ -218,7 +218,7 @@ def test_mean_of_the_distribution_is_the_score(grades: list[int], m: amble.Measu
     assert 0 <= value <= 1 + 1e-15
     assert m.distribution(grades, **context).mean == pytest.approx(value, abs=1e-12)
     user = m.user(grades, **context)
-    assert isinstance(user, Wandering)
+    assert isinstance(user, MarkovUserOnList)
     assert user.score == pytest.approx(value, abs=1e-12)
     assert float(user.weights @ user.precision) * user.scale == pytest.approx(value, abs=1e-12)
 
@@ -335,17 +335,17 @@ def test_a_wanderer_of_ones_own() -> None:
     before = dict(REGISTRY)
     try:
 
-        @measure("Loyal", question="wander")
-        def loyal(gain: np.ndarray) -> Wander:  # type: ignore[type-arg]
+        @measure("Loyal", question="markov")
+        def loyal(gain: np.ndarray) -> MarkovUser:  # type: ignore[type-arg]
             """Goes to any document, to a relevant one twice as often."""
-            return Wander(weights=lambda i, j: 1.0 + gain[j.astype(int) - 1])
+            return MarkovUser(weights=lambda i, j: 1.0 + gain[j.astype(int) - 1])
 
-        @measure("Steady", question="wander")
-        def steady() -> Wander:
+        @measure("Steady", question="markov")
+        def steady() -> MarkovUser:
             """Is at each relevant document with a probability that falls with the rank."""
-            return Wander(distribution=lambda rank: 1.0 / rank, rescale="RR")
+            return MarkovUser(distribution=lambda rank: 1.0 / rank, rescale="RR")
 
-        @measure("Mistaken", question="wander")
+        @measure("Mistaken", question="markov")
         def mistaken() -> Forward:
             """Is no wanderer."""
             return Forward(continuation=0.5)
@@ -365,7 +365,7 @@ def test_a_wanderer_of_ones_own() -> None:
         assert scores["y", "Steady"].tolist() == pytest.approx([1 / 2, 1])
         assert scores["x", "Loyal@2"].tolist() == [1, 0]
         with pytest.raises(
-            amble.MeasureError, match="Mistaken: the question is 'wander', so the user must be a Wander"
+            amble.MeasureError, match="Mistaken: the question is 'markov', so the user must be a MarkovUser"
         ):
             amble.parse("Mistaken").value([1])
         with pytest.raises(amble.MeasureError, match="Mistaken"):

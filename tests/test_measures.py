@@ -255,7 +255,7 @@ def test_measures_without_a_closed_form_refuse_ties() -> None:
 # those who walk down; those who walk back and forth (test_stochastic.py) or wander (test_markov.py) have tests of their
 # own
 LISTS = [name for name, d in REGISTRY.items() if d.question != "session"]  # sessions: test_session_measures.py
-USERS = [name for name, d in REGISTRY.items() if d.is_user and d.family != "walks" and d.question != "wander"]
+USERS = [name for name, d in REGISTRY.items() if d.is_user and d.family != "walks" and d.question != "markov"]
 
 
 def _strategy(domain: Domain) -> st.SearchStrategy[Any]:

@@ -104,11 +104,11 @@ def test_json_on_standard_input(amble_cli: CLI, files: list[str]) -> None:
 def test_effort(log: str, here: CLI) -> None:
     done = here("session", log, "--effort", "-q", "--format", "json", "-m", "MsM", "esAP")
     rows = {(row["session"], row["measure"]): row for row in json.loads(done.stdout)["rows"]}
-    stroll = amble.parse("MsM").user([[1, 0], [0, 1]])
+    on_list = amble.parse("MsM").user([[1, 0], [0, 1]])
     row = rows["a", "MsM"]
     assert row["queries"] == pytest.approx(1 + 2 / 3)  # r / (r + s) = 2/3
-    assert row["documents"] == pytest.approx(stroll.expected_depth)
-    assert row["gain"] == pytest.approx(stroll.expected_gain([[1, 0], [0, 1]]))
+    assert row["documents"] == pytest.approx(on_list.expected_depth)
+    assert row["gain"] == pytest.approx(on_list.expected_gain([[1, 0], [0, 1]]))
     assert rows["b", "MsM"]["queries"] == 1
     # she goes down with .8 and, of those who do not, .7 ask again: everybody leaves, so .7
     assert rows["a", "esAP"]["queries"] == pytest.approx(1.7)

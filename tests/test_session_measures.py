@@ -550,40 +550,40 @@ def test_odd_shapes(name: str) -> None:
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=4), either, st.sampled_from(["stay", "stop"]))
 @examples(60)
 def test_the_walk_against_one_chain_over_all_documents(lengths: list[int], p: Any, last: str) -> None:
-    stroll, chain = SessionWalk(*p, last=last).over(lengths), ref.Chain(lengths, p, last)
-    for mine, theirs in ((stroll.visits, chain.visits()), (stroll.seen, chain.seen()), (stroll.last, chain.last())):
+    on_list, chain = SessionWalk(*p, last=last).over(lengths), ref.Chain(lengths, p, last)
+    for mine, theirs in ((on_list.visits, chain.visits()), (on_list.seen, chain.seen()), (on_list.last, chain.last())):
         assert np.concatenate(mine) == pytest.approx(theirs[chain.shows], rel=1e-9, abs=1e-14)
-    assert [len(x) for x in stroll.visits] == lengths
+    assert [len(x) for x in on_list.visits] == lengths
     onward = p[2] / (p[2] + p[3])
-    assert stroll.reach == pytest.approx([onward**j for j in range(len(lengths))], rel=1e-12)
-    assert stroll.expected_queries == pytest.approx(sum(onward**j for j in range(len(lengths))))
-    assert stroll.expected_depth == pytest.approx(chain.visits()[chain.shows].sum())
+    assert on_list.reach == pytest.approx([onward**j for j in range(len(lengths))], rel=1e-12)
+    assert on_list.expected_queries == pytest.approx(sum(onward**j for j in range(len(lengths))))
+    assert on_list.expected_depth == pytest.approx(chain.visits()[chain.shows].sum())
     if all(lengths):
-        assert sum(map(sum, stroll.last)) == pytest.approx(1)
+        assert sum(map(sum, on_list.last)) == pytest.approx(1)
     gains = [list(range(n)) for n in lengths]
     flat = np.array([i for j, i in chain.states if lengths[j]], float)
-    assert stroll.expected_gain(gains) == pytest.approx(chain.seen()[chain.shows] @ flat)
-    assert stroll.expected_gain(gains, visits="every") == pytest.approx(chain.visits()[chain.shows] @ flat)
+    assert on_list.expected_gain(gains) == pytest.approx(chain.seen()[chain.shows] @ flat)
+    assert on_list.expected_gain(gains, visits="every") == pytest.approx(chain.visits()[chain.shows] @ flat)
 
 
 def test_the_user_of_the_expected_measures_takes_every_path() -> None:
     queries, down, reform = [[1, 0, 2], [], [3, 1]], 0.6, 0.3
-    stroll = amble.parse(f"esDCG(down={down},reform={reform})").user(held(queries))
+    on_list = amble.parse(f"esDCG(down={down},reform={reform})").user(held(queries))
     seen = {(j, i): 0.0 for j, query in enumerate(queries) for i in range(len(query))}
     for probability, _, places in ref.paths(queries, down, reform):
         for place in places:
             seen[place] += probability
-    assert np.concatenate(stroll.seen) == pytest.approx(list(seen.values()))
+    assert np.concatenate(on_list.seen) == pytest.approx(list(seen.values()))
 
 
 def test_session_rbp_is_the_rate_of_its_user() -> None:
     # endless lists: she looks at 1 / (1 - p) documents in the mean, so sRBP is gain / effort
     measure = amble.parse("sRBP(p=0.75,b=0.6)")
     grades = np.random.default_rng(0).integers(0, 2, (6, 3)).astype(float)
-    stroll = measure.user(grades)
-    assert stroll.expected_depth == pytest.approx(4)
-    assert stroll.expected_queries == pytest.approx(1 / (1 - stroll.walk.onward))
-    assert stroll.expected_gain(grades.T) / stroll.expected_depth == pytest.approx(measure.value(grades))
+    on_list = measure.user(grades)
+    assert on_list.expected_depth == pytest.approx(4)
+    assert on_list.expected_queries == pytest.approx(1 / (1 - on_list.walk.onward))
+    assert on_list.expected_gain(grades.T) / on_list.expected_depth == pytest.approx(measure.value(grades))
 
 
 @pytest.mark.parametrize("visits", ["first", "every"])
@@ -593,17 +593,17 @@ def test_session_rbp_is_the_rate_of_its_user() -> None:
 def test_the_distribution_of_gain(name: str, last: str, visits: str) -> None:
     queries = [[1, 0, 2], [], [3, 0, 1]]
     measure, users = amble.parse(name), 60_000
-    stroll = measure.user(held(queries))
+    on_list = measure.user(held(queries))
     distribution = measure.distribution(held(queries), users=users, seed=5, visits=visits)
     assert np.array_equal(
         distribution.values, measure.distribution(held(queries), users=users, seed=5, visits=visits).values
     )
-    wanted = stroll.expected_gain(queries, visits=visits)
+    wanted = on_list.expected_gain(queries, visits=visits)
     spread = math.sqrt(distribution.var)
     assert abs(distribution.mean - wanted) < 4.5 * spread / math.sqrt(users)
-    assert distribution.visits == pytest.approx(stroll.expected_depth, rel=0.05)
+    assert distribution.visits == pytest.approx(on_list.expected_depth, rel=0.05)
     # the distribution itself, by users who go step by step in plain Python
-    walk = stroll.walk
+    walk = on_list.walk
     chain, rng, totals = ref.Chain([3, 0, 3], (walk.p, walk.q, walk.r, walk.s), last), random.Random(9), []
     for _ in range(4000):
         places = chain.walk(rng)

@@ -12,7 +12,7 @@ import amble
 from amble.evaluation.simulated_users import Simulation, simulate_lists
 from amble.measures import Lists
 from amble.users.effort import Effort
-from amble.users.simulation import Tally, simulated_distribution, strolls
+from amble.users.simulation import ScoreCounts, simulated_distribution, simulated_walks
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -55,21 +55,21 @@ def test_many_users_for_a_hundred_walks() -> None:
     rng = np.random.default_rng(2020)
     for i in range(100):
         user, grades = some_walk(rng)
-        stroll = user.over(grades.size, grades)
+        on_list = user.over(grades.size, grades)
         users = 20_000 if slow() else 1_000_000 if i < 3 else 50_000
-        simulated = simulated_distribution(stroll, grades, users=users, seed=i, threads=2)
-        assert within(simulated, stroll.distribution(grades)), i
+        simulated = simulated_distribution(on_list, grades, users=users, seed=i, threads=2)
+        assert within(simulated, on_list.distribution(grades)), i
         rare = 40 / users  # what nobody of these users may have met
-        assert abs(simulated.mean - stroll.order1(grades)) <= 6 * simulated.standard_error + rare
-        assert abs(simulated.order2 - stroll.order2(grades)) <= 6 * simulated.order2_error + rare
-        assert simulated.visits == pytest.approx(stroll.expected_depth, rel=0.05)
+        assert abs(simulated.mean - on_list.order1(grades)) <= 6 * simulated.standard_error + rare
+        assert abs(simulated.order2 - on_list.order2(grades)) <= 6 * simulated.order2_error + rare
+        assert simulated.visits == pytest.approx(on_list.expected_depth, rel=0.05)
 
 
 def slow() -> bool:
     """Whether the plain twin is at work."""
-    from amble.users import simulation as crowd
+    from amble.users import simulation
 
-    return not crowd.compiled()
+    return not simulation.compiled()
 
 
 def test_a_loss_and_its_orders() -> None:
@@ -104,11 +104,11 @@ def test_the_seed_alone_decides() -> None:
 
 
 def test_the_first_users_are_the_same_whoever_follows() -> None:
-    stroll, gains = Walk(0.5, 0.25, utility=Utility(0.3)).over(10), [np.array(R10, float)]
-    few = [np.concatenate(x) for x in zip(*strolls(stroll, gains, users=500, seed=5), strict=True)]
+    on_list, gains = Walk(0.5, 0.25, utility=Utility(0.3)).over(10), [np.array(R10, float)]
+    few = [np.concatenate(x) for x in zip(*simulated_walks(on_list, gains, users=500, seed=5), strict=True)]
     many = [
         np.concatenate(x)
-        for x in zip(*strolls(stroll, gains, users=20_000 if slow() else 3_000_000, seed=5), strict=True)
+        for x in zip(*simulated_walks(on_list, gains, users=20_000 if slow() else 3_000_000, seed=5), strict=True)
     ]
     np.testing.assert_array_equal(few[0], many[0][:500])
     np.testing.assert_array_equal(few[1], many[1][:500])
@@ -198,20 +198,20 @@ def test_steps_too_many_for_an_exact_distribution() -> None:
     assert amble.run_distributions(rankings, "MP(steps=3)", users=100)["x"].users == 100
 
 
-def test_a_tally_counts_and_rounds() -> None:
-    tally = Tally()
+def test_scores_are_counted_and_rounded() -> None:
+    counts = ScoreCounts()
     ones = np.ones(4)
     for score in (np.array([0.5, 0.5, 1.0, 0.0]), np.array([0.5, 0.25, 1.0, 1.0])):
-        tally.add(score, score, ones, ones)
-    distribution = tally.distribution(8, 0)
+        counts.add(score, score, ones, ones)
+    distribution = counts.distribution(8, 0)
     assert distribution.values.tolist() == [0, 0.25, 0.5, 1]
     assert distribution.probs.tolist() == [1 / 8, 1 / 8, 3 / 8, 3 / 8]
-    crowded = Tally()
+    many_counts = ScoreCounts()
     rng = np.random.default_rng(1)
     scores = rng.random(3 << 20)
     for part in np.array_split(scores, 4):
-        crowded.add(part, part, np.ones(part.size), np.ones(part.size))
-    many = crowded.distribution(scores.size, 0)
+        many_counts.add(part, part, np.ones(part.size), np.ones(part.size))
+    many = many_counts.distribution(scores.size, 0)
     assert many.values.size <= (1 << 20) + 1
     x = np.linspace(0, 1, 101)
     np.testing.assert_allclose(many.cdf(x), np.searchsorted(np.sort(scores), x, side="right") / scores.size, atol=1e-5)

@@ -51,12 +51,24 @@ def calls() -> set[Call]:
 
 
 def importers() -> set[str]:
-    """The modules of amble that choose a C part or its twin by name."""
+    """The modules of amble, without `amble.native` itself, that load a C part or its twin, or name a C part."""
+
+    def loads(node: ast.AST) -> bool:
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+            return (node.module == "amble.native" and bool(names & {"load", "_reader", "_walker"})) or (
+                node.module == "amble" and "native" in names
+            )
+        if isinstance(node, ast.Import):
+            return any(alias.name == "amble.native" or ".native._" in alias.name for alias in node.names)
+        return isinstance(node, ast.Constant) and node.value in ("amble.native._reader", "amble.native._walker")
+
     return {
         path.relative_to(ROOT).as_posix()
         for path in ROOT.rglob("*.py")
+        if path.parent.name != "native"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and node.value in ("amble.native._reader", "amble.native._walker")
+        if loads(node)
     }
 
 

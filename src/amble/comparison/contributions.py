@@ -29,8 +29,8 @@ from amble.measures import Gains, Lists, Measure, Walk, parse
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings
 from amble.table import Table
-from amble.users.markov_scores import wandering_of
-from amble.users.walk_scores import gains_on, stroll_on
+from amble.users.markov_scores import markov_user_on
+from amble.users.walk_scores import gains_on, walk_on
 
 __all__ = ["Contributions", "why"]
 
@@ -43,7 +43,7 @@ _KINDS = {
     "total": "gain x the probability of getting to the rank, over what the score is divided by",
     "order1": "the probability of stopping there x the rate of gain then",
     "satisfied": "the probability of stopping there / rank",
-    "wander": "the share of visits x precision there",
+    "markov": "the share of visits x precision there",
     "share": "what its gain adds to the rate",
     "removed": "what the score loses without its judgment",
 }
@@ -288,7 +288,7 @@ def _contributions(m: Measure, lists: Lists, i: int) -> Array | None:
     inside = rank <= by_rank.size
     out = np.zeros(hits)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    value = worth if _kind(m) in ("order1", "satisfied", "wander") else gain * worth
+    value = worth if _kind(m) in ("order1", "satisfied", "markov") else gain * worth
     out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, value, 0.0)
     return out
 
@@ -296,8 +296,8 @@ def _contributions(m: Measure, lists: Lists, i: int) -> Array | None:
 def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
     """What a gain of 1 at each rank is worth or, where users stop at gains, what stopping at each rank is worth."""
     d = m.declaration
-    if d.question == "wander":
-        user = wandering_of(m, gains, i)
+    if d.question == "markov":
+        user = markov_user_on(m, gains, i)
         return np.asarray(user.weights * user.precision * user.scale)
     walk = m.walk_user()
     if walk is not None:
@@ -322,7 +322,7 @@ def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
 
 def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
     """For a walk: by its weights, or rank by rank where the worth of a gain depends on its size."""
-    stroll = stroll_on(walk, gains.lists, i)
+    stroll = walk_on(walk, gains.lists, i)
     y = gains_on(gains, i)
     if question == "order1" and walk.utility.separable:
         return np.asarray(stroll.order1_weights())

@@ -17,7 +17,7 @@ from amble.evaluation.simulated_users import simulate_lists
 from amble.measures import Lists, Measure, parse
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order, plain_mean
-from amble.users.joint import NoExactLawError
+from amble.users.joint_distribution import NoExactDistributionError
 
 __all__ = ["chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
@@ -117,7 +117,7 @@ def run_distributions(
         line = Progress(f"distributions of {m}")
         try:
             return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
-        except NoExactLawError as why:
+        except NoExactDistributionError as why:
             warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
             users = USERS
         finally:

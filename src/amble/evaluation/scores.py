@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
-from amble.measures import Behaviour, Lists, Measure, SessionMeasure, Stroll, parse
+from amble.measures import Behaviour, Lists, Measure, SessionMeasure, WalkOnList, parse
 from amble.rankings.alignment import Rankings, align, byte_order, plain_mean
 from amble.sessions.sessions import Sessions
 from amble.table import Table, mean_topic
@@ -123,7 +123,7 @@ class Scores:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if measure.declaration.question == "wander":  # the score may depend on what the other runs found
+        if measure.declaration.question == "markov":  # the score may depend on what the other runs found
             context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
         return self.rankings.grades(run, topic), context
 
@@ -142,7 +142,7 @@ class Scores:
         grades, context = self._context(run, topic, m)
         return m.distribution(grades, **context)
 
-    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | Stroll:
+    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | WalkOnList:
         """The behaviour of a measure's user on the list of a run and topic."""
         m = parse(measure)
         grades, context = self._context(run, topic, m)

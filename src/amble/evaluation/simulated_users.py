@@ -18,12 +18,12 @@ from amble.measures import Behaviour, Lists, Measure, SessionMeasure, parse
 from amble.native.plain_walker import draws, keys
 from amble.progress import Progress
 from amble.rankings.lists import Gains
-from amble.users.birth_death import Chain, stops
-from amble.users.markov_scores import wandering_of
-from amble.users.simulation import Simulation, Tally, check_users, efforts, simulated_steps, strolls
+from amble.users.birth_death import BirthDeathChain, stops
+from amble.users.markov_scores import markov_user_on
+from amble.users.simulation import ScoreCounts, Simulation, check_users, efforts, simulated_steps, simulated_walks
 from amble.users.tails import Geometric, Tail
-from amble.users.walk_on_list import Stroll
-from amble.users.walk_scores import gains_on, stroll_on
+from amble.users.walk_on_list import WalkOnList
+from amble.users.walk_scores import gains_on, walk_on
 
 __all__ = ["Simulation", "simulate", "simulate_lists"]
 
@@ -116,24 +116,24 @@ def simulate_lists(
     static = measure.is_static
     for i in group_of:
         together.setdefault(int(gains.lists.length[i]) if static else -1 - i, []).append(i)
-    tallies = [Tally() for _ in groups]
+    tallies = [ScoreCounts() for _ in groups]
     all_users, done = users * len(group_of), 0
     try:
         for members in together.values():
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
-                if measure.declaration.question == "wander":
+                if measure.declaration.question == "markov":
                     for i in some:
-                        user = wandering_of(measure, gains, i)
+                        user = markov_user_on(measure, gains, i)
                         simulated_steps(user, tallies[group_of[i]], users=users, seed=seed, of=i)
                         done += users
                         tell(done, all_users)
                     continue
-                stroll, judge = _stage(measure, gains, some[0], seed)
+                on_list, judge = _stage(measure, gains, some[0], seed)
                 ys = [gains_on(gains, i) for i in some]
                 scales = [measure.scale(gains, i) or np.inf for i in some]
                 first = 0
-                for total, steps in strolls(stroll, ys, users=users, seed=seed, threads=count):
+                for total, steps in simulated_walks(on_list, ys, users=users, seed=seed, threads=count):
                     visits, effort, nothing = judge(steps, first)
                     for column, i in enumerate(some):
                         score = _score(measure, total[:, column], effort) / scales[column]
@@ -144,16 +144,16 @@ def simulate_lists(
                     tell(done, all_users)
     finally:
         line.close()
-    return [tally.distribution(users, seed) for tally in tallies]
+    return [counts.distribution(users, seed) for counts in tallies]
 
 
-def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, Callable[[Array, int], Any]]:
+def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[WalkOnList, Callable[[Array, int], Any]]:
     """The walk over list i, and a function: visits and efforts of users, and which of them leave with nothing."""
     walk = measure.walk_user()
     if walk is not None:
-        stroll = stroll_on(walk, gains.lists, i)
+        on_list = walk_on(walk, gains.lists, i)
         nobody = slice(0)
-        return stroll, lambda steps, _: (steps, efforts(stroll.effort, steps), nobody)
+        return on_list, lambda steps, _: (steps, efforts(on_list.effort, steps), nobody)
     behaviour, _ = measure.behaviour(gains, i)
     chain, tail = _as_chain(behaviour)
     n = chain.forward.shape[1]
@@ -165,10 +165,10 @@ def _stage(measure: Measure, gains: Gains, i: int, seed: int) -> tuple[Stroll, C
         visits = np.where(nothing, n - 1, visits)  # the rank after the last is none
         return visits, np.asarray(visits, np.float64), nothing
 
-    return Stroll(chain), judge
+    return WalkOnList(chain), judge
 
 
-def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
+def _as_chain(behaviour: Behaviour) -> tuple[BirthDeathChain, Tail | None]:
     """A forward user as a walk with no step back; and the tail to be followed rank by rank, if any."""
     forward, tail, beyond = behaviour.continuation, behaviour.tail, None
     if isinstance(tail, Geometric):
@@ -182,7 +182,7 @@ def _as_chain(behaviour: Behaviour) -> tuple[Chain, Tail | None]:
     row = forward[None, :]
     start = np.zeros(row.shape)
     start[0, 0] = 1.0
-    return Chain(row, np.zeros(row.shape), stops(row, np.zeros(row.shape)), start, beyond), tail
+    return BirthDeathChain(row, np.zeros(row.shape), stops(row, np.zeros(row.shape)), start, beyond), tail
 
 
 def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:

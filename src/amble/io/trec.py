@@ -3,13 +3,11 @@
 A run is read when it meets judgments (see `align`): only the ranks and rows of its judged documents are kept, so
 memory does not grow with the files. `Run.documents` is the fuller path, with every document's id.
 
-The work is done by ``_reader`` (C) or, where no compiler was at hand or ``AMBLE_PURE`` is set, by ``_reader_py``.
+The work is done by `amble.native`: in C or, where no compiler was at hand or ``AMBLE_PURE`` is set, in plain Python.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import itertools
 import os
 from collections import Counter
@@ -23,6 +21,7 @@ from amble.errors import ReadError
 from amble.io.columns import as_table
 from amble.io.files import longest, open_source, plain_size, stem, topic_changes
 from amble.io.ranked import Documents, Ranked
+from amble.native import load
 
 __all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
 
@@ -32,14 +31,7 @@ _GRADES = 10  # a run in memory with no more different scores may be judgments
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
 
 
-def _choose_reader() -> Any:
-    if os.environ.get("AMBLE_PURE", "") in ("", "0"):
-        with contextlib.suppress(ImportError):
-            return importlib.import_module("amble.native._reader")
-    return importlib.import_module("amble.native.plain_reader")
-
-
-reader = _choose_reader()
+reader = load("reader")
 
 
 def compiled() -> bool:

@@ -89,8 +89,8 @@ def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
         start = model.estimates.get("start")
         distribution = None if start is None else start.distribution.tolist()
         walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=distribution)
-        stroll = walk.over(n)
-        return np.asarray(stroll.visits), np.asarray(stroll.last)
+        on_list = walk.over(n)
+        return np.asarray(on_list.visits), np.asarray(on_list.last)
     probability = _going_on(model, n)
     if probability is None:
         return None

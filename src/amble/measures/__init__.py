@@ -15,11 +15,11 @@ from amble.measures.session_measure import SessionGains, SessionMeasure
 from amble.rankings.lists import Gains, Lists
 from amble.users.effort import Effort
 from amble.users.forward import Behaviour, Forward
-from amble.users.markov import Wander, Wandering
-from amble.users.session_user import SessionStroll, SessionWalk
+from amble.users.markov import MarkovUser, MarkovUserOnList
+from amble.users.session_user import SessionWalk, SessionWalkOnLists
 from amble.users.utility import Utility
 from amble.users.walk import Walk
-from amble.users.walk_on_list import Stroll
+from amble.users.walk_on_list import WalkOnList
 
 __all__ = [
     "REGISTRY",
@@ -32,20 +32,20 @@ __all__ = [
     "GainTable",
     "Gains",
     "Lists",
+    "MarkovUser",
+    "MarkovUserOnList",
     "Measure",
     "Numbers",
     "OneOf",
     "Optional",
     "SessionGains",
     "SessionMeasure",
-    "SessionStroll",
     "SessionWalk",
-    "Stroll",
+    "SessionWalkOnLists",
     "Switch",
     "Utility",
     "Walk",
-    "Wander",
-    "Wandering",
+    "WalkOnList",
     "Whole",
     "binary",
     "catalogue",

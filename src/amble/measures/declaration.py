@@ -36,7 +36,7 @@ QUESTIONS = {
     "order2": "expected gain over expected effort, E[T]/E[H] (order 2)",
     "total": "expected gain, E[T]",
     "satisfied": "expected reciprocal rank of the document that satisfies her, E[1/H; satisfied]",
-    "wander": "precision where she is, in the mean over her visits to relevant documents",
+    "markov": "precision where she is, in the mean over her visits to relevant documents",
     "session": "a whole session: several queries, each with its list",
 }
 
@@ -155,7 +155,7 @@ def measure(
     ----------
     name : str
         The name of the measure in expressions.
-    question : {"order1", "order2", "total", "satisfied", "wander", "session"}, default None
+    question : {"order1", "order2", "total", "satisfied", "markov", "session"}, default None
         What is computed for the user, see `QUESTIONS`; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or

@@ -28,16 +28,15 @@ from amble.users import (
     forward_static as static,
 )
 from amble.users import (
-    markov_scores as wandering,
+    markov_scores,
 )
 from amble.users import (
     walk_scores as walking,
 )
-from amble.users.forward import Behaviour, Forward
-from amble.users.joint import NoExactLawError
-from amble.users.stopping import distribution_of_stops
+from amble.users.forward import Behaviour, Forward, distribution_of_stops
+from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.walk import Walk
-from amble.users.walk_on_list import Stroll
+from amble.users.walk_on_list import WalkOnList
 
 __all__ = ["Measure"]
 
@@ -130,7 +129,7 @@ class Measure:
                 yield
         except FloatingPointError as error:
             raise MeasureError(f"{self}: a parameter or a grade is too extreme to compute with: {error}") from None
-        except NoExactLawError:
+        except NoExactDistributionError:
             raise
         except MeasureError as error:
             raise error if self.name in str(error) else MeasureError(f"{self}: {error}") from None
@@ -219,12 +218,12 @@ class Measure:
     @property
     def ends(self) -> bool:
         """Whether the user looks no further than the end of the list."""
-        return self.declaration.question == "wander" or bool(self._first.ends)
+        return self.declaration.question == "markov" or bool(self._first.ends)
 
     @property
     def deepest(self) -> int | None:
         """The rank below which nothing is gained; None if there is none."""
-        if self.cut is not None or not self.declaration.is_user or self.declaration.question == "wander":
+        if self.cut is not None or not self.declaration.is_user or self.declaration.question == "markov":
             return self.cut
         return getattr(self._first, "depth", None)
 
@@ -242,8 +241,8 @@ class Measure:
             return self._expected(gains, arguments)
         if d.question is None:
             return np.asarray(d.function(gains, **arguments), np.float64)
-        if d.question == "wander":
-            return wandering.score_wander(self, gains)
+        if d.question == "markov":
+            return markov_scores.score_markov(self, gains)
         if d.question in _WALKED:
             weights = static.static_user(d.function, d.seen, arguments, costs)
             if weights is not None:
@@ -307,7 +306,7 @@ class Measure:
 
     def gains_of_grades(self, grades: ArrayLike, **context: Any) -> Gains:
         """The gains of one list, down to the measure's rank k; the context is that of `value`."""
-        known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "wander")
+        known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question == "markov")
         unknown = set(context) - set(known)
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
@@ -370,7 +369,7 @@ class Measure:
 
         return residual_interval(self, grades, **context)
 
-    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | Stroll:
+    def user(self, grades: ArrayLike = (), **context: Any) -> Behaviour | WalkOnList:
         """The behaviour of the user on a list: C, V, L, W, expected depth, residual.
 
         With ``@k`` rank k is the end of the list: DCG's user stops there, AP's leaves with nothing. One who reads on
@@ -387,11 +386,11 @@ class Measure:
         (2, 3)
         """
         with self.wrap_errors():
-            if self.declaration.question == "wander":
-                return wandering.wandering_of(self, self.gains_of_grades(grades, **context), 0)
+            if self.declaration.question == "markov":
+                return markov_scores.markov_user_on(self, self.gains_of_grades(grades, **context), 0)
             walk = None if self.is_population else self.walk_user()
             if walk is not None:
-                return walking.stroll_on(walk, self.gains_of_grades(grades, **context).lists, 0)
+                return walking.walk_on(walk, self.gains_of_grades(grades, **context).lists, 0)
             return self.behaviour(self.gains_of_grades(grades, **context), 0)[0]
 
     def behaviour(self, gains: Gains, i: int) -> tuple[Behaviour, Array]:
@@ -401,7 +400,7 @@ class Measure:
             raise MeasureError(f"{self.name} is not a user: it is computed from the whole list at once")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user; expected one user, or use its distribution")
-        if d.question == "wander":
+        if d.question == "markov":
             raise MeasureError(f"{self.name}'s user stops at no rank, so there is no probability of going on")
         arguments = {key: self.values[key] for key in self._own()}
         if d.seen:
@@ -438,7 +437,7 @@ class Measure:
         Distribution(3 atoms, mean 0.555556, exact)
         """
         from amble.users.simulation import (  # scores do without its engine
-            Tally,
+            ScoreCounts,
             check_users,
             simulated_distribution,
             simulated_steps,
@@ -448,27 +447,29 @@ class Measure:
         gains = self.gains_of_grades(grades, **context)
         try:
             return self.distribution_on(gains, 0)
-        except NoExactLawError as why:
+        except NoExactDistributionError as why:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
         distributions: list[Distribution] = []
         weights = []
         for w, one in self.members():
             walk = one.walk_user()
             seen = one.gains_of(gains.lists)
-            if one.declaration.question == "wander":
-                user = wandering.wandering_of(one, seen, 0)
-                distributions.append(simulated_steps(user, Tally(), users=users, seed=seed).distribution(users, seed))
+            if one.declaration.question == "markov":
+                user = markov_scores.markov_user_on(one, seen, 0)
+                distributions.append(
+                    simulated_steps(user, ScoreCounts(), users=users, seed=seed).distribution(users, seed)
+                )
             elif walk is None:
                 distributions.append(one.distribution_on(seen, 0))
             else:
-                stroll, y = walking.stroll_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
+                on_list, y = walking.walk_on(walk, seen.lists, 0), walking.gains_on(seen, 0)
                 with self.wrap_errors():
-                    distributions.append(simulated_distribution(stroll, y, users=users, seed=seed))
+                    distributions.append(simulated_distribution(on_list, y, users=users, seed=seed))
             weights.append(w)
         return distributions[0] if len(distributions) == 1 else Distribution.mixture(distributions, weights)
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
-        """The exact distribution of the score of list i of `gains_of`; NoExactLawError where there is none."""
+        """The exact distribution of the score of list i of `gains_of`; NoExactDistributionError where there is none."""
         with self.wrap_errors():
             return self._distribution_on(gains, i)
 
@@ -479,11 +480,11 @@ class Measure:
                 one.distribution_on(one.gains_of(gains.lists), i) for _, one in members
             ]  # each may see other gains
             return Distribution.mixture(distributions, [w for w, _ in members])
-        if self.declaration.question == "wander":
-            return wandering.wandering_of(self, gains, i).distribution
+        if self.declaration.question == "markov":
+            return markov_scores.markov_user_on(self, gains, i).distribution
         walk = self.walk_user()
         if walk is not None:
-            return walking.stroll_on(walk, gains.lists, i).distribution(walking.gains_on(gains, i))
+            return walking.walk_on(walk, gains.lists, i).distribution(walking.gains_on(gains, i))
         behaviour, gain = self.behaviour(gains, i)
         return distribution_of_stops(behaviour, gain, str(self.declaration.question), self.scale(gains, i))
 

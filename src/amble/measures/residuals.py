@@ -18,8 +18,8 @@ from amble.errors import MeasureError
 from amble.rankings.lists import Lists
 from amble.users.forward import Behaviour
 from amble.users.walk import Walk
-from amble.users.walk_on_list import Stroll
-from amble.users.walk_scores import stroll_on
+from amble.users.walk_on_list import WalkOnList
+from amble.users.walk_scores import walk_on
 
 if TYPE_CHECKING:
     from amble.measures.list_measure import Measure
@@ -101,7 +101,7 @@ def _beyond(measure: Measure, filled: Array, context: dict[str, Any], most: floa
     if measure.walk_user() is None and not _reads_on(measure):
         return 0.0
     behaviour, gain = measure.user(filled, **context), _gain_of(measure, most)
-    if isinstance(behaviour, Stroll):
+    if isinstance(behaviour, WalkOnList):
         return behaviour.worth_beyond(filled.size, 1 if d.question == "order1" else 2, gain, measure.cut)
     return gain * _weight_beyond(behaviour, filled.size, measure.cut)
 
@@ -167,9 +167,9 @@ def _beyond_walks(walk: Walk, measure: Measure, lists: Lists, gain: float) -> Ar
     if walk.beyond != "endless":
         return np.zeros(lists.n)
     order = 1 if measure.declaration.question == "order1" else 2
-    strolls = (stroll_on(walk, lists, i) for i in range(lists.n))
+    walks = (walk_on(walk, lists, i) for i in range(lists.n))
     k = measure.cut
-    return np.array([x.worth_beyond(int(n), order, gain, k) for x, n in zip(strolls, lists.length, strict=True)])
+    return np.array([x.worth_beyond(int(n), order, gain, k) for x, n in zip(walks, lists.length, strict=True)])
 
 
 def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, length: NDArray[np.int64]) -> Lists:

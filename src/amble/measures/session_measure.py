@@ -12,7 +12,7 @@ from amble.errors import AlignError, MeasureError
 from amble.measures.gain_maps import scaled
 from amble.measures.list_measure import Measure
 from amble.sessions.sessions import Sessions
-from amble.users.session_user import SessionStroll, SessionWalk
+from amble.users.session_user import SessionWalk, SessionWalkOnLists
 
 if TYPE_CHECKING:
     from amble.users.simulation import Simulation
@@ -165,7 +165,7 @@ class SessionMeasure(Measure):
         assert isinstance(walk, SessionWalk)
         return walk
 
-    def user(self, grades: Any = ((0,),), **context: Any) -> SessionStroll:  # type: ignore[override]
+    def user(self, grades: Any = ((0,),), **context: Any) -> SessionWalkOnLists:  # type: ignore[override]
         """The behaviour of the user in a session: probability of reaching each query, visits, effort, expected gain."""
         session = self.one_session(grades, **context)
         return self.walk().over(session.lengths(self.cut))
@@ -177,11 +177,11 @@ class SessionMeasure(Measure):
         """
         seen = SessionGains(sessions, self.declaration.gain.make(self.values).function, self.cut)
         walk, out = self.walk(), np.empty((sessions.n, 3))
-        known: dict[tuple[int, ...], SessionStroll] = {}
+        known: dict[tuple[int, ...], SessionWalkOnLists] = {}
         for e in range(sessions.n):
             lengths = tuple(seen.lengths[sessions.first[e] : sessions.first[e + 1]].tolist())
-            stroll = known.setdefault(lengths, walk.over(lengths))
-            out[e] = stroll.expected_queries, stroll.expected_depth, stroll.expected_gain(seen.by_query(e))
+            on_list = known.setdefault(lengths, walk.over(lengths))
+            out[e] = on_list.expected_queries, on_list.expected_depth, on_list.expected_gain(seen.by_query(e))
         return out
 
     def distribution(
@@ -204,14 +204,14 @@ class SessionMeasure(Measure):
         >>> distribution.values  # all gain 1, some 3 more
         array([1., 4.])
         """
-        from amble.users.simulation import Tally, check_users
+        from amble.users.simulation import ScoreCounts, check_users
 
         check_users(users, seed, 1)
         session = self.one_session(grades, **context)
         seen = SessionGains(session, self.declaration.gain.make(self.values).function, self.cut)
-        stroll = self.walk().over(seen.lengths)
-        tally = Tally()
-        for total, steps, _ in stroll.follow(seen.by_query(0), users, seed, visits=visits):
+        on_list = self.walk().over(seen.lengths)
+        tally = ScoreCounts()
+        for total, steps, _ in on_list.follow(seen.by_query(0), users, seed, visits=visits):
             tally.add(total, total, steps, steps)
         return tally.distribution(users, seed)
 

@@ -10,7 +10,7 @@ from amble.expressions.domains import OneOf
 from amble.measures.declaration import Declaration
 from amble.measures.fitted_parameters import describe_fit
 from amble.measures.list_measure import Measure
-from amble.users.markov import Wander
+from amble.users.markov import MarkovUser
 
 __all__ = ["format_variants", "list_variants", "story_of"]
 
@@ -25,10 +25,10 @@ def story_of(measure: Measure) -> str:
 
 def _story(measure: Measure) -> str:
     d = measure.declaration
-    if d.question != "wander" or d.seen or measure.is_population:
+    if d.question != "markov" or d.seen or measure.is_population:
         return d.story
     user = d.function(**{key: measure.values[key] for key in measure._own()})
-    return user.story if isinstance(user, Wander) else d.story
+    return user.story if isinstance(user, MarkovUser) else d.story
 
 
 def list_variants(d: Declaration) -> Iterator[Measure]:

@@ -1,1 +1,22 @@
-"""The compiled parts, each beside its plain twin: the same functions, the same results, the same messages."""
+"""The parts written in C, their plain twins in Python, and the choice between them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from types import ModuleType
+
+__all__ = ["load"]
+
+
+def load(name: str) -> ModuleType:
+    """Import the C part of a name, ``reader`` or ``walker``: its plain twin if none was built, or AMBLE_PURE is set.
+
+    >>> load("walker").__name__ in ("amble.native._walker", "amble.native.plain_walker")
+    True
+    """
+    if os.environ.get("AMBLE_PURE", "") in ("", "0"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(f"amble.native._{name}")
+    return importlib.import_module(f"amble.native.plain_{name}")

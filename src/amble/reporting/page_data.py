@@ -20,7 +20,7 @@ from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
 from amble.reporting.leaderboard import FAMILIES, Leaderboard
-from amble.users.markov import Wandering
+from amble.users.markov import MarkovUserOnList
 
 __all__ = ["DEPTH", "attention", "report_data"]
 
@@ -109,8 +109,8 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
                 continue
             n += 1
             weights += _first(user.weights, depth)
-            endless = isinstance(user, Wandering)
-            if isinstance(user, Wandering):
+            endless = isinstance(user, MarkovUserOnList)
+            if isinstance(user, MarkovUserOnList):
                 ends = user.ends
             else:
                 visits += _first(user.visits, depth)

@@ -1,1 +1,39 @@
-"""Users: how people walk a ranking."""
+"""Users: how people read a ranking, and what they gain until they stop.
+
+* `Forward` walks down rank by rank and stops: declared by one of the C/W/L quantities (RBP, INST, AP, ERR …).
+* `Walk` walks back and forth and stops: probabilities of going forward and back at each rank (PH …).
+* `MarkovUser` goes from any rank to any other by a Markov chain (Markov Precision).
+* `SessionWalk` walks through the lists of a session, query by query.
+
+`user.over(…)` puts a user on a list; what it returns knows the visits, the weights, the score and its distribution.
+What a visit is worth is a `Utility`, what the gain is divided by an `Effort`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# each name is imported when it is first used: every module of amble that needs one user would wait for all of them
+_HOMES = {
+    "Effort": "effort",
+    "Forward": "forward",
+    "MarkovUser": "markov",
+    "SessionWalk": "session_user",
+    "Utility": "utility",
+    "Walk": "walk",
+}
+
+__all__ = ["Effort", "Forward", "MarkovUser", "SessionWalk", "Utility", "Walk"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'amble.users' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"amble.users.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

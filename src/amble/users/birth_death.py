@@ -23,7 +23,17 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 
 __all__ = [
-    "Chain", "Passages", "check", "further", "passages", "reachable", "settle", "shortened", "solved", "stops", "watch",
+    "BirthDeathChain",
+    "Passages",
+    "chain_on_lists",
+    "check",
+    "further",
+    "induced_chain",
+    "passages",
+    "reachable",
+    "shortened",
+    "solved",
+    "stops",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -31,7 +41,7 @@ Array = NDArray[Any]
 _SLACK = 1e-9  # by how much p + q may exceed 1
 
 
-class Chain(NamedTuple):
+class BirthDeathChain(NamedTuple):
     """Probabilities at each rank of some lists; rank is the last axis.
 
     Attributes
@@ -99,9 +109,9 @@ def check(forward: Array, back: Array) -> None:
         )
 
 
-def settle(
+def chain_on_lists(
     forward: Array, back: Array, length: Array, start: Array, first: str, beyond: tuple[float, float] | None
-) -> Chain:
+) -> BirthDeathChain:
     """Lists of probabilities, each closed at its own end (or endless), with what is meant at rank 1."""
     p, q = np.array(forward, np.float64, ndmin=2), np.array(back, np.float64, ndmin=2)
     lists, n = p.shape
@@ -129,7 +139,7 @@ def settle(
     else:
         one = np.ones(lists)
         tail = (beyond[0] * one, beyond[1] * one, stops(beyond[0] * one, beyond[1] * one))
-    return Chain(p, q, s, mu, tail)
+    return BirthDeathChain(p, q, s, mu, tail)
 
 
 def reachable(forward: Array, back: Array, stop: Array, start: Array, least: float = 1e-18) -> int:
@@ -151,7 +161,7 @@ def reachable(forward: Array, back: Array, stop: Array, start: Array, least: flo
     return int(forward.size)
 
 
-def passages(chain: Chain, x: Array) -> Passages:
+def passages(chain: BirthDeathChain, x: Array) -> Passages:
     """Solve the chain at the nodes z = e^-x; x = 0 is the walk itself."""
     lists, n = chain.forward.shape
     z, lost = np.exp(-x), -np.expm1(-x)
@@ -203,7 +213,7 @@ def passages(chain: Chain, x: Array) -> Passages:
     return Passages(hit, away, end, on, off, tail)
 
 
-def solved(chain: Chain) -> Passages:
+def solved(chain: BirthDeathChain) -> Passages:
     """Solve the walk itself, and refuse one that never ends."""
     found = passages(chain, np.zeros(1))
     stuck = np.argwhere(~(found.away[:, :, 0] > 0) & (found.hit[:, :, 0] > 0))
@@ -234,16 +244,16 @@ def further(probabilities: tuple[Array, Array, Array]) -> float:
     return p / (s + q + p * never_back)
 
 
-def shortened(chain: Chain, n: int) -> Chain:
+def shortened(chain: BirthDeathChain, n: int) -> BirthDeathChain:
     """The chains closed after n ranks: those who would go on stop there, those who would start further start there."""
     forward, back, stop, start = (part[:, :n].copy() for part in chain[:4])
     stop[:, -1] += forward[:, -1]
     forward[:, -1] = 0.0
     start[:, -1] += chain.start[:, n:].sum(axis=1)
-    return Chain(forward, back, stop, start, None)
+    return BirthDeathChain(forward, back, stop, start, None)
 
 
-def watch(chain: Chain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:
+def induced_chain(chain: BirthDeathChain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:
     """See one walk only while she is on some ranks: back, stay, forward, stop and start there, and who is never seen.
 
     The other ranks are taken out one by one; what led to them is shared among their neighbours and the end.

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.native.plain_walker import draws, keys
-from amble.users.invariant import occupied
-from amble.users.joint import OverBudgetError
+from amble.users.joint_distribution import OverBudgetError
+from amble.users.stationary import mean_occupation
 
 __all__ = ["exact_distribution", "followed", "variance"]
 
@@ -63,7 +63,7 @@ def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
     >>> variance(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([1.0, 0.0]), np.array([1.0, 0.5]), 3)  # (1/12)^2
     0.006944444444444...
     """
-    f = precision - occupied(p, first, steps) @ precision  # so that little is subtracted below
+    f = precision - mean_occupation(p, first, steps) @ precision  # so that little is subtracted below
     m = first.size
     if steps <= 4 * m + 64:
         mean = square = np.zeros(m)

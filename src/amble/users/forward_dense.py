@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.forward import Behaviour, Forward, check_probabilities, inverse_square
-from amble.users.forward_static import FURTHEST, NOBODY, divided, followed
+from amble.users.forward_static import FURTHEST, NEGLIGIBLE, divided, followed
 from amble.users.tails import Geometric, InverseSquare, Tail
 
 __all__ = ["behaviour_on", "score_dense"]
@@ -151,7 +151,7 @@ class _Block:
             end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
             if question == "inside":
                 end = longest
-            if (end is not None and start >= end) or reach.max(initial=0) < NOBODY:
+            if (end is not None and start >= end) or reach.max(initial=0) < NEGLIGIBLE:
                 break
             if start > FURTHEST:
                 raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")

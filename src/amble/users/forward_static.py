@@ -16,7 +16,7 @@ __all__ = ["Static", "divided", "followed", "score_static", "static_user"]
 
 Array = NDArray[np.float64]
 
-NOBODY = 1e-18  # a share of users that is nobody
+NEGLIGIBLE = 1e-18  # a share of users that is nobody
 FURTHEST = 1 << 20  # the rank beyond which nobody is followed
 
 
@@ -120,7 +120,7 @@ def followed(met: Callable[[int], tuple[Forward, Array]], n: int) -> tuple[Behav
         if user.survival is not None:
             c = c * np.broadcast_to(user.survival, gain.shape)
         visits = np.cumprod(np.concatenate(([1.0], c[:-1])), dtype=np.float64)
-        if visits[-1] * c[-1] < NOBODY:
+        if visits[-1] * c[-1] < NEGLIGIBLE:
             c[-1] = 0.0
             return Behaviour(c, visits), gain
         if m >= FURTHEST:

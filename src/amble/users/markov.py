@@ -22,24 +22,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.users.balance import drawn, pair_sums, row_sums, share
 from amble.users.finite_steps import exact_distribution, followed, variance
 from amble.users.forward import Behaviour
-from amble.users.invariant import (
+from amble.users.markov_models import RESCALING, Model
+from amble.users.stationary import (
     check_irreducible,
     check_matrix,
     check_size,
-    checked,
-    log_invariant,
-    moved,
-    occupied,
-    probabilities,
-    watched,
-    watched_model,
+    check_weights,
+    distribution_after,
+    from_logs,
+    induced_chain,
+    induced_chain_of_model,
+    log_stationary,
+    log_stationary_of_model,
+    mean_occupation,
+    pair_sums,
+    row_sums,
+    transition_probabilities,
 )
-from amble.users.markov_models import RESCALING, Model
 
-__all__ = ["Wander", "Wandering"]
+__all__ = ["MarkovUser", "MarkovUserOnList"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,7 +52,7 @@ ByRank = ArrayLike | Callable[[Array], ArrayLike]
 STARTS = ("first", "uniform")
 
 
-class Wander:
+class MarkovUser:
     """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a distribution.
 
     Parameters
@@ -81,13 +84,13 @@ class Wander:
 
     Examples
     --------
-    >>> from amble.users.markov import Wander
-    >>> user = Wander("GL_AD_ID").over([1, 0, 1])        # row sums 1/2 + 1/3, 1/2 + 1/2, 1/3 + 1/2
+    >>> from amble.users.markov import MarkovUser
+    >>> user = MarkovUser("GL_AD_ID").over([1, 0, 1])        # row sums 1/2 + 1/3, 1/2 + 1/2, 1/3 + 1/2
     >>> user.weights, user.precision.round(4)
     (array([0.5, 0. , 0.5]), array([1.    , 0.5   , 0.6667]))
     >>> round(user.score, 4)
     0.8333
-    >>> near = Wander(weights=lambda i, j: 1.0 / (i - j) ** 2).over([1, 0, 1, 1])  # 49/36, 9/4, 9/4, 49/36
+    >>> near = MarkovUser(weights=lambda i, j: 1.0 / (i - j) ** 2).over([1, 0, 1, 1])  # 49/36, 9/4, 9/4, 49/36
     >>> near.weights.round(4)
     array([0.2737, 0.    , 0.4525, 0.2737])
     """
@@ -150,7 +153,7 @@ class Wander:
             told.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
         return " ".join([*told, RESCALING[self.rescale]]).rstrip()
 
-    def over(self, gain: ArrayLike, *, relevant: float | None = None, most: float | None = None) -> Wandering:
+    def over(self, gain: ArrayLike, *, relevant: float | None = None, most: float | None = None) -> MarkovUserOnList:
         """What she does on a list.
 
         Parameters
@@ -173,7 +176,7 @@ class Wander:
         if self.rescale != "NA" and rank.size:
             base = relevant if self.rescale == "R" else most
             scale = rank.size / max(float(base or 0), rank.size)
-        return Wandering(self, rank, gains.size, scale)
+        return MarkovUserOnList(self, rank, gains.size, scale)
 
     # ---- the chain
 
@@ -186,14 +189,14 @@ class Wander:
         if self.model is not None:
             seen = np.searchsorted(rank, over, side="right")
             if self.model.counts != "NA":
-                return np.asarray(drawn(self.model, over[None, :], seen[None, :])[0])
+                return np.asarray(log_stationary_of_model(self.model, over[None, :], seen[None, :])[0])
             sums = row_sums(self.model, over, n) if self.states == "AD" else pair_sums(self.model, over[None, :])[0]
             return np.asarray(np.log(sums.astype(np.longdouble)))
         if over is rank:
-            return log_invariant(self._weights(over))
+            return log_stationary(self._weights(over))
         if n not in self._distributions:
             self._distributions[n] = (
-                self._given(every) if self.kind == "distribution" else log_invariant(self._weights(every))
+                self._given(every) if self.kind == "distribution" else log_stationary(self._weights(every))
             )
         return self._distributions[n]
 
@@ -230,13 +233,13 @@ class Wander:
                 ) from None
             if self.loops == "NL" and w.ndim == 2 and w.shape[0] == w.shape[1]:
                 np.fill_diagonal(w, 0.0)
-            w = checked(w, rank)
-            probabilities(w, rank)  # refuses ranks that she cannot leave
+            w = check_weights(w, rank)
+            transition_probabilities(w, rank)  # refuses ranks that she cannot leave
         if rank.size > 1:
             check_irreducible(w, rank)
         return w
 
-    def moves(self, rank: Ints, n: int) -> tuple[Array, Array]:
+    def transitions(self, rank: Ints, n: int) -> tuple[Array, Array]:
         """Transition probabilities between the relevant ranks, the others passed unseen, and the start over them.
 
         With P her chain, R the relevant ranks, N the others and a start by the distribution l over both, these are
@@ -247,10 +250,10 @@ class Wander:
         every = np.arange(1, n + 1)
         start = self.starting(every if self.states == "AD" else rank)
         if self.model is not None:
-            return watched_model(self.model, rank, n, start)
+            return induced_chain_of_model(self.model, rank, n, start)
         if self.states == "OR":
-            return probabilities(self._weights(rank), rank), start
-        return watched(probabilities(self._weights(every), every), rank - 1, start)
+            return transition_probabilities(self._weights(rank), rank), start
+        return induced_chain(transition_probabilities(self._weights(every), every), rank - 1, start)
 
     def starting(self, over: Ints) -> Array:
         """The distribution of where she starts, among the ranks that she wanders over."""
@@ -297,7 +300,7 @@ def by_rank(rule: Any, rank: Ints, what: str, *, last: bool) -> Array:
     return np.asarray(values[np.minimum(rank, values.size) - 1])
 
 
-class Wandering(Behaviour):
+class MarkovUserOnList(Behaviour):
     """What a wanderer does on a list: where she is, and precision there. Without steps she never stops.
 
     Attributes
@@ -312,28 +315,28 @@ class Wandering(Behaviour):
         What rescaling multiplies the score by.
     """
 
-    def __init__(self, user: Wander, rank: Ints, n: int, scale: float) -> None:
-        self.wander, self.relevant, self.n, self.scale = user, rank, n, scale
+    def __init__(self, user: MarkovUser, rank: Ints, n: int, scale: float) -> None:
+        self.user, self.relevant, self.n, self.scale = user, rank, n, scale
         self.precision: Array = np.searchsorted(rank, np.arange(1, n + 1), side="right") / np.arange(1.0, n + 1.0)
         self._weights = np.zeros(n)
         if rank.size:
-            self._weights[rank - 1] = self._watched()
+            self._weights[rank - 1] = self._attention()
 
-    def _watched(self) -> Array:
+    def _attention(self) -> Array:
         rank = self.relevant
-        if self.wander.steps is not None and rank.size > 1:
-            distribution = occupied(self.moves, self.first, self.wander.steps)
+        if self.user.steps is not None and rank.size > 1:
+            distribution = mean_occupation(self.transitions, self.first, self.user.steps)
         else:
             logs = self._logs[rank - 1] if self._logs.size == self.n else self._logs
             if not np.isfinite(logs).any():
                 raise MeasureError("the distribution is 0 at every relevant rank")
-            distribution = share(logs)
-        time = distribution * self.wander.times(rank)
+            distribution = from_logs(logs)
+        time = distribution * self.user.times(rank)
         return np.asarray(time / time.sum())
 
     @cached_property
     def _logs(self) -> Logs:
-        return self.wander.logs(self.relevant, self.n)
+        return self.user.logs(self.relevant, self.n)
 
     @property
     def weights(self) -> Array:
@@ -345,37 +348,37 @@ class Wandering(Behaviour):
         """By rank: the stationary distribution of her chain, with the visits to documents that are not relevant."""
         out = np.zeros(self.n)
         if self._logs.size:
-            out[slice(None) if self._logs.size == self.n else self.relevant - 1] = share(self._logs)
+            out[slice(None) if self._logs.size == self.n else self.relevant - 1] = from_logs(self._logs)
         return out
 
     @cached_property
-    def _moves(self) -> tuple[Array, Array]:
+    def _induced(self) -> tuple[Array, Array]:
         if not self.relevant.size:
             return np.zeros((0, 0)), np.zeros(0)
-        return self.wander.moves(self.relevant, self.n)
+        return self.user.transitions(self.relevant, self.n)
 
     @property
-    def moves(self) -> Array:
+    def transitions(self) -> Array:
         """The probabilities of going from one relevant document to another: a row and a column for each."""
-        return self._moves[0]
+        return self._induced[0]
 
     @property
     def first(self) -> Array:
         """The distribution of the relevant document that she looks at first."""
-        return self._moves[1]
+        return self._induced[1]
 
     def after(self, moves: int) -> Array:
         """By rank: where she is after so many moves between relevant documents.
 
-        >>> from amble.users.markov import Wander
-        >>> Wander("LO_OR_ID").over([1, 1, 0, 1]).after(1)
+        >>> from amble.users.markov import MarkovUser
+        >>> MarkovUser("LO_OR_ID").over([1, 1, 0, 1]).after(1)
         array([0., 1., 0., 0.])
         """
         if isinstance(moves, bool) or not isinstance(moves, int) or moves < 0:
             raise MeasureError(f"after({moves!r}): expected a whole number of at least 0")
         out = np.zeros(self.n)
         if self.relevant.size:
-            out[self.relevant - 1] = moved(self.moves, self.first, moves)
+            out[self.relevant - 1] = distribution_after(self.transitions, self.first, moves)
         return out
 
     # ---- her score
@@ -383,25 +386,25 @@ class Wandering(Behaviour):
     @property
     def ends(self) -> str:
         """When she stops, in words."""
-        steps = self.wander.steps
+        steps = self.user.steps
         return "never stops" if steps is None else f"stops after {steps:,} look{'s' * (steps > 1)}, wherever she is"
 
     @property
     def _looks(self) -> tuple[Array, Array, Array, Array, int]:
         """Of a user of some steps: her chain, precision and times at the relevant documents, and the steps."""
         at = self.relevant
-        assert self.wander.steps is not None
-        return self.moves, self.first, self.precision[at - 1], self.wander.times(at), self.wander.steps
+        assert self.user.steps is not None
+        return self.transitions, self.first, self.precision[at - 1], self.user.times(at), self.user.steps
 
     @cached_property
     def distribution(self) -> Distribution:
         """The distribution of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
 
-        Without steps, what rescaling takes away is at 0, as it is for AP. NoExactLawError if steps are too many.
+        Without steps, what rescaling takes away is at 0, as it is for AP. NoExactDistributionError if steps are too many.
         """
         if not self.relevant.size:
             return Distribution([0.0], [1.0])
-        if self.wander.steps is not None:
+        if self.user.steps is not None:
             values, probs = exact_distribution(*self._looks)
             return Distribution(values * self.scale, probs)
         values, probs = self.precision[self.relevant - 1], self._weights[self.relevant - 1] * self.scale
@@ -410,7 +413,7 @@ class Wandering(Behaviour):
     @property
     def variance(self) -> float:
         """The variance of her score over users: exact, for any number of steps if all visits count alike."""
-        if not self.relevant.size or self.wander.steps is None or self.wander.rates is not None:
+        if not self.relevant.size or self.user.steps is None or self.user.rates is not None:
             return self.distribution.var
         p, first, precision, _, steps = self._looks
         return variance(p, first, precision, steps) * self.scale**2
@@ -420,10 +423,10 @@ class Wandering(Behaviour):
 
         Her score is the one divided by the other; without rates, the time is the number of steps.
         """
-        if self.wander.steps is None:
+        if self.user.steps is None:
             raise MeasureError("she never stops, so nobody comes home with a score; ask for her distribution")
         if not self.relevant.size:
-            yield np.zeros(users), np.full(users, float(self.wander.steps))
+            yield np.zeros(users), np.full(users, float(self.user.steps))
             return
         for total, time in followed(*self._looks, users, seed):
             yield total * self.scale, time

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.balance import drawn, pair_sums, row_sums
-from amble.users.markov import Wander, Wandering
+from amble.users.markov import MarkovUser, MarkovUserOnList
 from amble.users.markov_models import Model
+from amble.users.stationary import log_stationary_of_model, pair_sums, row_sums
 
-__all__ = ["most_found", "score_wander", "wandering_of"]
+__all__ = ["markov_user_on", "most_found", "score_markov"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,14 +46,14 @@ def _found(gains: Gains) -> Found:
     return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
 
 
-def score_wander(measure: Any, gains: Gains) -> Array:
+def score_markov(measure: Any, gains: Gains) -> Array:
     """The score of every list."""
     found = _found(gains)
-    user = _wanderer(measure)
+    user = _user_of(measure)
     if user is not None and user.model is not None and user.steps is None:
         rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
         model = user.model.plain
-        key = ("wander", model, None if rates is None else rates.tobytes())
+        key = ("markov", model, None if rates is None else rates.tobytes())
         if key not in gains.made:
             gains.made[key] = _mean_precision(model, found, rates)
         return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
@@ -64,31 +64,31 @@ def score_wander(measure: Any, gains: Gains) -> Array:
     out = np.zeros(gains.lists.n)
     most = _most(gains, found)
     for i in np.flatnonzero(found.size > 0).tolist():
-        out[i] = _wandering(measure, user, gains, i, most[i]).score
+        out[i] = _on_list(measure, user, gains, i, most[i]).score
     return out
 
 
-def wandering_of(measure: Any, gains: Gains, i: int) -> Wandering:
+def markov_user_on(measure: Any, gains: Gains, i: int) -> MarkovUserOnList:
     """What the user of a measure does on list i."""
     if measure.is_population:
         raise MeasureError(f"{measure} is a population, not one user; ask for its distribution, or for a user of it")
     if "most" not in gains.made:
         gains.made["most"] = _most(gains, _found(gains))
-    return _wandering(measure, _wanderer(measure), gains, i, gains.made["most"][i])
+    return _on_list(measure, _user_of(measure), gains, i, gains.made["most"][i])
 
 
-def _wanderer(measure: Any, **seen: Any) -> Wander | None:
+def _user_of(measure: Any, **seen: Any) -> MarkovUser | None:
     """The user; None if she looks at what is on the list, which is not given."""
     d = measure.declaration
     if d.seen and not seen:
         return None
     user = d.function(**seen, **{key: measure.values[key] for key in measure._own()})
-    if not isinstance(user, Wander):
-        raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
+    if not isinstance(user, MarkovUser):
+        raise MeasureError(f"the question is 'markov', so the user must be a MarkovUser; found {type(user).__name__}")
     return user
 
 
-def _wandering(measure: Any, user: Wander | None, gains: Gains, i: int, most: float) -> Wandering:
+def _on_list(measure: Any, user: MarkovUser | None, gains: Gains, i: int, most: float) -> MarkovUserOnList:
     gain = np.zeros(int(gains.lists.length[i]))
     hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
     gain[gains.position[hits] - 1] = gains.gain[hits]
@@ -103,7 +103,7 @@ def _wandering(measure: Any, user: Wander | None, gains: Gains, i: int, most: fl
             "spent": rank,
             "relevant": np.float64(relevant),
         }
-        user = _wanderer(measure, **{name: points[name] for name in measure.declaration.seen})
+        user = _user_of(measure, **{name: points[name] for name in measure.declaration.seen})
     assert user is not None
     return user.over(gain, relevant=relevant, most=most)
 
@@ -158,7 +158,7 @@ def _weights(model: Model, found: Found) -> Array:
             if model.counts == "NA":
                 out[at] = pair_sums(model, rank)
             else:
-                logs = drawn(model, rank, np.broadcast_to(np.arange(1, m + 1), rank.shape))
+                logs = log_stationary_of_model(model, rank, np.broadcast_to(np.arange(1, m + 1), rank.shape))
                 out[at] = np.exp((logs - logs.max(axis=1, keepdims=True)).astype(np.float64))
         return out
     for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False):
@@ -169,12 +169,12 @@ def _weights(model: Model, found: Found) -> Array:
         rank = found.position[at]
         seen = np.zeros((lists.size, n), np.int64)
         seen[row, rank - 1] = 1
-        logs = drawn(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
+        logs = log_stationary_of_model(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
         out[at] = np.exp((logs - np.maximum.reduceat(logs, start)[row]).astype(np.float64))
     return out
 
 
-def _own_weights(user: Wander, found: Found) -> Array:
+def _own_weights(user: MarkovUser, found: Found) -> Array:
     """The same of a chain of one's own that does not look at the list, only at its length."""
     logs = np.zeros(found.position.size, np.longdouble)
     some = found.size > 0

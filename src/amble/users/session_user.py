@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
-from amble.users.birth_death import Chain, solved
+from amble.users.birth_death import BirthDeathChain, solved
 
-__all__ = ["SessionStroll", "SessionWalk"]
+__all__ = ["SessionWalk", "SessionWalkOnLists"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -135,17 +135,17 @@ class SessionWalk:
             reach *= go
         return out
 
-    def over(self, lengths: Sequence[int] | Ints) -> SessionStroll:
+    def over(self, lengths: Sequence[int] | Ints) -> SessionWalkOnLists:
         """Put her on a session whose queries show so many documents each."""
         found = np.asarray(lengths)
         if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
             raise MeasureError(
                 f"lengths {lengths!r:.60}: expected how many documents each query shows, such as [10, 10]"
             )
-        return SessionStroll(self, found.astype(np.int64))
+        return SessionWalkOnLists(self, found.astype(np.int64))
 
 
-class SessionStroll:
+class SessionWalkOnLists:
     """What a user does in a session; made by `SessionWalk.over`.
 
     Attributes
@@ -157,10 +157,10 @@ class SessionStroll:
 
     Examples
     --------
-    >>> stroll = SessionWalk(0.6, 0, 0.1, 0.3).over([3, 2])
-    >>> stroll.reach
+    >>> on_list = SessionWalk(0.6, 0, 0.1, 0.3).over([3, 2])
+    >>> on_list.reach
     array([1.  , 0.25])
-    >>> [seen.round(4).tolist() for seen in stroll.seen]  # .6 and .6 x .6; at the last query 2/3 of those who stay
+    >>> [seen.round(4).tolist() for seen in on_list.seen]  # .6 and .6 x .6; at the last query 2/3 of those who stay
     [[1.0, 0.6, 0.36], [0.25, 0.1667]]
     """
 
@@ -207,7 +207,7 @@ class SessionStroll:
                 continue
             start = np.zeros((1, n))
             start[0, 0] = 1.0
-            found = solved(Chain(p[None], q[None], (r + s)[None], start, None))
+            found = solved(BirthDeathChain(p[None], q[None], (r + s)[None], start, None))
             hit, away = found.hit[:, 0, 0], found.away[:, 0, 0]
             out.append((hit, hit / away))
         return out

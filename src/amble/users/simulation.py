@@ -8,10 +8,7 @@ the distinct scores, and those beyond about a million are rounded.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,20 +17,21 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.native import load
 from amble.parallel import MOST_THREADS, map_in_order
 from amble.users.effort import Effort
-from amble.users.markov import Wandering
-from amble.users.walk_on_list import Stroll
+from amble.users.markov import MarkovUserOnList
+from amble.users.walk_on_list import WalkOnList
 
 __all__ = [
+    "ScoreCounts",
     "Simulation",
-    "Tally",
     "check_users",
     "compiled",
     "efforts",
     "simulated_distribution",
     "simulated_steps",
-    "strolls",
+    "simulated_walks",
 ]
 
 Array = NDArray[Any]
@@ -47,14 +45,7 @@ _BATCH = 1 << 17  # scores that wait to be counted
 _LIMIT = 1 << 40  # visits of one user
 
 
-def _choose_walker() -> Any:
-    if os.environ.get("AMBLE_PURE", "") in ("", "0"):
-        with contextlib.suppress(ImportError):
-            return importlib.import_module("amble.native._walker")
-    return importlib.import_module("amble.native.plain_walker")
-
-
-walker = _choose_walker()
+walker = load("walker")
 
 
 def compiled() -> bool:
@@ -104,7 +95,7 @@ def _ratio(sums: Array) -> tuple[float, float, float]:
     return ratio, math.sqrt(max(spread, 0.0) / n) / f if f > 0 else 0.0, h / n
 
 
-class Tally:
+class ScoreCounts:
     """Scores as they come in, counted: at most about a million different ones."""
 
     def __init__(self) -> None:
@@ -149,8 +140,8 @@ class Tally:
         return Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
 
 
-def strolls(
-    stroll: Stroll,
+def simulated_walks(
+    walk: WalkOnList,
     gains: Sequence[Array],
     *,
     users: int,
@@ -162,10 +153,10 @@ def strolls(
 
     Yields, in the order of the users, what a batch of them gained on each list (users x lists), and their visits.
     """
-    chain = stroll.chain
-    forward, back, stop = stroll.forward, stroll.back, stroll.stop
+    chain = walk.chain
+    forward, back, stop = walk.forward, walk.back, walk.stop
     start = chain.start[0]
-    n = stroll.n
+    n = walk.n
     if chain.beyond is not None:  # one rank more, from where all is as beyond
         forward, back, stop = (np.append(x, c[0]) for x, c in zip((forward, back, stop), chain.beyond, strict=True))
         start = np.append(start, 0.0)
@@ -174,13 +165,13 @@ def strolls(
     rank, which, gain = _by_rank(gains, n)
     distinct, kind = np.unique(gain, return_inverse=True)
     table = np.zeros((0, 1))
-    walked = stroll.cut(1e-9) if chain.beyond is None else stroll  # the rest hardly matters for what follows
+    walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
     if users * walked.expected_depth > _MOST_STEPS:
         raise MeasureError(
             f"{users:,} users would make {users * walked.expected_depth:.1e} visits, expected at most {_MOST_STEPS:.0e}"
         )
     if distinct.size:
-        table = stroll.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
+        table = walk.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
     offsets = np.searchsorted(rank, np.arange(forward.size + 1)).astype(np.int64)
     last = int(np.flatnonzero(start > 0)[-1])
     cumulative = np.cumsum(start[: last + 1])
@@ -217,18 +208,18 @@ def _by_rank(gains: Sequence[Array], n: int) -> tuple[Array, Array, Array]:
 
 
 def simulated_distribution(
-    stroll: Stroll, gains: Array, *, users: int, seed: int, threads: int = 1, progress: Progress | None = None
+    walk: WalkOnList, gains: Array, *, users: int, seed: int, threads: int = 1, progress: Progress | None = None
 ) -> Simulation:
     """The distribution of T / f(H) among users who walk one list."""
     check_users(users, seed, threads)
-    tally = Tally()
-    for total, steps in strolls(stroll, [gains], users=users, seed=seed, threads=threads, progress=progress):
-        effort = efforts(stroll.effort, steps)
+    tally = ScoreCounts()
+    for total, steps in simulated_walks(walk, [gains], users=users, seed=seed, threads=threads, progress=progress):
+        effort = efforts(walk.effort, steps)
         tally.add(total[:, 0] / effort, total[:, 0], effort, steps)
     return tally.distribution(users, seed)
 
 
-def simulated_steps(user: Wandering, tally: Tally, *, users: int, seed: int, of: int = 0) -> Tally:
+def simulated_steps(user: MarkovUserOnList, tally: ScoreCounts, *, users: int, seed: int, of: int = 0) -> ScoreCounts:
     """Count what users go home with who wander for some steps over a list; returns the tally."""
     for total, time in user.followed(users, seed):
         tally.add(total / time, total, time, np.full(total.size, user.wander.steps), of)

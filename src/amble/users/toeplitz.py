@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 
-__all__ = ["settle"]
+__all__ = ["stationary_by_power_steps"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,7 +28,7 @@ _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
 
 
-def settle(weights: Array, rank: Ints, forward: Array, back: Array) -> tuple[Array, Array]:
+def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: Array) -> tuple[Array, Array]:
     """The stationary distribution of several lists, divided by the weights that leave each rank, and those weights.
 
     Parameters

@@ -3,7 +3,7 @@
 At each rank she goes forward with probability p, back with q, and stops with 1 - p - q. What she gains from a document
 depends on how often she has been there; all she has gained is divided by a function of how many visits she made.
 
-`Walk` is the user; `Walk.over` puts her on a list, and the `Stroll` that it returns knows her visits, her last rank,
+`Walk` is the user; `Walk.over` puts her on a list, and the `WalkOnList` that it returns knows her visits, her last rank,
 how many visits she makes, what she gains, and the whole distribution of her score: exactly, not by simulation.
 """
 
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.users.birth_death import Chain, check, settle, stops
+from amble.users.birth_death import BirthDeathChain, chain_on_lists, check, stops
 from amble.users.effort import Effort
 from amble.users.utility import Utility
-from amble.users.walk_on_list import Stroll
+from amble.users.walk_on_list import WalkOnList
 
 __all__ = ["Probabilities", "Walk"]
 
@@ -125,8 +125,8 @@ class Walk:
     Examples
     --------
     >>> from amble.users.walk import Walk
-    >>> stroll = Walk(0.5, 0.25).over(10)
-    >>> round(stroll.expected_depth, 12)
+    >>> on_list = Walk(0.5, 0.25).over(10)
+    >>> round(on_list.expected_depth, 12)
     3.974132704614
     """
 
@@ -210,7 +210,7 @@ class Walk:
         """Whether she looks at the grades."""
         return self.forward.by_grade or self.back.by_grade
 
-    def chain(self, length: Array, grades: Array | None = None) -> Chain:
+    def chain(self, length: Array, grades: Array | None = None) -> BirthDeathChain:
         """Put her on lists of some lengths; grades (lists x ranks) where she looks at them."""
         n = max(int(np.max(length, initial=0)), 1)
         if self.beyond == "endless":  # all that is said by rank is spelled out, however short the list is
@@ -226,16 +226,16 @@ class Walk:
             if not self.looks and stopping < _NEVER and q.any() and not p.all():
                 raise MeasureError(_NEVER_STOPS)
         beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
-        return settle(p, q, length, self.start, self.first, beyond)
+        return chain_on_lists(p, q, length, self.start, self.first, beyond)
 
-    def over(self, n: int, grades: Any = None) -> Stroll:
+    def over(self, n: int, grades: Any = None) -> WalkOnList:
         """Put her on one list of n documents (with these grades, where she looks at them)."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
         seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
         if seen is not None and seen.shape[1] > max(n, 1):
             raise MeasureError(f"over({n}): {seen.shape[1]} grades, expected at most as many as documents")
-        stroll = Stroll(self.chain(np.array([n]), seen), self.utility, self.effort)
+        on_list = WalkOnList(self.chain(np.array([n]), seen), self.utility, self.effort)
         if self.per == "endless" and self.beyond != "endless":
-            stroll.mean_effort = self.endless_effort()
-        return stroll
+            on_list.mean_effort = self.endless_effort()
+        return on_list

@@ -15,21 +15,38 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.users.birth_death import Chain, Passages, further, passages, reachable, shortened, solved, watch
+from amble.users.birth_death import (
+    BirthDeathChain,
+    Passages,
+    further,
+    induced_chain,
+    passages,
+    reachable,
+    shortened,
+    solved,
+)
 from amble.users.effort import Effort
-from amble.users.gained import between, distribution_of_gain, lattice, product_of_two
-from amble.users.joint import BUDGET, NoExactLawError, joint_kept, joint_once
+from amble.users.joint_distribution import (
+    BUDGET,
+    NoExactDistributionError,
+    between,
+    distribution_of_gain,
+    joint_kept,
+    joint_once,
+    lattice,
+    product_of_two,
+)
 from amble.users.utility import Utility
 
-__all__ = ["Stroll"]
+__all__ = ["WalkOnList"]
 
 Array = NDArray[Any]
 
-_NOBODY = 1e-16  # a share of users that is nobody
+_NEGLIGIBLE = 1e-16  # a share of users that is nobody
 _FURTHEST = 1 << 22  # visits that are followed one by one
 
 
-class Stroll:
+class WalkOnList:
     """What a walking user does on a list.
 
     Attributes
@@ -40,14 +57,14 @@ class Stroll:
     Examples
     --------
     >>> from amble.users.walk import Walk
-    >>> stroll = Walk(0.5, 0.25, first="stop").over(2)
-    >>> stroll.visits, stroll.last  # 1 / (1 - .5 x .25) visits to rank 1, half as many to rank 2
+    >>> on_list = Walk(0.5, 0.25, first="stop").over(2)
+    >>> on_list.visits, on_list.last  # 1 / (1 - .5 x .25) visits to rank 1, half as many to rank 2
     (array([1.14285714, 0.57142857]), array([0.57142857, 0.42857143]))
-    >>> stroll.order2([1, 0])
+    >>> on_list.order2([1, 0])
     0.6666666666666666
     """
 
-    def __init__(self, chain: Chain, utility: Utility | None = None, effort: Effort | None = None) -> None:
+    def __init__(self, chain: BirthDeathChain, utility: Utility | None = None, effort: Effort | None = None) -> None:
         self.chain = chain
         self.utility = utility or Utility()
         self.effort = effort or Effort()
@@ -126,7 +143,7 @@ class Stroll:
             return float(self.tail_visits * further(self.chain.beyond) ** (k - self.n) / self.expected_depth)
         return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
 
-    def _extended(self, more: int) -> Stroll:
+    def _extended(self, more: int) -> WalkOnList:
         """The same walk on an endless list, with more of its ranks spelled out."""
         beyond = self.chain.beyond
         if beyond is None or more <= 0:
@@ -136,22 +153,22 @@ class Stroll:
             for part, c in zip(self.chain[:3], beyond, strict=True)
         ]
         start = np.pad(self.chain.start, ((0, 0), (0, more)))
-        return Stroll(Chain(parts[0], parts[1], parts[2], start, beyond), self.utility, self.effort)
+        return WalkOnList(BirthDeathChain(parts[0], parts[1], parts[2], start, beyond), self.utility, self.effort)
 
-    def cut(self, least: float = _NOBODY) -> Stroll:
+    def cut(self, least: float = _NEGLIGIBLE) -> WalkOnList:
         """The same walk without the ranks to which less than this share of users comes; never endless."""
         whole = self
         if self.chain.beyond is not None and self.forward[-1] > 0:
             on = further(self.chain.beyond)
             more = 1 if on <= 0 else 2 + math.ceil(math.log(least) / math.log(min(on, 1 - 1e-12)))
             if more > _FURTHEST:
-                raise NoExactLawError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
+                raise NoExactDistributionError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
             whole = self._extended(more)
         p, q, s, mu = (part[0] for part in whole.chain[:4])
         n = reachable(p, q, s, mu, least)
         if n == whole.n and self.chain.beyond is None:
             return self
-        return Stroll(shortened(whole.chain, n), self.utility, self.effort)
+        return WalkOnList(shortened(whole.chain, n), self.utility, self.effort)
 
     # ---- how many visits
 
@@ -205,11 +222,13 @@ class Stroll:
             moved[:-1] += here[1:] * q
             here = moved
             left = float(here.sum())
-            if left < _NOBODY:
+            if left < _NEGLIGIBLE:
                 out[-1] += left
                 return np.array(out)
             if len(out) >= _FURTHEST:
-                raise NoExactLawError(f"some users still walk after {_FURTHEST:,} visits, too many to be followed")
+                raise NoExactDistributionError(
+                    f"some users still walk after {_FURTHEST:,} visits, too many to be followed"
+                )
 
     def _longest(self) -> int:
         """A number of visits that nobody exceeds: the spectral radius tells how fast they thin out."""
@@ -326,7 +345,7 @@ class Stroll:
         """The distribution of T, where nothing is ever lost, or only the first visit counts."""
         y = self._gains(gains)
         if self.utility.kind == "fading":
-            raise NoExactLawError(
+            raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
         if self.utility.kind == "once":
@@ -338,7 +357,7 @@ class Stroll:
         keep = units > 0
         if not keep.any():
             return Distribution([0.0], [1.0])
-        back, loop, forward, stop, start, unseen = watch(walk.chain, keep)
+        back, loop, forward, stop, start, unseen = induced_chain(walk.chain, keep)
         probs = distribution_of_gain(back, loop, forward, stop, start, units[keep])
         probs[0] += unseen
         return Distribution(unit * np.arange(probs.size), probs)
@@ -349,11 +368,11 @@ class Stroll:
         """The joint distribution of T and H: arrays of t, h and their probabilities.
 
         Followed visit by visit until less than 1e-15 of the users are left, who are taken to stop there.
-        Raises `NoExactLawError` where that takes more than ``budget`` cells, or where a loss makes T depend on the
+        Raises `NoExactDistributionError` where that takes more than ``budget`` cells, or where a loss makes T depend on the
         whole history of her visits.
         """
         if self.utility.kind == "fading":
-            raise NoExactLawError(
+            raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
         y = self._gains(gains)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
-from amble.users.birth_death import Chain, Passages, passages, reachable, shortened, solved
+from amble.users.birth_death import BirthDeathChain, Passages, passages, reachable, shortened, solved
 from amble.users.walk import Walk
-from amble.users.walk_on_list import Stroll
+from amble.users.walk_on_list import WalkOnList
 
-__all__ = ["QUESTIONS_OF_WALKS", "gains_on", "grades_on", "score_walk", "stroll_on"]
+__all__ = ["QUESTIONS_OF_WALKS", "gains_on", "grades_on", "score_walk", "walk_on"]
 
 Array = NDArray[Any]
 
@@ -45,7 +45,7 @@ def gains_on(gains: Gains, i: int) -> Array:
     return out
 
 
-def stroll_on(walk: Walk, lists: Lists, i: int) -> Stroll:
+def walk_on(walk: Walk, lists: Lists, i: int) -> WalkOnList:
     """Put the user on list i."""
     return walk.over(int(lists.length[i]), grades_on(lists, i) if walk.looks else None)
 
@@ -85,7 +85,7 @@ def _effort(walk: Walk, gains: Gains, depth: Array) -> Array:
     out = np.empty(depth.size)
     if walk.looks:
         for i in range(lists.n):
-            out[i] = stroll_on(walk, lists, i).mean_effort
+            out[i] = walk_on(walk, lists, i).mean_effort
         return out
     for n, of_that_length in _by_depth(walk, lists):
         out[of_that_length] = walk.over(n).mean_effort
@@ -144,7 +144,7 @@ def _shared(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Arra
     return total, total if question == "order1" else rate, depth, inside
 
 
-def _weights(walk: Walk, chain: Chain, nodes: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+def _weights(walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array]) -> tuple[Array, Array, Array]:
     """What a gain of 1 is worth at each rank (lists x ranks), and E[H] of every list, in all and on its own ranks."""
     x, weight = nodes
     block = max(1, _CELLS // max(chain.forward.size, 1))
@@ -200,11 +200,11 @@ def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array,
                 rate[block] += _worth(walk, weighted, y, ends=True) @ weight[at : at + step]
         elif question == "order1":
             for row, i in enumerate(block.tolist()):
-                rate[i] = stroll_on(walk, lists, i).order1(y[row][: max(int(lists.length[i]), 1)])
+                rate[i] = walk_on(walk, lists, i).order1(y[row][: max(int(lists.length[i]), 1)])
     return total, rate, depth, inside
 
 
-def _trimmed(chain: Chain, y: Array) -> tuple[Chain, Array]:
+def _trimmed(chain: BirthDeathChain, y: Array) -> tuple[BirthDeathChain, Array]:
     """Without the ranks to which nobody comes on any of the lists."""
     if chain.beyond is not None:
         return chain, y

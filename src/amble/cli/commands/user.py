@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     for m in measures:
         if m.declaration.question == "session":
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
-    if any(m.declaration.question == "wander" for m in measures):
+    if any(m.declaration.question == "markov" for m in measures):
         return _markov_users(args, measures, given, depth, context)
     rows: list[list[Any]] = []
     notes = []
@@ -103,7 +103,7 @@ def _markov_users(
     """Show Markov users: their stationary distributions, and precision at each rank."""
     from amble.table import Table
 
-    others = [m.label for m in measures if m.declaration.question != "wander"]
+    others = [m.label for m in measures if m.declaration.question != "markov"]
     if others:
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind"

@@ -13,7 +13,7 @@ from amble.io.tables import read_number, read_rows
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedTransitions, FittedUser, by_rank, is_fit, read_model, refuse_beside
 from amble.users.forward import Forward
-from amble.users.markov import STARTS, Wander
+from amble.users.markov import STARTS, MarkovUser
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 
 Array = NDArray[np.float64]
@@ -79,7 +79,7 @@ def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozense
 
 @measure(
     "MP",
-    question="wander",
+    question="markov",
     cite="ferrante2014",
     family="markov",
     variant=_mp_variant,
@@ -125,16 +125,16 @@ def markov_precision(
         Optional(FittedUser("markov")),
         "instead of model: transition probabilities fitted to what people did; she never goes below the last of them",
     ] = None,
-) -> Wander:
-    """She wanders over the list, back and forth, and at each relevant document she asks for precision.
+) -> MarkovUser:
+    """She moves over the list, back and forth, and at each relevant document she asks for precision.
 
     The score is the mean over her visits to relevant documents, in the long run, as she never stops; or over as many as
     steps says, and then she stops. With no relevant document it is 0.
     """
     numbers = None if rates is None else Rates().read(rates)
     if user is not None:
-        return Wander(matrix=user, rates=numbers, steps=steps, start=start or "first", rescale=rescale)
-    return Wander(
+        return MarkovUser(matrix=user, rates=numbers, steps=steps, start=start or "first", rescale=rescale)
+    return MarkovUser(
         model, loops=loops, counts=counts, rates=numbers, steps=steps, start=start or "first", rescale=rescale
     )
 

@@ -20,7 +20,7 @@ from amble.reporting.charts.score_charts import difference_chart, heat_chart, me
 from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
 from amble.users.forward import Behaviour
-from amble.users.walk_on_list import Stroll
+from amble.users.walk_on_list import WalkOnList
 
 if TYPE_CHECKING:
     from amble.reporting.page import Page
@@ -103,13 +103,13 @@ def _distributions_or_users(x: Any, title: str) -> Any:
         return distribution_chart({title or "distribution": x}, title=title)
     if isinstance(x, Measure):
         return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
-    if isinstance(x, Behaviour | Stroll):
+    if isinstance(x, Behaviour | WalkOnList):
         return user_chart({title or "user": x}, _DEPTH)
     if isinstance(x, Mapping) and x:
         kinds = list(x.values())
         if all(isinstance(one, Distribution) for one in kinds):
             return distribution_chart(x, title=title)
-        if all(isinstance(one, Behaviour | Stroll) for one in kinds):
+        if all(isinstance(one, Behaviour | WalkOnList) for one in kinds):
             return user_chart(x, _DEPTH)
     raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
 
@@ -152,5 +152,5 @@ def _stopping_users(report: Page) -> list[tuple[Measure, str]]:
     if not topics.size or scores.rankings.ties == "expected":
         return []
     users = [m for m in scores.parsed if m.declaration.is_user and not m.is_population]
-    walkers = [m for m in users if m.declaration.question != "wander"]
+    walkers = [m for m in users if m.declaration.question != "markov"]
     return [(m, scores.topics[int(topics[0])]) for m in walkers]

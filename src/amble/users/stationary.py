@@ -1,9 +1,23 @@
-"""Any chain on the ranks: checked, its stationary distribution, the chain induced on some ranks, and finite steps.
+"""Stationary distributions of Markov chains on the ranks, the chains induced on some of them, and finite steps.
 
-The stationary distribution pi = pi P exists and is one if every rank can be reached from every other. Weights that are
-the same both ways give it as row sums, weights between neighbours by detailed balance, others by taking states out. A
-chain that is watched only when it is at some of its ranks is a chain, too; its stationary distribution is that of the
-whole chain there, but for a factor.
+The stationary distribution pi = pi P exists and is unique if every rank can be reached from every other. It is kept up
+to a factor, as logarithms where it spans many digits. Of any chain:
+
+* weights that are the same both ways give it as row sums, weights between neighbours by detailed balance, others by
+  taking states out (Grassmann, Taksar and Heyman);
+* the chain seen only at some of its ranks is a chain, too (the induced chain); its stationary distribution is that of
+  the whole chain there, but for a factor.
+
+Of the family of `markov_models`, many lists at once, write pi(i) = x(i) w(i), where w(i) is the sum of the weights that
+leave rank i. Staying at i changes w(i) only, not x:
+
+* Without counts the weights are symmetric, so the chain is reversible and x is 1: pi is a **row sum**. Between all
+  ranks it is two prefix sums of the weights; between the relevant ones, a sum over pairs of them.
+* With counts, but between neighbours only, it is a birth-death chain: by **detailed balance** x(i + 1) / x(i) is
+  f(i) / b(i + 1), whatever the distances. The products span thousands of digits, so they are kept as logarithms.
+* With counts, everywhere, but whatever the distance: with m ranks and w(i) = (m - i) f(i) + (i - 1) b(i), subtracting
+  the balance at a rank from that at the next one leaves x(i + 1) (w(i + 1) + b(i + 1)) = x(i) (w(i) + f(i)).
+* With counts, everywhere, by distance: a **solve** if the ranks are few, else **power steps** (`toeplitz`).
 """
 
 from __future__ import annotations
@@ -16,26 +30,35 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.users.markov_models import Model, distance_weights
+from amble.users.toeplitz import stationary_by_power_steps
 
 __all__ = [
     "check_irreducible",
+    "check_matrix",
     "check_size",
-    "log_invariant",
-    "moved",
-    "occupied",
-    "probabilities",
-    "watched",
-    "watched_model",
+    "check_weights",
+    "distribution_after",
+    "from_logs",
+    "induced_chain",
+    "induced_chain_of_model",
+    "log_stationary",
+    "log_stationary_of_model",
+    "mean_occupation",
+    "pair_sums",
+    "row_sums",
+    "transition_probabilities",
 ]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Logs = NDArray[Any]
+Logs = NDArray[Any]  # longdouble: logarithms in the thousands leave doubles too few digits
 
 _SLACK = 1e-9  # how far from 1 a row of probabilities may sum
 _NAMED = 5  # culprits that are named, before they are counted
 _KEPT = 4  # fundamental matrices that are kept
 _LARGEST = 8192  # ranks whose probabilities, from each to each, are written down
+_FEW = 192  # up to so many ranks a solve is the faster way
+_CELLS = 1 << 18  # pairs that are summed at once
 
 
 def check_size(n: int) -> None:
@@ -47,7 +70,7 @@ def check_size(n: int) -> None:
         )
 
 
-def checked(weights: Any, rank: Ints, what: str = "weight") -> Array:
+def check_weights(weights: Any, rank: Ints, what: str = "weight") -> Array:
     """Weights between ranks, as numbers that make sense."""
     try:
         w = np.array(weights, np.float64)
@@ -65,7 +88,7 @@ def checked(weights: Any, rank: Ints, what: str = "weight") -> Array:
     return w
 
 
-def probabilities(weights: Array, rank: Ints) -> Array:
+def transition_probabilities(weights: Array, rank: Ints) -> Array:
     """Weights as probabilities, each row divided by its sum; a single rank is where she stays."""
     if rank.size == 1:
         return np.ones((1, 1))
@@ -80,7 +103,7 @@ def probabilities(weights: Array, rank: Ints) -> Array:
 
 def check_matrix(matrix: Any, rank: Ints) -> Array:
     """Probabilities between ranks, each row summing to 1."""
-    p = checked(matrix, rank, "probability")
+    p = check_weights(matrix, rank, "probability")
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1.0) > _SLACK)
     if wrong.size:
@@ -114,7 +137,7 @@ def check_irreducible(weights: Array, rank: Ints) -> None:
             raise MeasureError("not irreducible: " + text.format(rank[0], _ranks(rank[~seen])))
 
 
-def log_invariant(weights: Array) -> Logs:
+def log_stationary(weights: Array) -> Logs:
     """The logarithm of the stationary distribution, up to a constant; by what the weights allow."""
     n = weights.shape[0]
     if n == 1:
@@ -162,10 +185,111 @@ def _taken_out(p: Array, keep: int) -> Array:
     return a
 
 
+# ---- the published family, many lists at once
+
+
+def row_sums(model: Model, rank: Any, length: Any) -> Array:
+    """The stationary distribution over all ranks, without counts: at the ranks given, in lists of the lengths given."""
+    i, n = np.broadcast_arrays(np.asarray(rank, np.int64), np.asarray(length, np.int64))
+    longest = int(n.max(initial=1))
+    if model.connected == "LO":
+        near = distance_weights(model.distance, 2)[1]
+        out = near * ((i > 1) + 0.0 + (i < n)) + model.loop
+    else:
+        weights = distance_weights(model.distance, longest)
+        weights[0] = 0.0
+        upto = np.cumsum(weights)
+        out = upto[i - 1] + upto[n - i] + model.loop
+    return np.where(n > 1, out, 1.0)
+
+
+def pair_sums(model: Model, rank: NDArray[np.int64]) -> Array:
+    """The stationary distribution over some ranks of each list, without counts; as many ranks in each."""
+    lists, m = rank.shape
+    if m == 1:
+        return np.ones((lists, 1))
+    weights = distance_weights(model.distance, int(rank.max()))
+    if model.connected == "LO":
+        near = weights[np.diff(rank)]
+        out = np.full(rank.shape, model.loop)
+        out[:, :-1] += near
+        out[:, 1:] += near
+        return out
+    if model.distance == "NA":
+        return np.ones(rank.shape)
+    weights[0] = model.loop
+    out = np.empty(rank.shape)
+    width = max(1, _CELLS // (lists * m))
+    for start in range(0, m, width):
+        far = rank[:, start : start + width, None] - rank[:, None, :]
+        np.abs(far, out=far)
+        out[:, start : start + width] = np.take(weights, far, mode="clip").sum(axis=2)
+    return out
+
+
+def log_stationary_of_model(model: Model, rank: NDArray[np.int64], relevant: NDArray[np.int64]) -> Logs:
+    """The logarithm of the stationary distribution, with counts, up to a constant.
+
+    Parameters
+    ----------
+    model : Model
+    rank : ndarray of shape (lists, m) or (1, m)
+        The ranks that she wanders over.
+    relevant : ndarray of shape (lists, m)
+        How many relevant documents there are down to each of them.
+    """
+    lists, m = relevant.shape
+    rank = np.broadcast_to(rank, relevant.shape)
+    if m == 1:
+        return np.zeros((lists, 1), np.longdouble)
+    forward, back = model.ways(rank, relevant)
+    staying = model.staying(forward, back)
+    if model.connected == "LO":
+        near = distance_weights(model.distance, int(rank.max()))[np.diff(rank)]
+        leaving = np.zeros(rank.shape)
+        leaving[:, :-1] += forward[:, :-1] * near
+        leaving[:, 1:] += back[:, 1:] * near
+        return _products(np.log(forward[:, :-1]) - np.log(back[:, 1:])) + np.log(leaving + staying)
+    if model.distance == "NA":
+        i = np.arange(1, m + 1)
+        leaving = (m - i) * forward + (i - 1) * back
+        up, down = leaving[:, :-1] + forward[:, :-1], leaving[:, 1:] + back[:, 1:]
+        return np.asarray(_products(np.log(up) - np.log(down)) + np.log(leaving + staying))
+    if m <= _FEW:
+        x, leaving = _solved(model._replace(loops="NL").weights(rank, forward, back))
+    else:
+        x, leaving = stationary_by_power_steps(distance_weights(model.distance, int(rank.max())), rank, forward, back)
+    return np.asarray(np.log((x * (leaving + staying)).astype(np.longdouble)))
+
+
+def _products(logs: Array) -> Logs:
+    """The logarithms of running products, from 1."""
+    out = np.zeros((logs.shape[0], logs.shape[1] + 1), np.longdouble)
+    np.cumsum(logs, axis=1, dtype=np.longdouble, out=out[:, 1:])
+    return out
+
+
+def _solved(weights: Array) -> tuple[Array, Array]:
+    """Solve pi = pi P, and divide by the weights that leave each rank."""
+    leaving = weights.sum(axis=-1)
+    p = weights / leaving[..., None]
+    m = leaving.shape[-1]
+    system = np.swapaxes(np.eye(m) - p + 1.0, -1, -2)
+    pi = np.linalg.solve(system, np.ones((*leaving.shape, 1)))
+    pi = np.swapaxes(pi, -1, -2) @ p  # one step, which only adds: small entries become as exact as large ones
+    return pi[..., 0, :] / leaving, leaving
+
+
+def from_logs(logs: Logs) -> Array:
+    """From logarithms to shares that sum to 1, along the last axis."""
+    out = np.exp((logs - logs.max(axis=-1, keepdims=True)).astype(np.float64))
+    return np.asarray(out / out.sum(axis=-1, keepdims=True))
+
+
 # ---- watched
 
 
-def watched(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
+def induced_chain(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
     """The probabilities between some states of a chain, if the others are not seen: those kept, by their places.
 
     And the probabilities that each is the first to be seen, if she starts by a distribution over all states: as if she
@@ -183,7 +307,7 @@ def watched(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
     return found[:m], found[m]
 
 
-def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
+def induced_chain_of_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
     """The probabilities between the relevant ranks of a list of n documents, and those of being seen first.
 
     Over all ranks, without counts, probabilities are as in a network of conductances, and unseen ranks are taken out of
@@ -198,14 +322,16 @@ def watched_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array
     found = np.arange(1, m + 1)
     if model.states == "OR":
         check_size(m)
-        return probabilities(model.weights(rank, *model.ways(rank, found)), rank), start
+        return transition_probabilities(model.weights(rank, *model.ways(rank, found)), rank), start
     every = np.arange(1, n + 1)
     if model.connected == "LO":
-        return _watched_neighbours(model, rank, n, start)
+        return _induced_chain_of_neighbours(model, rank, n, start)
     check_size(n)
     if model.counts != "NA":
         seen = np.searchsorted(rank, every, side="right")
-        return watched(probabilities(model.weights(every, *model.ways(every, seen)), every), rank - 1, start)
+        return induced_chain(
+            transition_probabilities(model.weights(every, *model.ways(every, seen)), every), rank - 1, start
+        )
     inverse, leaving = _network(model.distance, n)
     some = inverse[np.ix_(rank - 1, rank - 1)]
     border = np.ones((m + 1, m + 1))
@@ -238,7 +364,7 @@ def _of_laplacian(laplacian: Array, leaving: Array) -> Array:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def _watched_neighbours(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
+def _induced_chain_of_neighbours(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
     every = np.arange(1, n + 1)
     forward, back = model.ways(every, np.searchsorted(rank, every, side="right"))
     near = distance_weights(model.distance, 2)[1]
@@ -272,7 +398,7 @@ def squared(p: Array) -> Array:
     return np.asarray(twice / twice.sum(axis=1, keepdims=True))
 
 
-def moved(p: Array, start: Array, steps: int) -> Array:
+def distribution_after(p: Array, start: Array, steps: int) -> Array:
     """Where she is after so many steps."""
     power, here = p, start
     while steps:
@@ -284,10 +410,10 @@ def moved(p: Array, start: Array, steps: int) -> Array:
     return np.asarray(here)
 
 
-def occupied(p: Array, start: Array, steps: int) -> Array:
+def mean_occupation(p: Array, start: Array, steps: int) -> Array:
     """Where she is in the mean over so many visits, the first included: (1 / n) sum over k < n of start P^k.
 
-    >>> occupied(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.0]), 3)
+    >>> mean_occupation(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.0]), 3)
     array([0.66666667, 0.33333333])
     """
     if steps <= 4 * start.size + 64:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import amble
 from amble.errors import MeasureError
-from amble.users import balance, invariant, toeplitz
-from amble.users.markov import Wander
+from amble.users import stationary, toeplitz
+from amble.users.markov import MarkovUser
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
 
 GRADES = [1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0]
@@ -32,48 +32,48 @@ def some_list(seed: int, n: int, share: float) -> list[int]:
 
 def test_row_sums() -> None:
     # weights 1 / (k + 1): rank 1 has 1/2 + 1/3 + 1/4 = 13/12, rank 2 has 1/2 + 1/2 + 1/3 = 4/3, and back again
-    user = Wander("GL_AD_ID").over([1, 0, 1, 0])
+    user = MarkovUser("GL_AD_ID").over([1, 0, 1, 0])
     assert user.everywhere == pytest.approx(np.array([13, 16, 16, 13]) / 58, abs=1e-15)
     assert user.weights == pytest.approx([13 / 29, 0, 16 / 29, 0], abs=1e-15)
     assert user.precision == pytest.approx([1, 1 / 2, 2 / 3, 1 / 2], abs=1e-15)
     assert user.score == pytest.approx(13 / 29 + 16 / 29 * 2 / 3, abs=1e-15)
     # she may stay: 1 more at every rank
-    assert Wander("GL_AD_ID", loops="SL").over([1, 0, 1, 0]).weights == pytest.approx([25 / 53, 0, 28 / 53, 0])
+    assert MarkovUser("GL_AD_ID", loops="SL").over([1, 0, 1, 0]).weights == pytest.approx([25 / 53, 0, 28 / 53, 0])
 
 
 def test_neighbours() -> None:
     # all ranks: the ends have one neighbour, the others two, whatever the distance
     for model in ("LO_AD_NA", "LO_AD_ID", "LO_AD_LID"):
-        assert Wander(model).over([1, 0, 1, 0]).weights == pytest.approx([1 / 3, 0, 2 / 3, 0], abs=1e-15)
+        assert MarkovUser(model).over([1, 0, 1, 0]).weights == pytest.approx([1 / 3, 0, 2 / 3, 0], abs=1e-15)
     # relevant ranks 1, 2, 4: 1/2 between 1 and 2, 1/3 between 2 and 4
-    assert Wander("LO_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx([3 / 10, 5 / 10, 0, 2 / 10], abs=1e-15)
+    assert MarkovUser("LO_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx([3 / 10, 5 / 10, 0, 2 / 10], abs=1e-15)
     # everywhere: 1/4 between 1 and 4 as well
-    assert Wander("GL_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx(np.array([9, 10, 0, 7]) / 26, abs=1e-15)
+    assert MarkovUser("GL_OR_ID").over([1, 1, 0, 1]).weights == pytest.approx(np.array([9, 10, 0, 7]) / 26, abs=1e-15)
     # 1 / log10(k + 2): 1 / log10 3, 1 / log10 4, 1 / log10 5
     a, b, c = 1 / np.log10([3, 4, 5])
     expected = np.array([a + c, a + b, 0, b + c]) / (2 * (a + b + c))
-    assert Wander("GL_OR_LID").over([1, 1, 0, 1]).weights == pytest.approx(expected, abs=1e-15)
+    assert MarkovUser("GL_OR_LID").over([1, 1, 0, 1]).weights == pytest.approx(expected, abs=1e-15)
 
 
 def test_counts_between_neighbours() -> None:
     # 1, 0, 0, 1 and FRBN: forward 1 + relevant = 2, 2, 2, 3; back 1 + others = 1, 2, 3, 3.
     # Probabilities forward at ranks 2 and 3: 1/2 and 2/5. Balance: pi1 = pi2 / 2; pi2 / 2 = 3/5 pi3; 2/5 pi3 = pi4.
-    user = Wander("LO_AD_ID", counts="FRBN").over([1, 0, 0, 1])
+    user = MarkovUser("LO_AD_ID", counts="FRBN").over([1, 0, 0, 1])
     assert user.everywhere == pytest.approx(np.array([3, 6, 5, 2]) / 16, abs=1e-15)
     assert user.score == pytest.approx((3 * 1 + 2 * 1 / 2) / 5, abs=1e-15)
     # FNBR: forward 1, 2, 3, 3; back 2, 2, 2, 3. pi1 = pi2 / 2; pi2 / 2 = 2/5 pi3; 3/5 pi3 = pi4
-    user = Wander("LO_AD_ID", counts="FNBR").over([1, 0, 0, 1])
+    user = MarkovUser("LO_AD_ID", counts="FNBR").over([1, 0, 0, 1])
     assert user.everywhere == pytest.approx(np.array([2, 4, 5, 3]) / 14, abs=1e-15)
 
 
 def test_counts_everywhere() -> None:
     # 1, 1, 0, 1 and FRBN: forward 2, 3, 3, 4, back 1, 1, 2, 2; pi = (54, 63, 70, 75) / 262, as at rank 1 what comes is
     # 63 x 1/7 + 70 x 2/7 + 75 x 1/3 = 9 + 20 + 25 = 54, and so at the others
-    user = Wander("GL_AD_NA", counts="FRBN").over([1, 1, 0, 1])
+    user = MarkovUser("GL_AD_NA", counts="FRBN").over([1, 1, 0, 1])
     assert user.everywhere == pytest.approx(np.array([54, 63, 70, 75]) / 262, abs=1e-15)
     assert user.weights == pytest.approx(np.array([54, 63, 0, 75]) / 192, abs=1e-15)
     # she may stay, with 2 + 1, 3 + 1, 3 + 2, 4 + 2 added to what leaves, 6, 7, 7, 6
-    user = Wander("GL_AD_NA", counts="FRBN", loops="SL").over([1, 1, 0, 1])
+    user = MarkovUser("GL_AD_NA", counts="FRBN", loops="SL").over([1, 1, 0, 1])
     weights = np.array([54 * 9 / 6, 63 * 11 / 7, 70 * 12 / 7, 75 * 12 / 6])
     assert user.everywhere == pytest.approx(weights / weights.sum(), abs=1e-15)
 
@@ -81,26 +81,26 @@ def test_counts_everywhere() -> None:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("counts", COUNTS)
 def test_few_documents(model: str, counts: str) -> None:
-    wander = Wander(model, counts=counts)
+    markov = MarkovUser(model, counts=counts)
     for grades in ([0], [0, 0, 0], []):
-        user = wander.over(grades)
+        user = markov.over(grades)
         assert user.score == 0
         assert user.weights.tolist() == [0.0] * len(grades)
-    assert wander.over([1]).score == 1
-    assert wander.over([0, 0, 1]).score == pytest.approx(1 / 3)  # one relevant document: precision there
-    assert wander.over([1, 1]).score == 1
+    assert markov.over([1]).score == 1
+    assert markov.over([0, 0, 1]).score == pytest.approx(1 / 3)  # one relevant document: precision there
+    assert markov.over([1, 1]).score == 1
 
 
 # ---- against dense algebra
 
 
 @pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
-def test_invariant_distribution(model: str, loops: str, counts: str) -> None:
+def test_stationary_distribution(model: str, loops: str, counts: str) -> None:
     connected, states, distance = model.split("_")
     for seed, (n, share) in enumerate([(2, 0.9), (3, 0.7), (7, 0.4), (23, 0.3), (60, 0.1), (60, 0.6)]):
         grades = some_list(seed, n, share)
         grades[0] = grades[-1] = 1
-        user = Wander(model, loops=loops, counts=counts).over(grades)
+        user = MarkovUser(model, loops=loops, counts=counts).over(grades)
         ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
         pi = user.everywhere[np.array(ranks) - 1]
         assert np.abs(pi @ p - pi).sum() < 1e-12
@@ -121,7 +121,7 @@ LONG = [
 def test_long_lists(model: str, loops: str, counts: str, n: int) -> None:
     connected, states, distance = model.split("_")
     grades = (np.random.default_rng(5).random(n) < 0.4 / np.sqrt(np.arange(1, n + 1))).astype(int).tolist()
-    user = Wander(model, loops=loops, counts=counts).over(grades)
+    user = MarkovUser(model, loops=loops, counts=counts).over(grades)
     ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
     pi = user.everywhere[np.array(ranks) - 1]
     assert np.abs(pi @ p - pi).sum() < 1e-12
@@ -133,7 +133,7 @@ def test_small_probabilities_are_exact() -> None:
     # by distance, everywhere, with counts: entries of 1e-5 have as many digits as the others
     grades = some_list(3, 400, 0.1)
     for model in ("GL_AD_ID", "GL_AD_LID"):
-        user = Wander(model, counts="FNBR").over(grades)
+        user = MarkovUser(model, counts="FNBR").over(grades)
         _, p = reference.transitions(grades, "GL", "AD", "NL", "FNBR", model[6:])
         np.testing.assert_allclose(user.everywhere, reference.eliminated(p), rtol=1e-12)
 
@@ -143,11 +143,11 @@ def test_probabilities_beyond_doubles() -> None:
     # changes by the forward probability at i, (i - 1) / (i + 2) or so, over the back probability at i + 1, 3 / (i + 3):
     # on the whole by 10^1250
     grades = [1, 1] + [0] * 998
-    user = Wander("LO_AD_ID", counts="FNBR").over(grades)
+    user = MarkovUser("LO_AD_ID", counts="FNBR").over(grades)
     assert user.everywhere[:2].tolist() == [0.0, 0.0]  # underflow, but not where it matters
     # forward 1 + others, back 1 + relevant: 1, 1, 2 ... and 2, 3, 3 ...; pi1 x 1 = pi2 x 3 / 4
     assert user.weights[:2] == pytest.approx([3 / 7, 4 / 7], abs=1e-14)
-    span = np.ptp(Wander("LO_AD_ID", counts="FNBR").logs(np.array([1, 2]), 1000)) / np.log(10)
+    span = np.ptp(MarkovUser("LO_AD_ID", counts="FNBR").logs(np.array([1, 2]), 1000)) / np.log(10)
     assert 1000 < span < 3000
 
 
@@ -155,9 +155,9 @@ def test_power_steps_over_some_ranks() -> None:
     # more relevant documents than are solved for: transforms over all ranks, of which some are not hers
     grades = some_list(8, 700, 0.4)
     rank = np.flatnonzero(grades) + 1
-    assert rank.size > balance._FEW
+    assert rank.size > stationary._FEW
     for model, counts in product(("GL_OR_ID", "GL_OR_LID"), ("FRBN", "FNBR")):
-        user = Wander(model, counts=counts, loops="SL").over(grades)
+        user = MarkovUser(model, counts=counts, loops="SL").over(grades)
         _, p = reference.transitions(grades, "GL", "OR", "SL", counts, model[6:])
         np.testing.assert_allclose(user.everywhere[rank - 1], reference.eliminated(p), rtol=1e-11)
 
@@ -167,7 +167,7 @@ def test_a_long_list() -> None:
     n = 2500
     assert n > toeplitz._DENSE
     grades = some_list(4, n, 0.02)
-    user = Wander("GL_AD_ID", counts="FRBN").over(grades)
+    user = MarkovUser("GL_AD_ID", counts="FRBN").over(grades)
     rank, seen = np.arange(1, n + 1), np.cumsum(grades)
     p = 1.0 / (np.abs(rank[:, None] - rank) + 1.0)
     p *= np.where(rank[:, None] < rank, seen[:, None] + 1.0, (rank - seen)[:, None] + 1.0)
@@ -178,38 +178,44 @@ def test_a_long_list() -> None:
 
 def test_many_relevant_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     grades = some_list(9, 300, 0.5)
-    whole = Wander("GL_OR_ID", loops="SL").over(grades).weights
-    monkeypatch.setattr(balance, "_CELLS", 1000)  # a few rows at a time
-    np.testing.assert_array_equal(Wander("GL_OR_ID", loops="SL").over(grades).weights, whole)
+    whole = MarkovUser("GL_OR_ID", loops="SL").over(grades).weights
+    monkeypatch.setattr(stationary, "_CELLS", 1000)  # a few rows at a time
+    np.testing.assert_array_equal(MarkovUser("GL_OR_ID", loops="SL").over(grades).weights, whole)
 
 
 def test_too_many_ranks_are_refused() -> None:
     grades = [1, 1] + [0] * 9998
-    assert Wander("GL_AD_ID").over(grades).weights[:2].sum() == pytest.approx(1)  # no matrix is needed
-    assert Wander("LO_AD_ID", steps=3).over(grades).weights[:2].sum() == pytest.approx(1)
+    assert MarkovUser("GL_AD_ID").over(grades).weights[:2].sum() == pytest.approx(1)  # no matrix is needed
+    assert MarkovUser("LO_AD_ID", steps=3).over(grades).weights[:2].sum() == pytest.approx(1)
     message = (
         r"probabilities between 10,000 ranks, from each to each, are too many; expected at most 8,192 \(@k cuts lists\)"
     )
-    for wander in (Wander("GL_AD_ID", steps=3), Wander(weights=lambda i, j: 1.0 / (i + j))):
+    for markov in (MarkovUser("GL_AD_ID", steps=3), MarkovUser(weights=lambda i, j: 1.0 / (i + j))):
         with pytest.raises(MeasureError, match=message):
-            wander.over(grades)
+            markov.over(grades)
 
 
 def test_power_steps_beside_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
     rank = np.broadcast_to(np.arange(1, 61), (5, 60))
     seen = np.cumsum(np.random.default_rng(2).random((5, 60)) < 0.3, axis=1)
     for model in (Model.read("GL_AD_ID", "SL", "FRBN"), Model.read("GL_AD_LID", "NL", "FNBR")):
-        solved = balance.share(balance.drawn(model, rank, seen))
+        solved = stationary.from_logs(stationary.log_stationary_of_model(model, rank, seen))
         with monkeypatch.context() as patch:
-            patch.setattr(balance, "_FEW", 1)
-            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-12)
+            patch.setattr(stationary, "_FEW", 1)
+            np.testing.assert_allclose(
+                stationary.from_logs(stationary.log_stationary_of_model(model, rank, seen)), solved, rtol=1e-12
+            )
             patch.setattr(toeplitz, "_CELLS", 100)  # a list at a time
-            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-12)
+            np.testing.assert_allclose(
+                stationary.from_logs(stationary.log_stationary_of_model(model, rank, seen)), solved, rtol=1e-12
+            )
             patch.setattr(toeplitz, "_DENSE", 1)  # no last step: transforms only
-            np.testing.assert_allclose(balance.share(balance.drawn(model, rank, seen)), solved, rtol=1e-10)
+            np.testing.assert_allclose(
+                stationary.from_logs(stationary.log_stationary_of_model(model, rank, seen)), solved, rtol=1e-10
+            )
             patch.setattr(toeplitz, "_MOST", 10)
             with pytest.raises(MeasureError, match="not found in 10 steps"):
-                balance.drawn(model, rank, seen)
+                stationary.log_stationary_of_model(model, rank, seen)
 
 
 def test_sizes_of_transforms() -> None:
@@ -247,68 +253,68 @@ def test_published_models() -> None:
 
 
 @pytest.mark.parametrize(("model", "loops", "counts"), EVERY)
-def test_watched_chain(model: str, loops: str, counts: str) -> None:
+def test_induced_chain(model: str, loops: str, counts: str) -> None:
     connected, states, distance = model.split("_")
     for seed, n, share in ((1, 5, 0.6), (2, 31, 0.3), (4, 40, 0.05)):
         grades = [1, *some_list(seed, n, share)]
-        user = Wander(model, loops=loops, counts=counts).over(grades)
+        user = MarkovUser(model, loops=loops, counts=counts).over(grades)
         ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
         places = [ranks.index(rank) for rank in user.relevant]
-        np.testing.assert_allclose(user.moves, reference.reduced(p, places), atol=1e-12)
+        np.testing.assert_allclose(user.transitions, reference.reduced(p, places), atol=1e-12)
         if connected == "GL" or counts == "NA":  # elsewhere the drift is too much for a solve
-            np.testing.assert_allclose(user.moves, reference.watched(p, places), atol=1e-12)
-        np.testing.assert_allclose(user.moves.sum(axis=1), 1.0, atol=1e-14)
+            np.testing.assert_allclose(user.transitions, reference.watched(p, places), atol=1e-12)
+        np.testing.assert_allclose(user.transitions.sum(axis=1), 1.0, atol=1e-14)
         pi = user.weights[user.relevant - 1]
-        assert np.abs(pi @ user.moves - pi).sum() < 1e-12
+        assert np.abs(pi @ user.transitions - pi).sum() < 1e-12
 
 
-def test_watched_chain_of_a_long_list() -> None:
+def test_induced_chain_of_a_long_list() -> None:
     grades = some_list(6, 1000, 0.03)
     for model in ("GL_AD_ID", "GL_AD_LID", "LO_AD_ID"):
-        user = Wander(model).over(grades)
+        user = MarkovUser(model).over(grades)
         _, p = reference.transitions(grades, *model.split("_")[:2], "NL", "NA", model.split("_")[2])
-        np.testing.assert_allclose(user.moves, reference.watched(p, user.relevant - 1), atol=1e-11)
+        np.testing.assert_allclose(user.transitions, reference.watched(p, user.relevant - 1), atol=1e-11)
 
 
 def test_steps_by_hand() -> None:
     # relevant ranks 1, 2, 4; probabilities 0 1 0 / .6 0 .4 / 0 1 0. From rank 1, three visits: 1, 2, then 1 or 4:
     # (1.6, 1, 0.4) / 3 with precision 1, 1, 3/4
-    user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
-    assert user.moves == pytest.approx(np.array([[0, 1, 0], [0.6, 0, 0.4], [0, 1, 0]]))
+    user = MarkovUser("LO_OR_ID", steps=3).over([1, 1, 0, 1])
+    assert user.transitions == pytest.approx(np.array([[0, 1, 0], [0.6, 0, 0.4], [0, 1, 0]]))
     assert user.weights == pytest.approx([1.6 / 3, 1 / 3, 0, 0.4 / 3], abs=1e-15)
     assert user.score == pytest.approx((1.6 + 1 + 0.3) / 3, abs=1e-15)
     assert user.after(2) == pytest.approx([0.6, 0, 0, 0.4])
     assert user.after(0).tolist() == [1, 0, 0, 0]
     # one visit: the first relevant document, or any of them, or as given by rank
-    assert Wander("LO_OR_ID", steps=1).over([0, 1, 0, 1]).score == 1 / 2
-    assert Wander("LO_OR_ID", steps=1, start="uniform").over([1, 1, 0, 1]).weights == pytest.approx(
+    assert MarkovUser("LO_OR_ID", steps=1).over([0, 1, 0, 1]).score == 1 / 2
+    assert MarkovUser("LO_OR_ID", steps=1, start="uniform").over([1, 1, 0, 1]).weights == pytest.approx(
         [1 / 3, 1 / 3, 0, 1 / 3]
     )
-    assert Wander("LO_OR_ID", steps=1, start=[1, 0, 7, 3]).over([1, 1, 0, 1]).weights == pytest.approx(
+    assert MarkovUser("LO_OR_ID", steps=1, start=[1, 0, 7, 3]).over([1, 1, 0, 1]).weights == pytest.approx(
         [0.25, 0, 0, 0.75]
     )
     # all ranks, 1 0 1: from 1 to 2, from 2 to either end: she meets rank 1 again with probability 1/2
-    user = Wander("LO_AD_ID", steps=2).over([1, 0, 1])
-    assert user.moves == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    user = MarkovUser("LO_AD_ID", steps=2).over([1, 0, 1])
+    assert user.transitions == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
     assert user.weights == pytest.approx([0.75, 0, 0.25])
 
 
 def test_steps_become_the_long_run() -> None:
     for model in MODELS:
-        long = Wander(model).over(GRADES).weights
-        few = [np.abs(Wander(model, steps=n).over(GRADES).weights - long).sum() for n in (1, 10, 1000, 100_000)]
+        long = MarkovUser(model).over(GRADES).weights
+        few = [np.abs(MarkovUser(model, steps=n).over(GRADES).weights - long).sum() for n in (1, 10, 1000, 100_000)]
         assert few[0] > few[2] > few[3]
         assert few[3] < 1e-3  # of the order 1 / n
 
 
 def test_doubling_sums_as_steps_do() -> None:
-    p = Wander("GL_OR_ID").over(GRADES).moves
+    p = MarkovUser("GL_OR_ID").over(GRADES).transitions
     start = np.array([0.0, 1.0, 0.0, 0.0])
     for steps in (1, 2, 79, 81, 100, 1000):
         here, total = start, np.zeros(4)
         for _ in range(steps):
             total, here = total + here, here @ p
-        np.testing.assert_allclose(invariant.occupied(p, start, steps), total / steps, atol=1e-14)
+        np.testing.assert_allclose(stationary.mean_occupation(p, start, steps), total / steps, atol=1e-14)
 
 
 # ---- where she starts
@@ -322,7 +328,7 @@ def test_the_first_relevant_document_met(model: str, loops: str, counts: str) ->
         grades = some_list(seed, n, share)
         grades[n // 2] = 1
         start = np.random.default_rng(seed).random(n)
-        user = Wander(model, loops=loops, counts=counts, steps=3, start=start).over(grades)
+        user = MarkovUser(model, loops=loops, counts=counts, steps=3, start=start).over(grades)
         ranks, p = reference.transitions(grades, connected, states, loops, counts, distance)
         mine = start[np.array(ranks) - 1]
         whole = np.zeros((len(p) + 1, len(p) + 1))
@@ -333,7 +339,7 @@ def test_the_first_relevant_document_met(model: str, loops: str, counts: str) ->
             np.testing.assert_allclose(user.first, reference.watched(whole, keep)[0, 1:], atol=1e-12)
         plain = {"first": np.eye(1, len(p))[0], "uniform": np.full(len(p), 1 / len(p))}
         for word, distribution in plain.items():
-            by_word = Wander(model, loops=loops, counts=counts, steps=3, start=word).over(grades)
+            by_word = MarkovUser(model, loops=loops, counts=counts, steps=3, start=word).over(grades)
             whole[0, 1:] = distribution
             np.testing.assert_allclose(by_word.first, reference.reduced(whole, keep)[0, 1:], atol=1e-12)
 
@@ -341,16 +347,16 @@ def test_the_first_relevant_document_met(model: str, loops: str, counts: str) ->
 def test_a_start_off_the_relevant_documents_by_hand() -> None:
     # 0 1 0 0 1, neighbours: from rank 1 she meets rank 2; from rank 3 rank 2 with 2/3, rank 5 with 1/3; from rank 4 the
     # other way round. Uniform: 1/5 + 1/5 + (2/3 + 1/3) / 5 and 1/5 + (1/3 + 2/3) / 5
-    assert Wander("LO_AD_ID", steps=1).over([0, 1, 0, 0, 1]).weights.tolist() == [0, 1, 0, 0, 0]
-    assert Wander("LO_AD_ID", steps=1, start="uniform").over([0, 1, 0, 0, 1]).weights == pytest.approx(
+    assert MarkovUser("LO_AD_ID", steps=1).over([0, 1, 0, 0, 1]).weights.tolist() == [0, 1, 0, 0, 0]
+    assert MarkovUser("LO_AD_ID", steps=1, start="uniform").over([0, 1, 0, 0, 1]).weights == pytest.approx(
         [0, 3 / 5, 0, 0, 2 / 5]
     )
-    own = Wander(weights=lambda i, j: (abs(i - j) == 1) * 1.0, steps=1, start=[0, 0, 1, 0, 0])
+    own = MarkovUser(weights=lambda i, j: (abs(i - j) == 1) * 1.0, steps=1, start=[0, 0, 1, 0, 0])
     assert own.over([0, 1, 0, 0, 1]).weights == pytest.approx([0, 2 / 3, 0, 0, 1 / 3])
     # everywhere with the same probability, 0 0 1 1: from rank 1 to 2, 3, 4 alike, and from 2 back or on: by symmetry
-    assert Wander("GL_AD_NA", steps=1).over([0, 0, 1, 1]).weights == pytest.approx([0, 0, 1 / 2, 1 / 2])
+    assert MarkovUser("GL_AD_NA", steps=1).over([0, 0, 1, 1]).weights == pytest.approx([0, 0, 1 / 2, 1 / 2])
     # by distance, precision 1/3, 2/5, 1/2 at ranks 3, 5, 6: she may meet any of them first, not only rank 3
-    assert Wander("GL_AD_ID", steps=1).over([0, 0, 1, 0, 1, 1]).score == pytest.approx(0.392171819298, abs=1e-12)
+    assert MarkovUser("GL_AD_ID", steps=1).over([0, 0, 1, 0, 1, 1]).score == pytest.approx(0.392171819298, abs=1e-12)
 
 
 # ---- her score after some steps
@@ -358,17 +364,17 @@ def test_a_start_off_the_relevant_documents_by_hand() -> None:
 
 def test_steps_make_one_score() -> None:
     # relevant ranks 1, 2, 4 as above: 1 2 1 with .6 has precision 1, 1, 1; 1 2 4 with .4 has 1, 1, 3/4
-    user = Wander("LO_OR_ID", steps=3).over([1, 1, 0, 1])
+    user = MarkovUser("LO_OR_ID", steps=3).over([1, 1, 0, 1])
     assert user.distribution.values == pytest.approx([2.75 / 3, 1])
     assert user.distribution.probs == pytest.approx([0.4, 0.6])
     assert user.variance == pytest.approx(0.4 * 0.6 * (0.25 / 3) ** 2)
     # times 1, 1/2, 1/4: (1 + 1/2 + 1) / 2.5 and (1 + 1/2 + 3/16) / 1.75
-    timed = Wander("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
+    timed = MarkovUser("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
     assert timed.distribution.values == pytest.approx([1.6875 / 1.75, 1])
     assert timed.distribution.probs == pytest.approx([0.4, 0.6])
     assert timed.variance == timed.distribution.var
     # half of the relevant documents found: the score is halved, for everybody
-    half = Wander("LO_OR_ID", steps=3, rescale="R").over([1, 1, 0, 1], relevant=6)
+    half = MarkovUser("LO_OR_ID", steps=3, rescale="R").over([1, 1, 0, 1], relevant=6)
     assert half.distribution.values == pytest.approx([2.75 / 6, 1 / 2])
     assert half.variance == pytest.approx(user.variance / 4)
 
@@ -379,7 +385,7 @@ def test_steps_make_one_score() -> None:
 )
 def test_ten_steps(start: str, mean: float, sd: float) -> None:
     # found apart, by dense algebra and by simulation; precision where she is has an sd of .1596
-    user = Wander("GL_AD_ID", steps=10, start=start).over([1, 0, 1, 1, 0, 0, 1])
+    user = MarkovUser("GL_AD_ID", steps=10, start=start).over([1, 0, 1, 1, 0, 0, 1])
     assert user.score == pytest.approx(mean, abs=1e-12)
     assert user.distribution.mean == pytest.approx(mean, abs=1e-12)
     assert user.distribution.sd == pytest.approx(sd, abs=1e-12)
@@ -401,11 +407,11 @@ def test_distribution_of_steps_path_by_path(
     rng = np.random.default_rng(seed)
     rates = rng.uniform(0.1, 10, len(grades)) if timed else None
     start = rng.uniform(0.1, 1, len(grades))
-    user = Wander(model, loops=loops, counts=counts, steps=steps, rates=rates, start=start).over(grades)
+    user = MarkovUser(model, loops=loops, counts=counts, steps=steps, rates=rates, start=start).over(grades)
     time = np.ones(len(grades)) if rates is None else 1 / rates
     mean = square = total = spent = 0.0
     for path in product(range(user.relevant.size), repeat=steps):
-        probability = user.first[path[0]] * np.prod([user.moves[a, b] for a, b in pairwise(path)])
+        probability = user.first[path[0]] * np.prod([user.transitions[a, b] for a, b in pairwise(path)])
         at = user.relevant[list(path)] - 1
         score = (time[at] * user.precision[at]).sum() / time[at].sum()
         mean, square = mean + probability * score, square + probability * score**2
@@ -419,14 +425,14 @@ def test_distribution_of_steps_path_by_path(
 
 def test_variance_of_many_steps() -> None:
     # by powers of a matrix as step by step; in the long run it falls as 1 / n
-    user = Wander("GL_AD_ID", steps=200).over(GRADES)
-    p, first, f, steps = user.moves, user.first, user.precision[user.relevant - 1], 200
+    user = MarkovUser("GL_AD_ID", steps=200).over(GRADES)
+    p, first, f, steps = user.transitions, user.first, user.precision[user.relevant - 1], 200
     square = mean = np.zeros(4)
     for _ in range(steps):
         square, mean = f * f + 2 * f * (p @ mean) + p @ square, f + p @ mean
     assert user.variance == pytest.approx((first @ square - (first @ mean) ** 2) / steps**2, rel=1e-9)
-    long = Wander("GL_AD_ID", steps=10**8).over(GRADES).variance
-    longer = Wander("GL_AD_ID", steps=10**9).over(GRADES).variance
+    long = MarkovUser("GL_AD_ID", steps=10**8).over(GRADES).variance
+    longer = MarkovUser("GL_AD_ID", steps=10**9).over(GRADES).variance
     assert long / longer == pytest.approx(10, rel=1e-5)
 
 
@@ -443,7 +449,7 @@ def test_steps_simulated_on_the_whole_chain() -> None:
         total[seen] += precision[at[seen]]
         looks += seen
         at = np.minimum((to[at] <= rng.random(users)[:, None]).sum(axis=1), len(ranks) - 1)
-    user = Wander("GL_AD_ID", counts="FRBN", steps=steps).over(grades)
+    user = MarkovUser("GL_AD_ID", counts="FRBN", steps=steps).over(grades)
     simulated = amble.Distribution(np.round(total / steps, 9), np.full(users, 1 / users), users=users)
     exact = amble.Distribution(np.round(user.distribution.values, 9), user.distribution.probs)
     assert exact.distance(simulated) < simulated.band_at(1e-6)
@@ -460,7 +466,7 @@ def test_simulated() -> None:
         for u in draws:
             at = int(np.searchsorted(to[at], u))
             visits[min(at, len(ranks) - 1)] += 1
-        user = Wander(model, loops=loops, counts=counts).over(GRADES)
+        user = MarkovUser(model, loops=loops, counts=counts).over(GRADES)
         seen = visits[np.isin(ranks, user.relevant)]
         assert user.weights[user.relevant - 1] == pytest.approx(seen / seen.sum(), abs=0.01)
 
@@ -470,23 +476,23 @@ def test_simulated() -> None:
 
 def test_time() -> None:
     # GL_OR_NA: the distribution is uniform; times 1/2, 1/4, 1/4 as the last rate holds further down
-    user = Wander("GL_OR_NA", rates=[2, 4]).over([1, 1, 0, 1])
+    user = MarkovUser("GL_OR_NA", rates=[2, 4]).over([1, 1, 0, 1])
     assert user.weights == pytest.approx([0.5, 0.25, 0, 0.25])
     assert user.everywhere == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])  # visits, not time
-    assert Wander("GL_OR_NA", rates=lambda rank: rank).over([1, 1, 0, 1]).weights == pytest.approx(
+    assert MarkovUser("GL_OR_NA", rates=lambda rank: rank).over([1, 1, 0, 1]).weights == pytest.approx(
         np.array([1, 1 / 2, 0, 1 / 4]) / 1.75
     )
     # with steps: what three visits take
-    user = Wander("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
+    user = MarkovUser("LO_OR_ID", steps=3, rates=[1, 2, 9, 4]).over([1, 1, 0, 1])
     assert user.weights == pytest.approx(np.array([1.6, 0.5, 0, 0.1]) / 2.2)
 
 
 def test_time_does_not_depend_on_its_unit() -> None:
     rates = np.random.default_rng(1).uniform(0.001, 1, len(GRADES))
-    one, other = (Wander("GL_AD_ID", rates=c * rates).over(GRADES).weights for c in (1, 60))
+    one, other = (MarkovUser("GL_AD_ID", rates=c * rates).over(GRADES).weights for c in (1, 60))
     np.testing.assert_allclose(one, other, rtol=1e-14)
     np.testing.assert_allclose(
-        Wander("GL_AD_ID", rates=[3.0]).over(GRADES).weights, Wander("GL_AD_ID").over(GRADES).weights
+        MarkovUser("GL_AD_ID", rates=[3.0]).over(GRADES).weights, MarkovUser("GL_AD_ID").over(GRADES).weights
     )
 
 
@@ -501,46 +507,46 @@ def test_weights_and_matrices() -> None:
     }
     for model, weights in given.items():
         connected, states, distance = model.split("_")
-        own = Wander(weights=weights, states=states).over(GRADES)
-        theirs = Wander(model).over(GRADES)
+        own = MarkovUser(weights=weights, states=states).over(GRADES)
+        theirs = MarkovUser(model).over(GRADES)
         np.testing.assert_allclose(own.weights, theirs.weights, atol=1e-14)
         np.testing.assert_allclose(own.everywhere, theirs.everywhere, atol=1e-14)
-        np.testing.assert_allclose(own.moves, theirs.moves, atol=1e-13)
+        np.testing.assert_allclose(own.transitions, theirs.transitions, atol=1e-13)
         _, p = reference.transitions(GRADES, connected, states, "NL", "NA", distance)
-        np.testing.assert_allclose(Wander(matrix=p, states=states).over(GRADES).weights, theirs.weights, atol=1e-14)
-        same = Wander(matrix=lambda rank, p=p: p, states=states).over(GRADES)
+        np.testing.assert_allclose(MarkovUser(matrix=p, states=states).over(GRADES).weights, theirs.weights, atol=1e-14)
+        same = MarkovUser(matrix=lambda rank, p=p: p, states=states).over(GRADES)
         np.testing.assert_allclose(same.weights, theirs.weights, atol=1e-14)
 
 
 def test_weights_with_loops() -> None:
-    loops = Wander(weights=lambda i, j: 1 / (abs(i - j) + 1), loops="SL").over(GRADES)
-    np.testing.assert_allclose(loops.weights, Wander("GL_AD_ID", loops="SL").over(GRADES).weights, atol=1e-14)
+    loops = MarkovUser(weights=lambda i, j: 1 / (abs(i - j) + 1), loops="SL").over(GRADES)
+    np.testing.assert_allclose(loops.weights, MarkovUser("GL_AD_ID", loops="SL").over(GRADES).weights, atol=1e-14)
 
 
 def test_structure_is_used() -> None:
     # one way round a ring: not reversible, solved; the distribution is uniform
     ring = np.roll(np.eye(6), 1, axis=1)
-    assert Wander(matrix=ring).over([1, 1, 0, 1, 0, 1]).weights == pytest.approx([0.25, 0.25, 0, 0.25, 0, 0.25])
+    assert MarkovUser(matrix=ring).over([1, 1, 0, 1, 0, 1]).weights == pytest.approx([0.25, 0.25, 0, 0.25, 0, 0.25])
     # neighbours with a drift of 10^4 at each of 200 ranks: by logarithms
     n = 200
     drift = np.diag(np.full(n - 1, 1.0), 1) + np.diag(np.full(n - 1, 1e-4), -1)
-    user = Wander(weights=drift).over([1, 1] + [0] * (n - 2))
+    user = MarkovUser(weights=drift).over([1, 1] + [0] * (n - 2))
     assert user.weights[:2] == pytest.approx(np.array([1, 1e4 + 1]) / (1e4 + 2), rel=1e-12)
 
 
 def test_a_distribution_of_ones_own() -> None:
-    user = Wander(distribution=lambda rank: 1 / rank).over([1, 0, 1, 1])
+    user = MarkovUser(distribution=lambda rank: 1 / rank).over([1, 0, 1, 1])
     assert user.weights == pytest.approx(np.array([12, 0, 4, 3]) / 19)
     assert user.everywhere == pytest.approx(np.array([12, 6, 4, 3]) / 25)
-    assert Wander(distribution=[0, 0, 1, 1]).over([1, 0, 1, 1]).weights == pytest.approx([0, 0, 0.5, 0.5])
+    assert MarkovUser(distribution=[0, 0, 1, 1]).over([1, 0, 1, 1]).weights == pytest.approx([0, 0, 0.5, 0.5])
     with pytest.raises(MeasureError, match="declared by a distribution, not by a chain"):
-        _ = user.moves
+        _ = user.transitions
     with pytest.raises(MeasureError, match="the distribution is 0 at every relevant rank"):
-        Wander(distribution=[0, 1, 0]).over([1, 0, 1])
+        MarkovUser(distribution=[0, 1, 0]).over([1, 0, 1])
     with pytest.raises(MeasureError, match="the distribution at rank 2 is -1"):
-        Wander(distribution=[0, -1, 0]).over([1, 0, 1])
+        MarkovUser(distribution=[0, -1, 0]).over([1, 0, 1])
     with pytest.raises(MeasureError, match="distribution: found 2 numbers, expected one for each rank, down to 3"):
-        Wander(distribution=[1, 1]).over([1, 0, 1])
+        MarkovUser(distribution=[1, 1]).over([1, 0, 1])
 
 
 @pytest.mark.parametrize(
@@ -557,18 +563,18 @@ def test_culprits_are_named(links: list[tuple[int, int]], culprit: str) -> None:
     for i, j in links:
         weights[i - 1, j - 1] = 1.0
     with pytest.raises(MeasureError, match="^not irreducible: " + culprit):
-        Wander(weights=weights).over([1] * n)
+        MarkovUser(weights=weights).over([1] * n)
 
 
 def test_many_culprits_are_counted() -> None:
     weights = np.eye(12, k=1) + np.eye(12, k=-1)
     weights[2, 3] = weights[3, 2] = 0.0
     with pytest.raises(MeasureError, match="from rank 1 she never gets to ranks 4, 5, 6, 7, 8 and 4 more$"):
-        Wander(weights=weights).over([1] * 12)
+        MarkovUser(weights=weights).over([1] * 12)
     with pytest.raises(
         MeasureError, match="from rank 2 she never gets to ranks 9, 12$"
     ):  # states are ranks, not places
-        Wander(weights=np.kron(np.eye(2), 1 - np.eye(2)), states="OR").over([0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])
+        MarkovUser(weights=np.kron(np.eye(2), 1 - np.eye(2)), states="OR").over([0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])
 
 
 @pytest.mark.parametrize(
@@ -591,7 +597,7 @@ def test_many_culprits_are_counted() -> None:
 )
 def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(MeasureError, match=message):
-        Wander(**arguments)  # type: ignore[arg-type]
+        MarkovUser(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -619,14 +625,14 @@ def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
 )
 def test_wrong_chains(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(MeasureError, match=message):
-        Wander(**arguments).over([1, 0, 1])  # type: ignore[arg-type]
+        MarkovUser(**arguments).over([1, 0, 1])  # type: ignore[arg-type]
 
 
 # ---- what she does
 
 
 def test_she_never_stops() -> None:
-    user = Wander("GL_AD_ID").over(GRADES)
+    user = MarkovUser("GL_AD_ID").over(GRADES)
     for name in ("last", "expected_depth", "visits", "continuation", "halting", "beyond", "tail"):
         with pytest.raises(MeasureError, match="^she never stops"):
             getattr(user, name)
@@ -637,54 +643,54 @@ def test_she_never_stops() -> None:
     with pytest.raises(MeasureError, match="after"):
         user.after(-1)
     with pytest.raises(MeasureError, match="one list of gains"):
-        Wander("GL_AD_ID").over([[1, 0]])
+        MarkovUser("GL_AD_ID").over([[1, 0]])
     assert copy.copy(user).score == user.score
 
 
 def test_she_stops_after_her_steps() -> None:
-    user = Wander("GL_AD_ID", steps=10).over(GRADES)
+    user = MarkovUser("GL_AD_ID", steps=10).over(GRADES)
     for name in ("last", "expected_depth", "visits", "continuation"):
         with pytest.raises(MeasureError, match="^she stops after 10 looks, wherever she is: there is no last rank"):
             getattr(user, name)
-    assert Wander("GL_AD_ID", steps=1).over(GRADES).ends == "stops after 1 look, wherever she is"
-    assert Wander("GL_AD_ID").over(GRADES).ends == "never stops"
+    assert MarkovUser("GL_AD_ID", steps=1).over(GRADES).ends == "stops after 1 look, wherever she is"
+    assert MarkovUser("GL_AD_ID").over(GRADES).ends == "never stops"
 
 
 def test_residual() -> None:
-    user = Wander("LO_OR_ID").over([1, 1, 0, 1])
+    user = MarkovUser("LO_OR_ID").over([1, 1, 0, 1])
     assert [user.residual(k) for k in range(6)] == pytest.approx([1, 0.7, 0.2, 0.2, 0, 0])
 
 
 def test_rescaling() -> None:
     for rescale, scale in (("NA", 1), ("R", 4 / 8), ("RR", 4 / 5)):
-        user = Wander("GL_AD_ID", rescale=rescale).over(GRADES, relevant=8, most=5)
+        user = MarkovUser("GL_AD_ID", rescale=rescale).over(GRADES, relevant=8, most=5)
         assert user.scale == scale
-        assert user.score == pytest.approx(scale * Wander("GL_AD_ID").over(GRADES).score)
-    assert Wander("GL_AD_ID", rescale="RR").over(GRADES).scale == 1  # nothing is known of other runs
+        assert user.score == pytest.approx(scale * MarkovUser("GL_AD_ID").over(GRADES).score)
+    assert MarkovUser("GL_AD_ID", rescale="RR").over(GRADES).scale == 1  # nothing is known of other runs
 
 
 def test_stories() -> None:
-    assert Wander("GL_AD_ID", rescale="R").story.endswith("relevant documents that the list holds.")
-    assert "10 times" in Wander("GL_AD_ID", steps=10).story
-    assert "time" in Wander("GL_AD_ID", rates=[1]).story
-    assert "a weight of her own" in Wander(weights=np.ones((2, 2))).story
-    assert "a matrix of her own" in Wander(matrix=np.ones((2, 2)) / 2, states="OR").story
-    assert "was given" in Wander(distribution=[1]).story
+    assert MarkovUser("GL_AD_ID", rescale="R").story.endswith("relevant documents that the list holds.")
+    assert "10 times" in MarkovUser("GL_AD_ID", steps=10).story
+    assert "time" in MarkovUser("GL_AD_ID", rates=[1]).story
+    assert "a weight of her own" in MarkovUser(weights=np.ones((2, 2))).story
+    assert "a matrix of her own" in MarkovUser(matrix=np.ones((2, 2)) / 2, states="OR").story
+    assert "was given" in MarkovUser(distribution=[1]).story
 
 
 def test_nothing_given_is_changed() -> None:
     weights, grades = np.ones((4, 4)), np.array([1.0, 0.0, 1.0, 1.0])
     rates, start = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.5, 0.0, 0.5, 0.0])
     before = [x.copy() for x in (weights, grades, rates, start)]
-    wander = Wander(weights=weights, rates=rates, steps=4, start=start)
-    first = wander.over(grades)
-    _ = first.moves, first.everywhere, first.after(3)
+    markov = MarkovUser(weights=weights, rates=rates, steps=4, start=start)
+    first = markov.over(grades)
+    _ = first.transitions, first.everywhere, first.after(3)
     for given_array, kept in zip((weights, grades, rates, start), before, strict=True):
         np.testing.assert_array_equal(given_array, kept)
     weights[0, 1], rates[:], start[:] = 50.0, 7.0, 0.25  # too late to change her
-    np.testing.assert_array_equal(wander.over(grades).weights, first.weights)
+    np.testing.assert_array_equal(markov.over(grades).weights, first.weights)
     np.testing.assert_array_equal(
-        Wander(weights=before[0], rates=before[2], steps=4, start=before[3]).over(grades).weights, first.weights
+        MarkovUser(weights=before[0], rates=before[2], steps=4, start=before[3]).over(grades).weights, first.weights
     )
 
 
@@ -701,7 +707,7 @@ def test_nothing_given_is_changed() -> None:
 def test_properties(grades: list[int], words: tuple[str, str, str], steps: int | None, seed: int) -> None:
     model, loops, counts = words
     rates = np.random.default_rng(seed).uniform(0.1, 10, len(grades))
-    user = Wander(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades)
+    user = MarkovUser(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades)
     off = np.array(grades) == 0
     assert user.weights.shape == user.everywhere.shape == user.precision.shape == (len(grades),)
     assert (user.weights[off] == 0).all()
@@ -711,20 +717,20 @@ def test_properties(grades: list[int], words: tuple[str, str, str], steps: int |
         assert user.everywhere.sum() == pytest.approx(1, abs=1e-12)
         low, high = user.precision[~off].min(), user.precision[~off].max()
         assert low - 1e-12 <= user.score <= high + 1e-12
-    assert user.score == Wander(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades).score
+    assert user.score == MarkovUser(model, loops=loops, counts=counts, steps=steps, rates=rates).over(grades).score
 
 
 @given(st.lists(st.integers(0, 1), min_size=2, max_size=30), st.sampled_from(MODELS), st.sampled_from(list(LOOPS)))
 @examples(100)
 def test_without_counts_up_and_down_are_alike(grades: list[int], model: str, loops: str) -> None:
-    forth = Wander(model, loops=loops).over(grades).weights
-    np.testing.assert_allclose(Wander(model, loops=loops).over(grades[::-1]).weights[::-1], forth, atol=1e-13)
+    forth = MarkovUser(model, loops=loops).over(grades).weights
+    np.testing.assert_allclose(MarkovUser(model, loops=loops).over(grades[::-1]).weights[::-1], forth, atol=1e-13)
 
 
 # ---- chains of one's own that a dense solve gets wrong
 
 
-def exact_invariant(p: list[list[Fraction]]) -> list[Fraction]:
+def exact_stationary(p: list[list[Fraction]]) -> list[Fraction]:
     """The stationary distribution by elimination with fractions: nothing is rounded."""
     a = [row[:] for row in p]
     n = len(a)
@@ -751,9 +757,9 @@ def test_shares_of_any_size_are_exact(c: float) -> None:
     np.fill_diagonal(w, 0.0)
     p = [[Fraction(float(x)) for x in row] for row in w]
     p = [[x / sum(row) for x in row] for row in p]
-    exact = exact_invariant(p)[relevant]
+    exact = exact_stationary(p)[relevant]
     want = [float(x / sum(exact)) for x in exact]
-    got = Wander(weights=weights).over([0] * 10 + [1] * 4).weights[relevant]
+    got = MarkovUser(weights=weights).over([0] * 10 + [1] * 4).weights[relevant]
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
@@ -761,12 +767,12 @@ def test_shares_of_any_size_are_exact(c: float) -> None:
 def test_a_chain_that_nearly_falls_apart(e: float) -> None:
     rows = [[0, 1, e, 0], [1, 0, 0, 0], [0, 0, 0, 1], [3 * e, 0, 1, 0]]
     p = [[Fraction(x) for x in row] for row in rows]
-    exact = [float(x) for x in exact_invariant([[x / sum(row) for x in row] for row in p])]
-    np.testing.assert_allclose(Wander(weights=rows).over([1, 1, 1, 1]).weights, exact, rtol=1e-12)
+    exact = [float(x) for x in exact_stationary([[x / sum(row) for x in row] for row in p])]
+    np.testing.assert_allclose(MarkovUser(weights=rows).over([1, 1, 1, 1]).weights, exact, rtol=1e-12)
 
 
 def test_many_moves_stay_a_distribution() -> None:
-    user = Wander("GL_AD_ID").over([1, 0, 1, 1])
+    user = MarkovUser("GL_AD_ID").over([1, 0, 1, 1])
     long = user.after(10**40)
     assert long.sum() == pytest.approx(1, abs=1e-12)
     np.testing.assert_allclose(long[[0, 2, 3]], user.weights[[0, 2, 3]], rtol=1e-10)
@@ -774,18 +780,18 @@ def test_many_moves_stay_a_distribution() -> None:
 
 def test_tiny_rates_and_huge_weights() -> None:
     assert amble.parse("MP(rates='1e-320')").value([1, 0, 1]) == pytest.approx(amble.parse("MP").value([1, 0, 1]))
-    small, huge = (Wander(weights=lambda i, j, k=k: k / (np.abs(i - j) + 1.0)) for k in (1.0, 1e307))
+    small, huge = (MarkovUser(weights=lambda i, j, k=k: k / (np.abs(i - j) + 1.0)) for k in (1.0, 1e307))
     np.testing.assert_allclose(huge.over([1, 0, 1]).weights, small.over([1, 0, 1]).weights, rtol=1e-12)
 
 
 def test_what_is_no_weight() -> None:
     for make in (
-        lambda: Wander(weights=lambda i, j: "a").over([1, 1]),
-        lambda: Wander(weights=lambda i, j: np.ones(3)).over([1, 1]),
-        lambda: Wander("GL_AD_ID").over(["a"]),
-        lambda: Wander("GL_AD_ID", loops=["NL"]),  # type: ignore[arg-type]
-        lambda: Wander("GL_AD_ID", rescale=["R"]),  # type: ignore[arg-type]
-        lambda: Wander("GL_AD_ID").over([1]).residual(1.5),
+        lambda: MarkovUser(weights=lambda i, j: "a").over([1, 1]),
+        lambda: MarkovUser(weights=lambda i, j: np.ones(3)).over([1, 1]),
+        lambda: MarkovUser("GL_AD_ID").over(["a"]),
+        lambda: MarkovUser("GL_AD_ID", loops=["NL"]),  # type: ignore[arg-type]
+        lambda: MarkovUser("GL_AD_ID", rescale=["R"]),  # type: ignore[arg-type]
+        lambda: MarkovUser("GL_AD_ID").over([1]).residual(1.5),
     ):
         with pytest.raises(amble.MeasureError):
             make()
@@ -801,7 +807,7 @@ def test_who_starts_at_a_relevant_rank_looks_there_first_without_rounding(model:
     assert (distribution.values.tolist(), distribution.quantile(0)) == ([1.0], 1.0)
     # started at rank 3, which is relevant: precision 2/3 there
     distribution = (
-        Wander(model, steps=1, start=[0, 0, 1, 0, 0, 0, 0]).over([1, 0, 1, 1, 0, 0, 1]).distribution
+        MarkovUser(model, steps=1, start=[0, 0, 1, 0, 0, 0, 0]).over([1, 0, 1, 1, 0, 0, 1]).distribution
         if "AD" in model
         else None
     )
