@@ -13,7 +13,7 @@ from amble import table as table
 from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
-from amble.comparison import Reasons as Reasons
+from amble.comparison import Contributions as Reasons
 from amble.comparison import anova as anova
 from amble.comparison import compare as compare
 from amble.comparison import why as why
@@ -90,7 +90,7 @@ __all__ = [
     "Qrels",
     "Rankings",
     "ReadError",
-    "Reasons",
+    "Contributions",
     "Run",
     "Runs",
     "Scores",
