@@ -147,7 +147,7 @@ def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> No
 
 def test_other_readers_check_too(write) -> None:
     # the same bytes through the lab's, the sessions', and the tables' readers
-    from amble.io.text import numbered_lines
+    from amble.io.files import numbered_lines
     from amble.sessions.formats import content
 
     text = "a b 1\n"

@@ -12,24 +12,40 @@ import contextlib
 import importlib
 import itertools
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import ReadError
+from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table
 from amble.io.files import longest, open_source, plain_size, stem, topic_changes
-from amble.io.ranked import Documents, Ranked
 
-__all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
+__all__ = [
+    "Documents",
+    "Qrels",
+    "Ranked",
+    "Run",
+    "Runs",
+    "column_fault",
+    "compiled",
+    "grade_text",
+    "qrels_text",
+    "read_qrels",
+    "read_runs",
+    "run_line",
+    "run_text",
+]
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
 _NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats
 _GRADES = 10  # a run in memory with no more different scores may be judgments
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
+_NO_COLUMN = re.compile("[\0-\x20]")  # the reader ends a column there, or refuses the line
+_BLANK = " \t\n\v\f\r"
 
 
 def _choose_reader() -> Any:
@@ -115,6 +131,64 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
+
+
+class Ranked(NamedTuple):
+    """What the reader makes of one run and the judgments.
+
+    ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
+    with another, duplicates dropped, end of its hits, and whether its order changes if scores are compared as floats
+    (in single precision, as in trec_eval 9). ``hits`` has a row per judged document in rank order: rank, row of the
+    judgment and, where they are wanted, first rank and size of its group of equal scores.
+    """
+
+    lists: NDArray[np.int64]
+    hits: NDArray[np.int32]
+    extra: list[str]
+    tag: str
+
+    @classmethod
+    def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
+        """Wrap the reader's answer."""
+        lists, hits, extra, tag = raw
+        return cls(
+            np.frombuffer(lists, np.int64).reshape(-1, 6),
+            np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
+            extra,
+            tag,
+        )
+
+
+class Documents:
+    """A run's documents in rank order, topic by topic; made by `Run.documents`.
+
+    Examples
+    --------
+    >>> import amble
+    >>> runs = amble.read_runs({"mine": {"401": {"a": 1.5, "b": 2.5}}})
+    >>> documents = runs[0].documents()
+    >>> documents["401"]
+    [('b', 2.5), ('a', 1.5)]
+    """
+
+    def __init__(self, raw: tuple[list[str], bytes, list[str], bytes, str, int]) -> None:
+        topics, offsets, docs, scores, self.tag, self.dropped = raw
+        self.topics: tuple[str, ...] = tuple(topics)
+        self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
+        self.docs: list[str] = docs
+        self.scores: NDArray[np.float64] = np.frombuffer(scores, np.float64)[: len(docs)]
+        self._index = {topic: i for i, topic in enumerate(self.topics)}
+
+    def __getitem__(self, topic: str) -> list[tuple[str, float]]:
+        i = self._index[topic]
+        rows = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return list(zip(self.docs[rows], self.scores[rows].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.topics)
+
+    def __len__(self) -> int:
+        return len(self.topics)
 
 
 class Run:
@@ -385,3 +459,88 @@ def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
     if not runs:
         raise ReadError("no runs given, expected at least one")
     return Runs(runs)
+
+
+# ---- writing
+
+
+def column_fault(name: str, *, first: bool = False) -> str:
+    r"""What keeps a name from being a column of a file that amble reads; empty if nothing does.
+
+    ``first`` tells that it is to be the first column, as a topic.
+
+    >>> column_fault("a b"), column_fault("a\x07"), column_fault("#1"), column_fault("#1", first=True)
+    ('has a blank in it', 'has control byte 0x07 in it', '', 'begins with #, which makes a comment of its line')
+    """
+    if not name:
+        return "is empty"
+    if found := _NO_COLUMN.search(name):
+        return "has a blank in it" if found[0] in _BLANK else f"has control byte 0x{ord(found[0]):02x} in it"
+    if first and name[0] in "#\ufeff":
+        what = "#, which makes a comment of its line" if name[0] == "#" else "a byte order mark, which is no text"
+        return f"begins with {what}"
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "holds half a surrogate pair"
+    return ""
+
+
+def _one_word(ids: Iterable[str], what: str, *, first: bool = False) -> None:
+    """Refuse ids that would not be one column of a file."""
+    for name in ids:
+        if wrong := column_fault(name, first=first):
+            raise AmbleError(f"{what} {name!r:.100} {wrong}, expected one word: a column of a file")
+
+
+def run_line(topic: str, doc: str, rank: int, score: float, tag: str) -> str:
+    """A line of a run; the score is written so that it is read as the same number."""
+    return f"{topic} Q0 {doc} {rank} {score!r} {tag}"
+
+
+def run_text(documents: Documents, tag: str) -> str:
+    r"""A run as lines ``topic Q0 doc rank score tag``, without the last line's end.
+
+    Examples
+    --------
+    >>> import amble
+    >>> from amble.io.trec import run_text
+    >>> run = amble.read_runs({"mine": {"401": {"a": 0.1, "b": 2.5}}})[0]
+    >>> run_text(run.documents(), "mine").split("\n")
+    ['401 Q0 b 1 2.5 mine', '401 Q0 a 2 0.1 mine']
+    """
+    _one_word([tag], "tag")
+    _one_word(documents.topics, "topic", first=True)
+    _one_word(documents.docs, "document")
+    lines = []
+    bounds, scores = documents.offsets.tolist(), documents.scores.tolist()
+    for t, topic in enumerate(documents.topics):
+        rows = range(bounds[t], bounds[t + 1])
+        lines += [run_line(topic, documents.docs[i], i - bounds[t] + 1, scores[i], tag) for i in rows]
+    return "\n".join(lines)
+
+
+def grade_text(grade: float) -> str:
+    """A grade, written so that it is read as the same number.
+
+    >>> grade_text(2.0), grade_text(0.1 + 0.2)
+    ('2', '0.30000000000000004')
+    """
+    return str(int(grade)) if float(grade).is_integer() else repr(float(grade))
+
+
+def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[float]) -> str:
+    """Judgments as lines ``topic 0 doc grade``, without the last line's end; a topic, document and grade each.
+
+    Examples
+    --------
+    >>> from amble.io.trec import qrels_text
+    >>> print(qrels_text(["401", "401"], ["a", "b"], [1.0, -1.0]))
+    401 0 a 1
+    401 0 b -1
+    """
+    _one_word(dict.fromkeys(topics), "topic", first=True)
+    _one_word(docs, "document")
+    return "\n".join(
+        f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in zip(topics, docs, grades, strict=True)
+    )

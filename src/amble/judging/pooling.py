@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AmbleError
-from amble.io.trec import read_qrels
-from amble.io.written import qrels_text
+from amble.io.trec import qrels_text, read_qrels
 from amble.rankings.alignment import whole
 from amble.rankings.run_lists import Gathered, by_bytes, gather
 from amble.table import Table

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from amble.io import html as pages
-from amble.io.written import grade_text
+from amble.io.trec import grade_text
 
 __all__ = ["page"]
 

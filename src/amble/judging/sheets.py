@@ -21,8 +21,7 @@ import numpy as np
 from amble.errors import AmbleError, ReadError
 from amble.io.files import LONGEST_DOCUMENT, read_bytes
 from amble.io.tables import read_number
-from amble.io.trec import Qrels, read_qrels
-from amble.io.written import grade_text, qrels_text, unfit
+from amble.io.trec import Qrels, column_fault, grade_text, qrels_text, read_qrels
 from amble.judging.pooling import TO_JUDGE
 from amble.judging.sheet_page import page
 from amble.retrieval.documents import read_documents
@@ -270,7 +269,7 @@ def read_sheets(
                 )
                 continue
             for name, what in ((topic, "topic"), (doc, "document")):
-                if wrong := unfit(name, first=what == "topic"):
+                if wrong := column_fault(name, first=what == "topic"):
                     problems.add(where, f"{what} {name!r:.60} {wrong}, expected a name that judgments can hold")
             given[key] = TO_JUDGE
             if not cell:

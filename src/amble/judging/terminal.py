@@ -9,8 +9,7 @@ import sys
 from typing import Any
 
 from amble.errors import AmbleError
-from amble.io.trec import Runs, read_qrels
-from amble.io.written import qrels_text
+from amble.io.trec import Runs, qrels_text, read_qrels
 from amble.judging.judging_orders import Judging, check_order
 from amble.judging.pooling import Pool, pool
 from amble.judging.sheets import parse_grades, read_texts

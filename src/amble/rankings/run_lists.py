@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError
-from amble.io.ranked import Documents
-from amble.io.trec import Runs, read_runs
+from amble.io.trec import Documents, Runs, read_runs
 from amble.rankings.alignment import Duplicates, run_names, side_by_side, threads_for, whole
 
 __all__ = ["Gathered", "TopicLists", "by_bytes", "gather"]

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from amble.errors import ReadError
-from amble.io.files import LONGEST_DOCUMENT, longest
-from amble.io.text import numbered_lines
-from amble.io.written import unfit
+from amble.io.files import LONGEST_DOCUMENT, longest, numbered_lines
+from amble.io.trec import column_fault
 from amble.retrieval.markup import entries, parts, plain, too_long
 
 __all__ = ["Field", "Kind", "Record", "records"]
@@ -84,7 +83,7 @@ def _id(text: str, where: str, kind: Kind) -> str:
     name = text.strip()
     if not name:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
-    if wrong := unfit(name):
+    if wrong := column_fault(name):
         raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} {wrong}, which runs cannot hold")
     return name
 

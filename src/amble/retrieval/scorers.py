@@ -12,6 +12,16 @@ N documents, df of them with the term, tf times in this one, qtf times in the qu
 * ``cosine``: of two vectors weighted by SMART's letters, ``lnc.ltc``
 * ``bm25``: sum of qtf ln(1 + (N - df + 0.5) / (df + 0.5)) tf / (tf + k1 (1 - b + b length / mean length))
 * ``lm``: sum of qtf ln((tf + mu cf / tokens) / (length + mu)), over all terms of the query that are in the collection
+
+SMART's notation for weights has three letters for documents and three for queries, as ``lnc.ltc``:
+
+* How often a term stands there (tf): ``n`` the count, ``l`` 1 + log tf, ``a`` 0.5 + 0.5 tf / largest tf, ``b`` 1,
+  ``L`` (1 + log tf) / (1 + log of the mean tf).
+* How rare it is (N documents, df of them with it): ``n`` 1, ``t`` log(N / df), ``p`` max(0, log((N - df) / df)), and,
+  not of SMART, ``s`` 1 + log((1 + N) / (1 + df)), as scikit-learn smooths it.
+* Length: ``n`` nothing, ``c`` divided by the root of the sum of squares.
+
+Salton and Buckley (1988); Manning, Raghavan and Schütze (2008), section 6.4.3.
 """
 
 from __future__ import annotations
@@ -27,12 +37,13 @@ from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, Domain
 from amble.expressions.grammar import Value, parse_call, show_value
 from amble.retrieval.inverted_index import Index
-from amble.retrieval.smart import Letters, Tallies, parse_smart
 
-__all__ = ["SCORERS", "Postings", "Query", "Scorer", "parse_scorer"]
+__all__ = ["SCORERS", "Letters", "Postings", "Query", "Scorer", "Tallies", "parse_scorer", "parse_smart"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+_TF, _DF, _NORM = "nlabL", "ntps", "nc"
 
 
 class Query(NamedTuple):
@@ -49,6 +60,67 @@ class Postings(NamedTuple):
     terms: Ints
     docs: Ints
     counts: Floats
+
+
+# ---- SMART's weights
+
+
+class Tallies(NamedTuple):
+    """Of each bag (a document or a query): its largest tf, and its mean tf."""
+
+    largest: Floats
+    mean: Floats
+
+
+class Letters(NamedTuple):
+    """Three letters."""
+
+    tf: str
+    df: str
+    norm: str
+
+    def frequency(self, tf: Floats, bag: Any, tallies: Tallies, log: float) -> Floats:
+        """Weigh how often terms stand in bags; ``log`` is the logarithm of the base."""
+        if self.tf == "n":
+            return tf.astype(float)
+        if self.tf == "b":
+            return np.ones(len(tf))
+        if self.tf == "a":
+            return np.asarray(0.5 + 0.5 * tf / tallies.largest[bag])
+        weight: Floats = 1 + np.log(tf) / log
+        return weight / (1 + np.log(tallies.mean[bag]) / log) if self.tf == "L" else weight
+
+    def rarity(self, df: Floats, documents: int, log: float) -> Floats:
+        """Weigh how rare terms are."""
+        if self.df == "n":
+            return np.ones(len(df))
+        if self.df == "t":
+            return np.log(documents / df) / log
+        if self.df == "s":
+            return 1 + np.log((1 + documents) / (1 + df)) / log
+        return np.log(np.maximum(documents - df, df) / df) / log
+
+    @property
+    def normalised(self) -> bool:
+        """Whether lengths are made equal."""
+        return self.norm == "c"
+
+
+def parse_smart(text: Any) -> tuple[Letters, Letters]:
+    """Read six letters with a dot between; ValueError for any other.
+
+    >>> parse_smart("lnc.ltc")
+    (Letters(tf='l', df='n', norm='c'), Letters(tf='l', df='t', norm='c'))
+    """
+    if not isinstance(text, str) or len(text) != 7 or text[3] != ".":
+        raise ValueError
+    for three in (text[:3], text[4:]):
+        if not (three[0] in _TF and three[1] in _DF and three[2] in _NORM):
+            raise ValueError
+    return Letters(*text[:3]), Letters(*text[4:])
+
+
+# ---- scorers
 
 
 class _Base(Domain):

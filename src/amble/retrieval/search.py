@@ -10,7 +10,7 @@ import numpy as np
 
 from amble.errors import AmbleError
 from amble.io.files import whole_file
-from amble.io.written import run_line, unfit
+from amble.io.trec import column_fault, run_line
 from amble.retrieval.inverted_index import Index, open_index
 from amble.retrieval.scorers import Floats, Ints, Postings, Query, Scorer, parse_scorer
 from amble.retrieval.topics import read_topics
@@ -126,7 +126,7 @@ def search(
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise AmbleError(f"k {k!r}: expected a whole number of at least 1")
     name = str(scorer) if tag is None else tag
-    if wrong := unfit(name) if isinstance(name, str) else "is no text":
+    if wrong := column_fault(name) if isinstance(name, str) else "is no text":
         raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")
     try:
         name.encode()

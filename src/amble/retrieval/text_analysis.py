@@ -1,11 +1,11 @@
-"""Text becomes terms: words are found, made small, and, if a language is chosen, thinned out and stemmed.
+"""Text analysis: from text to terms, by tokenisation, lower-casing, stop words and stemming.
 
 A word is a run of letters, marks and digits, in any script. Ideographs and Hiragana, which are written without blanks,
 are words of one character each. In English an apostrophe stays inside a word (the stemmer takes a possessive off);
 elsewhere it divides, as in *l'acqua*.
 
-Words are told apart by the library regex, which knows Unicode; stems are Snowball's, by PyStemmer; stop words are the
-lists of bm25s. All of them come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none.
+The library regex, which knows Unicode, finds the words; stems are Snowball's, by PyStemmer; stop words are the lists of
+bm25s. All come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none of them.
 """
 
 from __future__ import annotations

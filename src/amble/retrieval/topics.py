@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from amble.errors import AmbleError, ReadError
-from amble.io.text import numbered_lines
-from amble.io.written import unfit
-from amble.retrieval.irds import PREFIX, named_records
+from amble.io.files import numbered_lines
+from amble.io.trec import column_fault
+from amble.retrieval.documents import IRDS, irds_records
 from amble.retrieval.records import Field, Kind, Record, records
 
 __all__ = ["FIELDS", "read_questions", "read_rel", "read_topics"]
@@ -94,7 +94,7 @@ def read_questions(path: str, encoding: str | None = None) -> dict[str, str]:
 
 
 def _found(path: str, encoding: str | None) -> Iterable[Record]:
-    return named_records(path, "queries") if path.startswith(PREFIX) else records(path, _KIND, encoding)
+    return irds_records(path, "queries") if path.startswith(IRDS) else records(path, _KIND, encoding)
 
 
 def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
@@ -107,7 +107,7 @@ def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
 
 def _first_column(topic: str, where: str) -> None:
     """Refuse an id that would not be the first column of lines in a run."""
-    if wrong := unfit(topic, first=True):
+    if wrong := column_fault(topic, first=True):
         raise ReadError(f"{where}: id {topic!r:.60} of a topic {wrong}, which runs cannot hold")
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.retrieval.documents import read_documents
-from amble.retrieval.scorers import SCORERS, parse_scorer
-from amble.retrieval.smart import Tallies, parse_smart
+from amble.retrieval.scorers import SCORERS, Tallies, parse_scorer, parse_smart
 
 # N = 3; lengths 3, 2, 5, so 10 tokens; df: a 2, b 2, c 1, d 1; cf: a 3, b 4, c 1, d 2
 THREE = {"d1": "a a b", "d2": "a c", "d3": "b b b d d"}
