@@ -17,9 +17,9 @@ def read_number(text: str, what: str) -> float:
     >>> read_number("1e3", "cost")
     1000.0
     """
-    from amble.native import plain_reader as _reader_py  # only where there is such a table: the C part does without it
+    from amble.native.plain_reader import parse_number  # only where there is such a table
 
-    return _reader_py._number(text.encode("utf-8", "surrogateescape"), what)
+    return parse_number(text.encode("utf-8", "surrogateescape"), what)
 
 
 def read_rows(

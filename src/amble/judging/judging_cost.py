@@ -14,13 +14,13 @@ from amble.judging.judging_orders import ORDERS, check_order, order_pool
 from amble.judging.pooling import Pool
 from amble.table import Table
 
-__all__ = ["Effort", "judging_effort"]
+__all__ = ["JudgingCost", "simulate_judging"]
 
 _TARGETS = (0.5, 0.8, 0.95, 1.0)
 
 
-class Effort:
-    """When each order of judging comes to the relevant documents; made by `judging_effort`.
+class JudgingCost:
+    """When each order of judging comes to the relevant documents; made by `simulate_judging`.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Effort:
         return Table(["order", "found", "judgments", "share", "saved"], rows, digits=digits, caption=caption)
 
 
-def judging_effort(
+def simulate_judging(
     pool: Pool,
     qrels: Any,
     orders: Sequence[str] = ORDERS,
@@ -79,7 +79,7 @@ def judging_effort(
     seed: int = 0,
     unjudged: str = "skip",
     progress: Callable[[int, int], None] | None = None,
-) -> Effort:
+) -> JudgingCost:
     """Judge a pool in several orders, with the answers that assessors gave.
 
     Parameters
@@ -98,14 +98,14 @@ def judging_effort(
 
     Returns
     -------
-    Effort
+    JudgingCost
 
     Examples
     --------
     >>> import amble
     >>> runs = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"d": 9.0, "e": 8.0, "f": 7.0}}}
     >>> qrels = {"1": {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1, "f": 0}}
-    >>> effort = amble.judging.judging_effort(amble.pool(runs, depth=3), qrels, ["docno", "mtf"], seed=3)
+    >>> effort = amble.judging.simulate_judging(amble.pool(runs, depth=3), qrels, ["docno", "mtf"], seed=3)
     >>> print(effort.table([1.0]))
     1 topic, 6 documents to judge, 2 relevant
     order   found  judgments   share   saved
@@ -136,4 +136,4 @@ def judging_effort(
             at[-1][pool.topics[t]] = np.flatnonzero(relevant[mine]) + 1
         if progress:
             progress(i + 1, len(orders))
-    return Effort(orders, {pool.topics[t]: int(sizes[t]) for t in have.tolist()}, at)
+    return JudgingCost(orders, {pool.topics[t]: int(sizes[t]) for t in have.tolist()}, at)

@@ -82,7 +82,7 @@ def _wanderer(measure: Any, **seen: Any) -> Wander | None:
     d = measure.declaration
     if d.seen and not seen:
         return None
-    user = d.function(**seen, **{key: measure.values[key] for key in measure._own()})
+    user = d.function(**seen, **{key: measure.values[key] for key in measure.own_keys()})
     if not isinstance(user, Wander):
         raise MeasureError(f"the question is 'wander', so the user must be a Wander; found {type(user).__name__}")
     return user

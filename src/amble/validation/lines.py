@@ -16,9 +16,7 @@ import numpy as np
 
 from amble.errors import ReadError
 from amble.io.files import longest, open_source
-from amble.native.plain_reader import _Layout as Layout
-from amble.native.plain_reader import _lines as parse_lines
-from amble.native.plain_reader import _quote as quote
+from amble.native.plain_reader import Layout, parse_lines, quote
 from amble.validation.findings import Findings
 
 __all__ = ["Block", "Progress", "all_numbers", "blocks", "quote", "report_unreadable"]

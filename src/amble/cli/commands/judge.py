@@ -133,7 +133,7 @@ def _agreement(args: argparse.Namespace) -> None:
 
 
 def _uniques(args: argparse.Namespace) -> None:
-    from amble.judging.unique_documents import unique_relevant
+    from amble.judging.pooling import unique_relevant
     from amble.rankings.alignment import align
 
     qrels, runs = _qrels_and_runs(args)
@@ -148,7 +148,7 @@ def _uniques(args: argparse.Namespace) -> None:
 def _effort(args: argparse.Namespace) -> None:
     from amble.cli.commands.meta import numbers
     from amble.io.trec import read_qrels, read_runs
-    from amble.judging.judging_cost import judging_effort
+    from amble.judging.judging_cost import simulate_judging
     from amble.judging.pooling import pool
     from amble.progress import Progress
 
@@ -162,7 +162,7 @@ def _effort(args: argparse.Namespace) -> None:
     )
     progress = Progress("judging")
     try:
-        effort = judging_effort(
+        effort = simulate_judging(
             made,
             known,
             orders,
