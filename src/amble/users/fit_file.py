@@ -1,4 +1,4 @@
-"""The file of fitted users: TOML, versioned, small, and readable by people.
+"""Reading and writing the file of fitted users: TOML, versioned and small.
 
 ::
 
@@ -100,7 +100,7 @@ def _lines(fitted: Fitted) -> Iterator[str]:
         yield "[[model]]"
         for name in ("name", "kind", "observation"):
             yield f"{name} = {toml_string(getattr(model, name))}"
-        yield f"level = {toml_numbers(model.level)}"
+        yield f"level = {toml_numbers(model.confidence)}"
         if model.kind == "walk":
             yield f"first = {toml_string(model.first)}"
         if model.note:
@@ -132,8 +132,8 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     if estimate.draws is not None:
         rows = estimate.draws.reshape(len(estimate.draws), -1)
         width = "\n" if rows.shape[1] > 1 else " "
-        told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
-        yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
+        text = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
+        yield f"draws = '''\n{text}'''" if width == "\n" else f"draws = '{text}'"
 
 
 def _marker(smallest: int) -> str:
@@ -145,7 +145,7 @@ def _marker(smallest: int) -> str:
 
 
 def read_fit(path: str | os.PathLike[str]) -> Fitted:
-    """Read a file of fitted users.
+    """The fitted users of a file.
 
     Raises
     ------
@@ -219,26 +219,26 @@ def _model(table: dict[str, Any], smallest: int) -> FittedModel:
     estimates = {
         key: _estimate_of(_take(table, key, dict, where), f"{where}{key}.", smallest) for key in table if key not in own
     }
-    told = _take(table, "likelihood", dict, where, {})
+    held_out = _take(table, "likelihood", dict, where, {})
     likelihood = None
-    if told:
+    if held_out:
         inside = f"{where}likelihood."
-        _known(told, [part.name for part in fields(Likelihood)], inside)
+        _known(held_out, [part.name for part in fields(Likelihood)], inside)
         likelihood = Likelihood(
-            sessions=_count(told, "sessions", inside),
-            events=_count(told, "events", inside),
-            log_likelihood=_real(told, "log_likelihood", inside),
-            parameters=_count(told, "parameters", inside),
-            perplexity=_real(told, "perplexity", inside),
-            aic=_real(told, "aic", inside),
-            bic=_real(told, "bic", inside),
+            sessions=_count(held_out, "sessions", inside),
+            events=_count(held_out, "events", inside),
+            log_likelihood=_real(held_out, "log_likelihood", inside),
+            parameters=_count(held_out, "parameters", inside),
+            perplexity=_real(held_out, "perplexity", inside),
+            aic=_real(held_out, "aic", inside),
+            bic=_real(held_out, "bic", inside),
         )
     return FittedModel(
         name,
         _take(table, "kind", str, where),
         estimates,
         _take(table, "observation", str, where),
-        level=_real(table, "level", where),
+        confidence=_real(table, "level", where),
         first=_take(table, "first", str, where, "stop"),
         likelihood=likelihood,
         note=_take(table, "note", str, where, ""),

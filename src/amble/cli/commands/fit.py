@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
             steps=args.steps,
             first=args.first,
             smooth=args.smooth,
-            level=args.level,
+            confidence=args.level,
             rounds=args.rounds,
             draws=args.draws,
             smallest=args.smallest,
