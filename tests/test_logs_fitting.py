@@ -568,7 +568,9 @@ def test_few_steps_are_not_taken_as_none() -> None:
         with pytest.raises(AmbleError, match=f"{name}: fewer than 10 sessions stopped: suppressed"):
             fit(readers, name)
     # nobody stopped at ranks 1 and 2, which is told, and a few at rank 3: somebody with C = 1 everywhere never stops
-    with pytest.raises(AmbleError, match="continuation: C is 1 at all ranks that are not suppressed: the user would never stop"):
+    with pytest.raises(
+        AmbleError, match="continuation: C is 1 at all ranks that are not suppressed: the user would never stop"
+    ):
         fit(readers, "continuation")
     assert estimate(fit(readers, "rbp", smallest=1), "rbp", "p").value == pytest.approx(188 / 192)
     with pytest.raises(AmbleError, match="rbp: p is 1, expected a number between 0 and 1"):

@@ -1,4 +1,4 @@
-"""Runs fused into one: by their scores, by their ranks, or by votes.
+"""Fusion of runs into one: by scores (CombSUM …), by ranks (RRF, Borda), or by votes (Condorcet).
 
 By scores, which are first made comparable list by list (Fox and Shaw, 1994; Lee, 1997; Montague and Aslam, 2001). What
 counts is the runs that have the document; a run that has not says nothing:
@@ -17,8 +17,8 @@ By ranks:
   stands right below one that a majority ranks lower, and in which circles are in the order that majorities between
   them have. Where votes are equal, and to begin with, documents stand by Borda's points.
 
-Sums are formed from the smallest part up. So the same parts in another order give the same number, and what should be
-tied is tied: the order of the runs does not matter.
+Sums are formed from the smallest summand up. So the same summands in another order give the same number, and what
+should be tied is tied: the order of the runs does not matter.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _combined(lists: TopicLists, method: str, norm: str, weight: Array) -> Array
 
 
 def _borda(lists: TopicLists, weight: Array) -> Array:
-    """Points less those of a document that no run has: whole and half numbers, so that equal sums are equal."""
+    """Points minus those of a document that no run has: whole and half numbers, so that equal sums are equal."""
     c = len(lists.docs)
     n = np.zeros(len(weight))
     for run, start, end in lists.bounds:
@@ -197,7 +197,9 @@ def _merged(ballots: Ballots, weight: Array, order: Places, offsets: Places) -> 
 
 
 def majority_order(lists: Sequence[TopicLists], weight: Array, points: Sequence[Array]) -> list[Array]:
-    """Scores of each topic's documents: how many documents stand below it, in Condorcet's order.
+    """Scores of each topic's documents: how many documents stand below, in Condorcet's order.
+
+    All topics are sorted side by side: a step compares the heads of all pairs of blocks at once.
 
     Parameters
     ----------
@@ -293,7 +295,7 @@ def fuse(
     duplicates: Any = "error",
     threads: int | None = None,
 ) -> Run:
-    """Fuse runs into one.
+    """One run, fused from several.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from amble.io.files import keep
+from amble.io.files import check_outputs
 
 __all__ = ["READ", "WRITTEN", "keep_inputs"]
 
@@ -28,4 +28,4 @@ def keep_inputs(args: argparse.Namespace, *outputs: str) -> None:
     measures = _named(args, ("measure", "measures"))
     fits = ["".join(found) for text in measures for found in _FITTED.findall(text)]
     models = [name.rpartition("#")[0] for name in fits if "#" in name]  # fit.toml#walk
-    keep([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))
+    check_outputs([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))

@@ -1,7 +1,7 @@
-"""Files, dictionaries and frames become judgments (`Qrels`) and runs (`Runs`).
+"""Runs and judgments: read from TREC files, dictionaries and frames, and written as TREC files.
 
-A run is read when it meets judgments (see `align`): only the ranks and rows of its judged documents are kept, so
-memory does not grow with the files. `Run.documents` is the fuller path, with every document's id.
+A run is read when it is aligned with judgments (see `align`): only the ranks and rows of its judged documents are kept,
+so memory does not grow with the files. `Run.documents` has every document's id.
 
 The work is done by ``_reader`` (C) or, where no compiler was at hand or ``AMBLE_PURE`` is set, by ``_reader_py``.
 """
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table
-from amble.io.files import longest, open_source, plain_size, stem, topic_changes
+from amble.io.files import byte_limit, open_source, plain_size, stem, topic_changes
 
 __all__ = [
     "Documents",
@@ -59,7 +59,7 @@ reader = _choose_reader()
 
 
 def compiled() -> bool:
-    """Tell whether the C reader is in use.
+    """Whether the C reader is in use.
 
     >>> import amble
     >>> amble.io.trec.compiled() in (True, False)
@@ -134,7 +134,7 @@ class Qrels:
 
 
 class Ranked(NamedTuple):
-    """What the reader makes of one run and the judgments.
+    """One run aligned with judgments, as the reader returns it.
 
     ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
     with another, duplicates dropped, end of its hits, and whether its order changes if scores are compared as floats
@@ -149,7 +149,7 @@ class Ranked(NamedTuple):
 
     @classmethod
     def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
-        """Wrap the reader's answer."""
+        """The arrays of what the reader returns."""
         lists, hits, extra, tag = raw
         return cls(
             np.frombuffer(lists, np.int64).reshape(-1, 6),
@@ -209,7 +209,7 @@ class Run:
         self.path = path
         self.label = label
         self.named = named
-        self.max_line = longest(max_line)
+        self.max_line = byte_limit(max_line)
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
@@ -223,7 +223,7 @@ class Run:
         groups: bool = True,
         score_dtype: str = "float64",
     ) -> Ranked:
-        """Rank the run and join it with judgments: what `align` does with every run."""
+        """The run, ranked and joined with judgments, as `align` needs it."""
         code, best = self._rules(ties, duplicates, groups, score_dtype)
         if self.path is None:
             return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
@@ -238,7 +238,7 @@ class Run:
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
 
-    def seems_judged(self) -> bool:
+    def looks_like_judgments(self) -> bool:
         """Whether data in memory looks like judgments: whole numbers, ten different ones at most, with ties."""
         if self.path is not None:
             return False
@@ -252,7 +252,7 @@ class Run:
         return len(scores) <= _GRADES and max(pairs.values(), default=0) > 1 and all(x.is_integer() for x in scores)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
-        """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
+        """Pieces ``(start, length)`` of whole topics of a big plain file, for several threads."""
         if wanted < 2 or self.path is None or not compiled():
             return []
         size = plain_size(self.path)
@@ -272,7 +272,7 @@ class Run:
         groups: bool = True,
         score_dtype: str = "float64",
     ) -> Ranked:
-        """Rank the pieces of a file, each on a thread of its own.
+        """The run, ranked in pieces of its file, each on a thread of its own.
 
         A piece that cannot be read alone (a wrong line, a topic that comes back in another piece) sends the whole
         file through `rank`, which has the right line numbers and the right answer.
@@ -308,7 +308,7 @@ class Run:
         return Ranked(np.concatenate(lists), hits, extra, tag)
 
     def documents(self, ties: str = "docno", duplicates: str = "error") -> Documents:
-        """Read every document of the run, in rank order: the fuller path, for pools and fusion."""
+        """Every document of the run, in rank order, for pools and fusion."""
         code, best = self._rules(ties, duplicates)
         if self.path is None:
             documents = Documents(reader.rank(None, self._origin, code, best, self.label))
@@ -360,7 +360,7 @@ class Runs(Sequence[Run]):
 
 
 def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Qrels:
-    """Read judgments.
+    """The judgments of a file or of data in memory.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if path is not None:
         with open_source(path) as (opened, _):
-            judgments = reader.judge(opened, path, longest(max_line))
+            judgments = reader.judge(opened, path, byte_limit(max_line))
         name = name or path
     else:
         name = name or "qrels"
@@ -405,7 +405,7 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
 
 
 def _is_scores(data: Mapping[Any, Any]) -> bool:
-    """Tell ``{topic: {doc: score}}`` from ``{name: run}``."""
+    """Whether a mapping is ``{topic: {doc: score}}``, not ``{name: run}``."""
     for docs in data.values():
         if not isinstance(docs, Mapping):
             return False
@@ -435,7 +435,7 @@ def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
 
 
 def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
-    """Name the runs to be evaluated; files are read when they are aligned with judgments.
+    """The runs of files or of data in memory; files are read when they are aligned with judgments.
 
     Parameters
     ----------
@@ -465,9 +465,9 @@ def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
 
 
 def column_fault(name: str, *, first: bool = False) -> str:
-    r"""What keeps a name from being a column of a file that amble reads; empty if nothing does.
+    r"""Why a name cannot be a column of a file that amble reads; empty if it can.
 
-    ``first`` tells that it is to be the first column, as a topic.
+    ``first``: whether it is to be the first column, as a topic.
 
     >>> column_fault("a b"), column_fault("a\x07"), column_fault("#1"), column_fault("#1", first=True)
     ('has a blank in it', 'has control byte 0x07 in it', '', 'begins with #, which makes a comment of its line')

@@ -4,14 +4,14 @@ from amble.judging.assessor_agreement import agreement, cohen_kappa, krippendorf
 from amble.judging.judging_cost import JudgingCost, simulate_judging
 from amble.judging.judging_orders import ORDERS, Judging, order_pool
 from amble.judging.pooling import Pool, pool, unique_relevant
-from amble.judging.sheets import Returned, read_sheets, sheet
+from amble.judging.sheets import SheetJudgments, read_sheets, sheet
 
 __all__ = [
     "ORDERS",
     "Judging",
     "JudgingCost",
     "Pool",
-    "Returned",
+    "SheetJudgments",
     "agreement",
     "cohen_kappa",
     "krippendorff_alpha",

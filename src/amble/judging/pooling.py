@@ -1,6 +1,6 @@
-"""Pools: the documents that some run ranks high enough, which is what assessors are given.
+"""Pools: the documents that some run ranks within a depth, for assessors to judge; and what each run contributed.
 
-This room makes pools of runs, judged or not; `amble.metaevaluation` cuts down those of judgments that exist.
+These are pools of runs, judged or not; `amble.metaevaluation` reduces the pools behind existing judgments.
 
 A pool is written as judgments that wait to be made. A grade below zero means "in the pool, and not judged": -2 for what
 is to be judged, -1 for what a sample left out. To trec_eval's infAP and to amble's both are in the pool and not judged.
@@ -29,7 +29,7 @@ Grades = NDArray[np.float64]
 
 
 class Pool:
-    """The documents of a pool, row by row, and which runs brought them; made by `pool`.
+    """The documents of a pool, row by row, and the runs that contributed them; made by `pool`.
 
     Topic ``i`` has the rows ``offsets[i]:offsets[i + 1]``, in the order of their documents' ids.
 
@@ -117,7 +117,7 @@ class Pool:
         return slice(start, end)
 
     def contributors(self, topic: str, doc: str) -> dict[str, int]:
-        """Which runs brought a document, and at which rank."""
+        """The runs that contributed a document, and its rank in each."""
         rows = self.rows(topic)
         try:
             row = rows.start + self.docs[rows].index(doc)
@@ -128,7 +128,7 @@ class Pool:
         return {self.runs[run]: rank for run, rank in pairs}
 
     def grades(self, qrels: Any) -> Grades:
-        """Grades of the rows, by judgments that exist; NaN where nobody judged (or the grade is below zero)."""
+        """Grades of the rows from existing judgments; NaN where a row is not judged (or its grade is below zero)."""
         known = read_qrels(qrels)
         out = np.full(len(self), np.nan)
         have = set(known.topics)
@@ -140,7 +140,7 @@ class Pool:
         return out
 
     def sample(self, rate: float | None = None, *, strata: Sequence[tuple[int, float]] = (), seed: int = 0) -> Mask:
-        """A random sample, topic by topic: which rows are to be judged.
+        """A random sample of the rows to be judged, topic by topic.
 
         One random order serves all rates, so that a smaller sample is part of a larger one. Of n documents of a topic
         (and stratum) rate x n are drawn, rounded, but one at least.
@@ -191,7 +191,7 @@ class Pool:
         return np.searchsorted(np.array(ends), self.first, side="left") + 1
 
     def judgments(self, qrels: Any = None, sample: Mask | None = None) -> Grades:
-        """A grade for each row: that of judgments which exist, -2 where one is to be made, -1 where none will be.
+        """A grade for each row: the existing one, -2 where one is to be made, -1 where none will be.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Pool:
         return qrels_text([self.topics[t] for t in topics], docs, of[rows].tolist())
 
     def table(self, order: NDArray[np.int64] | None = None) -> Table:
-        """A row a document: its best rank, how many runs brought it, and which, each with its rank.
+        """A table with a row a document: its best rank, and the runs that contributed it, each with its rank.
 
         Examples
         --------
@@ -248,7 +248,7 @@ def pool(
     duplicates: Any = "error",
     threads: int | None = None,
 ) -> Pool:
-    """Pool runs: of each topic, the documents that some run ranks within the depth.
+    """The pool of runs: of each topic, the documents that some run ranks within the depth.
 
     Parameters
     ----------
@@ -283,12 +283,12 @@ def unique_relevant(
     rel: float = 1,
     digits: int = 4,
 ) -> Table:
-    """Relevant documents that only one run, or one group of runs, brought to a pool of some depth.
+    """A table of the relevant documents that only one run, or group of runs, contributed to a pool (Zobel, 1998).
 
     Parameters
     ----------
     rankings : Rankings
-        Runs that have met judgments, as `align` makes them.
+        Runs aligned with judgments, as `align` makes them.
     depth : int
         How deep the runs were pooled.
     groups : mapping, optional

@@ -1,4 +1,4 @@
-"""Collections: documents, one after another."""
+"""Collections: documents read from files, memory or ir_datasets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from amble.errors import AmbleError, ReadError
 from amble.io.files import files_below
 from amble.io.trec import column_fault
-from amble.retrieval.records import Field, Kind, Record, records
+from amble.retrieval.records import Field, Kind, Record, read_records
 
 __all__ = ["IRDS", "Document", "irds_records", "read_documents"]
 
@@ -32,7 +32,7 @@ def read_documents(
     encoding: str | None = None,
     max_document: int | None = None,
 ) -> Iterator[Document]:
-    """Read a collection, document by document.
+    """The documents of a collection, one by one.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _of_path(
     if path.startswith(IRDS):
         found: Iterable[Record] = irds_records(path, "docs")
     else:
-        found = (record for file in files_below(path) for record in records(file, _KIND, encoding, max_document))
+        found = (record for file in files_below(path) for record in read_records(file, _KIND, encoding, max_document))
     seen: dict[str, None] = {}
     met = False
     for where, name, fields in found:
@@ -131,7 +131,7 @@ def _is_text(text: str) -> bool:
 
 
 def irds_records(name: str, part: str) -> Iterator[Record]:
-    """Read the documents or the queries of a collection that ir_datasets knows; it fetches them if it must.
+    """The documents or queries of a collection of ir_datasets, which downloads them if it must.
 
     Parameters
     ----------
@@ -153,9 +153,9 @@ def irds_records(name: str, part: str) -> Iterator[Record]:
         raise
     except KeyError:
         raise ReadError(f"{name}: ir_datasets knows no such collection") from None
-    except Exception as error:  # whatever a download can come to
-        told = next(iter(str(error).splitlines()), "")
-        raise ReadError(f"{name}: ir_datasets could not read it: {type(error).__name__}: {told:.200}") from None
+    except Exception as error:  # any failure of a download
+        why = next(iter(str(error).splitlines()), "")
+        raise ReadError(f"{name}: ir_datasets could not read it: {type(error).__name__}: {why:.200}") from None
 
 
 def _record(item: Any, where: str, key: str) -> Record:

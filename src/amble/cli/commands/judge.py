@@ -178,11 +178,11 @@ def _effort(args: argparse.Namespace) -> None:
 
 def _ask(args: argparse.Namespace) -> None:
     from amble.io.trec import read_runs
-    from amble.judging.terminal import ask
+    from amble.judging.terminal import judge_at_terminal
 
     if args.output is None:
         raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
-    made, found = ask(
+    made, found = judge_at_terminal(
         read_runs(*args.files, max_line=args.max_line),
         args.output,
         order=args.order or "mtf",
