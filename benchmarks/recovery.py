@@ -190,7 +190,7 @@ def recovered(user: User, logs: int, sessions: int, seed: int, folder: Path) -> 
         path = str(folder / "log.tsv")
         made.write_table(path, [visits], seed=i)
         counts: Counts = read_log(path, "table", depth=visits.ranks, longest=1e9)
-        data = Resampled(counts, rounds=500, kept=DRAWS, level=LEVEL, seed=i)
+        data = Resampled(counts, rounds=500, kept=DRAWS, confidence=LEVEL, seed=i)
         models = {name: fit(data) for name, fit in user.fits.items()}
         for key in user.truth:
             fit, _, name = key.rpartition(" ")

@@ -24,7 +24,7 @@ import zstandard
 
 import amble
 from amble.cli.demo_collection import make_collection
-from amble.io.files import keep, stem, topic_changes, whole_file, write_whole
+from amble.io.files import check_outputs, stem, topic_changes, whole_file, write_whole
 from amble.io.tables import read_rows
 from amble.retrieval.documents import read_documents
 
@@ -147,7 +147,7 @@ def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> No
 
 def test_other_readers_check_too(write) -> None:
     # the same bytes through the lab's, the sessions', and the tables' readers
-    from amble.io.text import numbered_lines
+    from amble.io.files import numbered_lines
     from amble.sessions.formats import content
 
     text = "a b 1\n"
@@ -405,7 +405,7 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("before")
     path.chmod(0o444)
-    for refused in (lambda: write_whole(path, "after"), lambda: keep([], str(path))):
+    for refused in (lambda: write_whole(path, "after"), lambda: check_outputs([], str(path))):
         with pytest.raises(amble.AmbleError, match="out: is read-only, expected a file that may be written"):
             refused()
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode), os.listdir(tmp_path)) == ("before", 0o444, ["out"])
@@ -518,19 +518,19 @@ def test_what_is_read_is_not_written_to(tmp_path: Path, monkeypatch: pytest.Monk
     os.link("a.txt", "hard")
     for output in ("a.txt", "./a.txt", str(tmp_path / "a.txt"), "soft", "hard"):
         with pytest.raises(amble.AmbleError, match=f"{output}: is read, expected another file to write to"):
-            keep(["b.txt", "a.txt"], output)
+            check_outputs(["b.txt", "a.txt"], output)
     for given in ("folder", "*.txt", "./below.txt"):
         with pytest.raises(amble.AmbleError, match="below.txt: is read"):
-            keep([given], "below.txt")
+            check_outputs([given], "below.txt")
     Path("log[1].txt").write_text("")
     with pytest.raises(amble.AmbleError, match="is read"):
-        keep(["log[1].txt"], "log[1].txt")  # a name, not a pattern
-    keep(["none", "irds:none", "-", "a.txt"], "b.txt", "new.txt", "/dev/null")
+        check_outputs(["log[1].txt"], "log[1].txt")  # a name, not a pattern
+    check_outputs(["none", "irds:none", "-", "a.txt"], "b.txt", "new.txt", "/dev/null")
     with pytest.raises(amble.AmbleError, match="soft: is written to twice, expected another file"):
-        keep([], "a.txt", "soft")
+        check_outputs([], "a.txt", "soft")
     for output, why in (("folder", "Is a directory"), ("no/x", "No such file"), ("x\0y", "a NUL in the name")):
         with pytest.raises(amble.AmbleError, match=why):
-            keep([], output)
+            check_outputs([], output)
 
 
 def test_a_collection_is_not_made_over_another(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def all_kinds() -> Fitted:
         FittedModel("rbp", "rbp", {"p": one(0.8)}, "last click"),
         FittedModel("insq", "insq", {"T": Estimate(2.5, 2, 3, 77)}, "last click"),
         FittedModel("inst", "inst", {"T": Estimate(0.5, 0.5, 3, 77)}, "last click"),
-        FittedModel("C", "continuation", {"C": by_rank}, "cascade", level=0.9),
+        FittedModel("C", "continuation", {"C": by_rank}, "cascade", confidence=0.9),
         FittedModel("markov", "markov", {"P": matrix}, "clicks"),
         FittedModel("times", "times", {"mu": Estimate([0.1, 0.02], [0.05, 0.01], [0.2, 0.03], [50, 60])}, "clicks"),
     ]
@@ -54,8 +54,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert again.origin.files == ("log é.tsv.gz",)  # no folder
     assert (again.best, again.smallest, again.path) == ("walk-rank", 10, str(path))
     for a, b in zip(again.models, fitted.models, strict=True):
-        assert (a.name, a.kind, a.observation, a.level, a.first, a.likelihood, a.note) == (
-            b.name, b.kind, b.observation, b.level, b.first, b.likelihood, b.note,
+        assert (a.name, a.kind, a.observation, a.confidence, a.first, a.likelihood, a.note) == (
+            b.name, b.kind, b.observation, b.confidence, b.first, b.likelihood, b.note,
         )  # fmt: skip
         assert list(a.estimates) == list(b.estimates)
         for x, y in zip(a.estimates.values(), b.estimates.values(), strict=True):

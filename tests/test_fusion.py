@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.fusion import METHODS
-from amble.io.written import run_text
+from amble.io.trec import run_text
 
 Runs = dict[str, dict[str, dict[str, float]]]
 

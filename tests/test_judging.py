@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.judging import ORDERS, Judging, judging_effort, order_pool
+from amble.judging import ORDERS, Judging, order_pool, simulate_judging
 from amble.judging.judging_orders import LEARNING
 
 TWO = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"d": 9.0, "e": 8.0, "f": 7.0}}}
@@ -142,7 +142,7 @@ def test_seeds_and_other_topics(order: str) -> None:
 def test_effort_by_hand() -> None:
     pool = amble.pool(TWO, 3)
     qrels = {"1": {"a": 0, "b": 0, "c": 1, "d": 1, "e": 1, "f": 1}}
-    effort = judging_effort(pool, qrels, ["docno"])
+    effort = simulate_judging(pool, qrels, ["docno"])
     # c d e f are relevant: found by the 3rd to the 6th judgment
     assert effort.at[0]["1"].tolist() == [3, 4, 5, 6]
     assert [effort.needed(share).tolist() for share in (0.25, 0.5, 0.51, 1)] == [[[3]], [[4]], [[5]], [[6]]]
@@ -153,15 +153,15 @@ def test_effort_by_hand() -> None:
 def test_documents_that_nobody_judged() -> None:
     pool = amble.pool(TWO, 3)
     qrels = {"1": {"b": 0, "f": 1}}
-    skip = judging_effort(pool, qrels, ["docno", "mtf"])
+    skip = simulate_judging(pool, qrels, ["docno", "mtf"])
     assert (skip.judged.tolist(), skip.at[0]["1"].tolist()) == ([2], [2])
-    zero = judging_effort(pool, qrels, ["docno"], unjudged="zero")
+    zero = simulate_judging(pool, qrels, ["docno"], unjudged="zero")
     assert (zero.judged.tolist(), zero.at[0]["1"].tolist()) == ([6], [6])
 
 
 def test_topics_without_judgments_or_relevant_documents() -> None:
     runs = {"x": {"1": {"a": 1.0}, "2": {"b": 1.0}, "3": {"c": 1.0}}}
-    effort = judging_effort(amble.pool(runs, 1), {"1": {"a": 0}, "3": {"c": 1}}, ORDERS)
+    effort = simulate_judging(amble.pool(runs, 1), {"1": {"a": 0}, "3": {"c": 1}}, ORDERS)
     assert effort.topics == ("3",)
     assert effort.needed(1.0).tolist() == [[1]] * len(ORDERS)
 
@@ -173,10 +173,10 @@ def test_topics_without_judgments_or_relevant_documents() -> None:
         (lambda pool: order_pool(pool, "mtf"), "order 'mtf' learns from judgments: expected qrels"),
         (lambda pool: Judging(pool, "7"), "topic '7' is not in the pool, which has such as 1"),
         (lambda pool: Judging(pool, "1", seed=-1), "seed=-1"),
-        (lambda pool: judging_effort(pool, {"1": {"a": 0}}), "the pool has no relevant document"),
-        (lambda pool: judging_effort(pool, {"1": {"a": 1}}, unjudged="one"), "unjudged='one'"),
-        (lambda pool: judging_effort(pool, {"1": {"a": 1}}, []), "no orders given"),
-        (lambda pool: judging_effort(pool, {"1": {"a": 1}}, ["docno"]).needed(0), "target 0"),
+        (lambda pool: simulate_judging(pool, {"1": {"a": 0}}), "the pool has no relevant document"),
+        (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, unjudged="one"), "unjudged='one'"),
+        (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, []), "no orders given"),
+        (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, ["docno"]).needed(0), "target 0"),
     ],
 )
 def test_what_is_refused(call: Any, message: str) -> None:

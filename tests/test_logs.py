@@ -76,9 +76,9 @@ def by_hand(counts: Counts) -> None:
     assert whole.extremes[0].tolist() == extremes.tolist()
     assert whole.clicked[0].tolist() == [1, 1, 1, 1]
     # from rank 3 after 4 s, from rank 1 after 6 s; gaps 4 and 6
-    assert whole.held[0].tolist() == [[1, 6], [0, 0], [1, 4], [0, 0]]
+    assert whole.dwell[0].tolist() == [[1, 6], [0, 0], [1, 4], [0, 0]]
     # and the last visit of the first page, ended by the next query after 20 s
-    assert whole.ended[0].tolist() == [[2, 26], [0, 0], [1, 4], [0, 0]]
+    assert whole.dwell_censored[0].tolist() == [[2, 26], [0, 0], [1, 4], [0, 0]]
     assert facts.quartiles[1] == 5
     assert whole.pages[0] == 4
     assert len(counts.pages) == GROUPS
@@ -157,10 +157,10 @@ def test_a_line_earlier_than_the_one_before(write: Write) -> None:
     # the clicks in order of time: rank 1 at 10, rank 2 at 30; after the line of the later one comes an earlier line,
     # so that 20 s at rank 1 are known, and nothing of rank 2; times that differ by more than a number can hold are none
     counts = read_log(write("log.tsv", "1\t0\tQ\tq\t0\ta\tb\n1\t30\tC\tb\n1\t10\tC\ta\n")).whole()
-    assert counts.ended[0].tolist() == [[1, 20], [0, 0]]
+    assert counts.dwell_censored[0].tolist() == [[1, 20], [0, 0]]
     counts = read_log(write("log.tsv", "1\t0\tQ\tq\t0\ta\tb\n1\t-1.7e308\tC\tb\n1\t1.7e308\tC\ta\n")).whole()
-    assert not counts.held.any()
-    assert not counts.ended.any()
+    assert not counts.dwell.any()
+    assert not counts.dwell_censored.any()
 
 
 def test_lines_as_other_systems_write_them(write: Write) -> None:
@@ -330,13 +330,13 @@ def test_actions_times_and_units(write: Write) -> None:
 def test_end_of_a_session_ends_its_last_visit(write: Write) -> None:
     rows = [("1", 2, 0, "click"), ("1", "", 7.5, "end"), ("2", 2, 0, "click")]
     counts = read_log(write("log.tsv", text(rows, head=("session", "rank", "time", "action"))), "table").whole()
-    assert counts.ended[0].tolist() == [[0, 0], [1, 7.5]]
-    assert not counts.held.any()
+    assert counts.dwell_censored[0].tolist() == [[0, 0], [1, 7.5]]
+    assert not counts.dwell.any()
     # longer than the longest: not ended, with that many seconds
     counts = read_log(
         write("log.tsv", text(rows, head=("session", "rank", "time", "action"))), "table", longest=5
     ).whole()
-    assert counts.ended[0].tolist() == [[0, 0], [0, 5]]
+    assert counts.dwell_censored[0].tolist() == [[0, 0], [0, 5]]
 
 
 def test_without_times_the_order_of_rows_counts(write: Write) -> None:
@@ -368,7 +368,7 @@ def test_judgments_are_joined(write: Write) -> None:
     assert steps[0].tolist() == [[2, 0, 1], [0, 0, 1], [0, 0, 0]]  # grade 1: at rank 1, in between, at rank 4
     assert steps[1].tolist() == [[0, 0, 0], [1, 1, 0], [0, 0, 0]]
     # pages with a click: to rank 3 with gains 1/3, 1/3, 1; to rank 2 with gains 0, 1/3; to rank 4 as the first
-    cells, came = counts.hope_cells["last"], counts.whole().hopes["last"][0]
+    cells, came = counts.goal_cells["last"], counts.whole().goal_counts["last"][0]
     found = {tuple(np.round(cell, 6)): tuple(n) for cell, n in zip(cells, came, strict=True)}
     third = round(1 / 3, 6)
     assert found == {(1, third): (2, 0), (1, 0): (1, 0), (2, third): (3, 1), (3, 1): (2, 1)}
@@ -568,7 +568,7 @@ def check_against_plain(path: str, lines: list[str]) -> Counts:
     assert {k: v for k, v in np.ndenumerate(whole.moves[0]) if v} == dict(moves)
     assert {k: v for k, v in np.ndenumerate(whole.extremes[0]) if v} == dict(extremes)
     for rank in range(1, counts.depth + 1):
-        assert whole.held[0, rank - 1] == pytest.approx([len(gaps[rank]), sum(gaps[rank])])
+        assert whole.dwell[0, rank - 1] == pytest.approx([len(gaps[rank]), sum(gaps[rank])])
     return counts
 
 

@@ -17,10 +17,10 @@ import amble
 from amble.errors import AmbleError
 from amble.logs import Counts, Facts, Fit, fit, holding_rates, read_log
 from amble.logs.bootstrap import Resampled
-from amble.logs.chain_fitting import smoothed, steps_of, walk_probabilities
+from amble.logs.chain_fitting import count_steps, smooth_transitions, walk_probabilities
 from amble.logs.counts import GROUPS
-from amble.logs.forward_fitting import fit_continuation, fit_rbp, going_on, reached
-from amble.logs.privacy import kept, observed, pooled, pooled_moves
+from amble.logs.forward_fitting import continuation_probabilities, fit_continuation, fit_rbp, stopping_counts
+from amble.logs.privacy import disclosed, enough_sessions, pool_neighbours, pooling_weights
 from amble.logs.selection import behaviour, folds
 from amble.users.fit_file import read_fit, write_fit
 from amble.users.fitted import Fitted
@@ -70,7 +70,7 @@ def made(pages: Sequence[Sequence[int]], n: int) -> Counts:
 def test_counts_made_are_counts_read(write: Write) -> None:
     pages = [[1, 3, 3, 2], [], [2], [3, 1], [3]] * 3
     one, other = made(pages, 3).whole(), counted(write, ranks(*pages), 3).whole()
-    for name in ("pages", "moves", "extremes", "clicked", "held", "ended"):
+    for name in ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
 
 
@@ -112,7 +112,7 @@ def test_steps_are_those_of_a_walk(pages: list[list[int]], how: str) -> None:
         for i, j in zip([0, *page], [*page, 0], strict=True):
             if page:
                 moves[i, j] += 1
-    assert steps_of(moves, how).tolist() == walked(pages, 6, how).tolist()
+    assert count_steps(moves, how).tolist() == walked(pages, 6, how).tolist()
 
 
 @pytest.mark.parametrize("first", ["forward", "stop"])
@@ -172,10 +172,10 @@ def test_walk_by_grade(write: Write) -> None:
 def test_matrix_by_hand() -> None:
     moves = np.array([[0.0, 8, 2], [5, 0, 5], [0, 0, 0]])
     # one more move from each rank, half of it to each of the two others
-    assert smoothed(moves, 1.0) == pytest.approx(
+    assert smooth_transitions(moves, 1.0) == pytest.approx(
         np.array([[0, 8.5 / 11, 2.5 / 11], [5.5 / 11, 0, 5.5 / 11], [0.5, 0.5, 0]])
     )
-    assert smoothed(moves, 0.0)[2].tolist() == [0.5, 0.5, 0]
+    assert smooth_transitions(moves, 0.0)[2].tolist() == [0.5, 0.5, 0]
 
 
 def test_matrix_of_a_log(write: Write) -> None:
@@ -196,12 +196,12 @@ def test_matrix_of_a_log(write: Write) -> None:
 def test_observations_by_hand(write: Write) -> None:
     # of four results: clicks at 1 and 3; at 2; none; at 4
     counts = counted(write, ranks([1, 3], [2], [], [4]), 4).whole()
-    assert reached(counts, "last")[0].T.tolist() == [[3, 3, 2], [0, 1, 1]]
-    assert reached(counts, "cascade")[0].T.tolist() == [[4, 3, 2], [1, 1, 0]]
-    assert reached(counts, "dependent")[0].T.tolist() == [[4, 4, 3], [0, 1, 1]]
+    assert stopping_counts(counts, "last")[0].T.tolist() == [[3, 3, 2], [0, 1, 1]]
+    assert stopping_counts(counts, "cascade")[0].T.tolist() == [[4, 3, 2], [1, 1, 0]]
+    assert stopping_counts(counts, "dependent")[0].T.tolist() == [[4, 4, 3], [0, 1, 1]]
     # clicks at ranks 1, 2 and 3, two of them the last ones: two thirds of clicks satisfy
-    assert pytest.approx(np.array([[4, 4, 3], [2 / 3, 2 / 3, 2 / 3]])) == reached(counts, "sdbn")[0].T
-    assert going_on(reached(counts, "last"))[0] == pytest.approx([1, 2 / 3, 1 / 2])
+    assert pytest.approx(np.array([[4, 4, 3], [2 / 3, 2 / 3, 2 / 3]])) == stopping_counts(counts, "sdbn")[0].T
+    assert continuation_probabilities(stopping_counts(counts, "last"))[0] == pytest.approx([1, 2 / 3, 1 / 2])
 
 
 def test_rbp_and_insq(write: Write) -> None:
@@ -388,7 +388,7 @@ def test_likelihood_by_hand() -> None:
         p = on / (on + off)
         log += here * np.log(p) + there * np.log(1 - p)
         total += here + there
-    told = found.told["rbp"]
+    told = found.held_out["rbp"]
     assert total == told.own.events == 100
     assert told.own.log_likelihood == pytest.approx(log)
     assert told.own.perplexity == pytest.approx(np.exp(-log / 100))
@@ -402,12 +402,12 @@ def test_the_right_user_is_chosen() -> None:
     rng = np.random.default_rng(5)
     walkers = fit(made(simulated(rng, 3000, 0.45, 0.35, 6), 6))
     assert walkers.fitted.best in ("walk", "walk-rank")
-    assert walkers.told["walk"].last.bic < min(
-        walkers.told[name].last.bic for name in ("rbp", "insq", "continuation", "walk-rank")
+    assert walkers.held_out["walk"].last.bic < min(
+        walkers.held_out[name].last.bic for name in ("rbp", "insq", "continuation", "walk-rank")
     )
     depth = np.minimum(rng.geometric(0.3, 3000), 6)
     readers = fit(made([[int(d)] for d in depth], 6))
-    assert readers.told["rbp"].last.bic == min(told.last.bic for told in readers.told.values() if told.last)
+    assert readers.held_out["rbp"].last.bic == min(told.last.bic for told in readers.held_out.values() if told.last)
     table = readers.choice()
     assert list(table["model"])[-1] == "markov" or "markov" not in table["model"]
     perplexity = [x for x in table["perplexity"] if x is not None]
@@ -443,8 +443,8 @@ def test_few_sessions_are_not_told() -> None:
     counts = np.zeros((20, 2))
     counts[0, 0] = 12
     counts[:12, 1] = 1
-    assert kept(counts, 10).tolist() == [False, True]
-    assert observed(counts, 10).tolist() == [0, 12]
+    assert enough_sessions(counts, 10).tolist() == [False, True]
+    assert disclosed(counts, 10).tolist() == [0, 12]
 
 
 def test_few_moves_share_their_sum() -> None:
@@ -457,16 +457,16 @@ def test_few_moves_share_their_sum() -> None:
     counts[:5, 2, 0] = 1  # not even all of them
     counts[:20, 3, 2] = 1  # 20 and 4: the few share with these, and not with where nobody went
     counts[20:24, 3, 0] = 1
-    alike = np.einsum("ijk,ik->ij", pooled_moves(counts, 10), counts.sum(axis=0))
+    alike = np.einsum("ijk,ik->ij", pooling_weights(counts, 10), counts.sum(axis=0))
     assert alike[0].tolist() == [0, 20, 7, 7]
     assert alike[1] == pytest.approx([11 / 3, 0, 11 / 3, 11 / 3])
     assert alike[2].tolist() == [0, 0, 0, 0]
     assert alike[3].tolist() == [12, 0, 12, 0]
     counts[24:29, 3, 3] = 1  # 5 stay, 4 go to rank 1, nobody to rank 2: 9, which go with the 20 to rank 3
-    assert np.einsum("jk,k->j", pooled_moves(counts, 10)[3], counts.sum(axis=0)[3]) == pytest.approx(
+    assert np.einsum("jk,k->j", pooling_weights(counts, 10)[3], counts.sum(axis=0)[3]) == pytest.approx(
         [29 / 3, 0, 29 / 3, 29 / 3]
     )
-    assert (pooled_moves(counts, 0) == [np.eye(4)] * 4).all()
+    assert (pooling_weights(counts, 0) == [np.eye(4)] * 4).all()
 
 
 def test_rows_of_which_nothing_is_told_say_so() -> None:
@@ -511,7 +511,7 @@ def test_small_cells_are_suppressed(write: Write, tmp_path: Path) -> None:
     c = estimate(found, "continuation", "C")
     assert c.observations.tolist() == [70, 70, -1, -1]
     assert c.value == pytest.approx([1, 10 / 70, np.nan, np.nan], nan_ok=True)
-    said = "not estimated, filled in from the last told before (or the first): C of rank 3, C of rank 4"
+    said = "not estimated, filled in from the estimate before (or the first): C of rank 3, C of rank 4"
     assert f"continuation: fewer than 10 sessions are behind some counts, {said}" in found.notes
     told = [row[2] for row in found.implied() if row[:2] == ("continuation", "C")]
     assert told == [1, 2]  # what is not estimated is not shown as if it were
@@ -556,7 +556,7 @@ def test_a_study_of_204_pages(observation: str, tmp_path: Path) -> None:
 
 def test_few_steps_are_not_taken_as_none() -> None:
     counts = made([*[[1, 2]] * 60, *[[2, 1]] * 4], 3)
-    few = "fewer than 10 sessions went back, which is not told, and not taken as none"
+    few = "fewer than 10 sessions went back: suppressed, and not counted as zero"
     for name in ("walk", "walk-rank"):
         with pytest.raises(AmbleError, match=f"{name}: {few}"):
             fit(counts, name)
@@ -565,10 +565,12 @@ def test_few_steps_are_not_taken_as_none() -> None:
     # 60 stop at rank 4, 4 at rank 3 of 4: these few are not told
     readers = made([*[[4]] * 60, *[[3]] * 4], 4)
     for name in ("rbp", "insq"):
-        with pytest.raises(AmbleError, match=f"{name}: fewer than 10 sessions stopped, which is not told"):
+        with pytest.raises(AmbleError, match=f"{name}: fewer than 10 sessions stopped: suppressed"):
             fit(readers, name)
     # nobody stopped at ranks 1 and 2, which is told, and a few at rank 3: somebody with C = 1 everywhere never stops
-    with pytest.raises(AmbleError, match="continuation: C is 1 at all ranks that are told, she would never stop"):
+    with pytest.raises(
+        AmbleError, match="continuation: C is 1 at all ranks that are not suppressed: the user would never stop"
+    ):
         fit(readers, "continuation")
     assert estimate(fit(readers, "rbp", smallest=1), "rbp", "p").value == pytest.approx(188 / 192)
     with pytest.raises(AmbleError, match="rbp: p is 1, expected a number between 0 and 1"):
@@ -576,7 +578,7 @@ def test_few_steps_are_not_taken_as_none() -> None:
     with pytest.raises(AmbleError, match="rbp: p is 0, expected a number between 0 and 1"):
         fit(made([[1]] * 60, 4), "rbp")
     # 60 stop at rank 1, and 4 go on
-    with pytest.raises(AmbleError, match="rbp: fewer than 10 sessions went on, which is not told"):
+    with pytest.raises(AmbleError, match="rbp: fewer than 10 sessions continued: suppressed"):
         fit(made([*[[1]] * 60, *[[2]] * 4], 2), "rbp")
     told = {tuple(row[1:3]) for row in fit(readers, "walk").implied() if row[0] == "observed"}
     assert ("L", 3) not in told
@@ -607,13 +609,13 @@ def test_few_who_stop_between_many_are_pooled_with_those_before() -> None:
     r = (50 / 155) ** 0.5
     by_hand["continuation"] = 100 * np.log(1 - r) + 5 * np.log(r - r * r) + 50 * np.log(r * r)
     for name, log in by_hand.items():
-        last = found.told[name].last
+        last = found.held_out[name].last
         assert last is not None
         assert log - 4 < last.log_likelihood < log  # fitted to four fifths, with half an observation more at each rank
-    assert found.told["walk-rank"].own.parameters == 2 * 6
-    assert found.told["continuation"].own.parameters == 6
+    assert found.held_out["walk-rank"].own.parameters == 2 * 6
+    assert found.held_out["continuation"].own.parameters == 6
     # the likelihood of what each tells: steps at ranks 1 and 2 with .5 each, 210 of them
-    assert -160 < found.told["walk-rank"].own.log_likelihood < 210 * np.log(0.5)
+    assert -160 < found.held_out["walk-rank"].own.log_likelihood < 210 * np.log(0.5)
 
 
 def test_nobody_is_written_whom_measures_refuse(tmp_path: Path) -> None:
@@ -621,7 +623,7 @@ def test_nobody_is_written_whom_measures_refuse(tmp_path: Path) -> None:
     pages = [*[[1, 2, 3]] * 30, *[[1, 2, 3, 2]] * 9, *[[1, 2, 1]] * 8, *[[1, 3]] * 7]
     found = fit(made(pages, 3))
     assert "continuation" not in {m.name for m in found.fitted.models}
-    said = "continuation left out: C is 1 at all ranks that are told, she would never stop"
+    said = "continuation left out: C is 1 at all ranks that are not suppressed: the user would never stop"
     assert said in found.notes
     assert not [row for row in found.implied() if row[0] == "continuation"]
     measures = {"walk": "PH", "rbp": "RBP", "insq": "INSQ", "continuation": "CWL"}
@@ -669,8 +671,8 @@ def test_no_number_is_made_of_a_hidden_count(pages: list[list[int]], observation
             assert not 0 < ended < smallest
             assert not 0 < went < smallest
             assert c.value[a - 1 : b] == pytest.approx((went / (went + ended)) ** (1 / (b - a + 1)))
-    steps = steps_of(counts.moves, "path")[:, :-1]
-    first = pooled(steps, smallest)
+    steps = count_steps(counts.moves, "path")[:, :-1]
+    first = pool_neighbours(steps, smallest)
     for start in set(first.tolist()) - {-1}:
         sums = steps[:, first == start].sum(axis=1)
         assert not ((sums.sum(axis=0) > 0) & ((sums > 0).sum(axis=0) < smallest)).any()
@@ -694,7 +696,7 @@ def test_too_few_sessions() -> None:
         ({"first": "back"}, "first 'back': expected one of forward, stop"),
         ({"smooth": -1}, "smooth -1: expected a number of at least 0"),
         ({"smooth": float("nan")}, "smooth nan: expected"),
-        ({"level": 1}, "level 1: expected a number between 0 and 1"),
+        ({"confidence": 1}, "confidence 1: expected a number between 0 and 1"),
         ({"smallest": 501}, "smallest 501: expected at most 500"),
         ({"rounds": 0}, "rounds 0: expected a whole number of at least 1"),
     ],

@@ -1,4 +1,4 @@
-"""Tables that others made (pandas, polars, iterables, ir_datasets) as three plain columns."""
+"""Data of other libraries (pandas, polars, iterables, ir_datasets) as columns topic, document, number."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
     docs: list[Any] = []
     values: list[Any] = []
     for i, row in enumerate(rows):
-        if hasattr(row, "query_id") and hasattr(row, "doc_id"):  # ir_datasets and its kin
+        if hasattr(row, "query_id") and hasattr(row, "doc_id"):  # ir_datasets and similar
             value = row.relevance if number == "grade" else row.score
             topic, doc = row.query_id, row.doc_id
         else:
@@ -66,7 +66,7 @@ def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
 
 
 def as_table(data: Any, number: str, name: str) -> dict[str, Any] | Columns:
-    """Turn a table into what the reader takes: ``{topic: {doc: number}}`` or three columns.
+    """The data as the reader takes it: ``{topic: {doc: number}}`` or three columns.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Files as bytes: plain, compressed, or a pipe, told apart by what they hold; texts written whole."""
+"""Files: plain, compressed or pipes, read as bytes or as lines of text; and written whole or not at all."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import glob
@@ -21,8 +22,10 @@ from amble.errors import AmbleError, ReadError
 __all__ = [
     "LONGEST_DOCUMENT",
     "LONGEST_LINE",
-    "keep",
-    "longest",
+    "byte_limit",
+    "check_outputs",
+    "files_below",
+    "numbered_lines",
     "open_bytes",
     "open_source",
     "plain_size",
@@ -44,11 +47,14 @@ _MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
 _ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
 LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
 LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
+_DECLARED = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']""")
+_ASCII = b'<DOC id="a-1">, + 0.xn--mnchen-3ya'
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
 
 
 def stem(path: str) -> str:
-    """Return a file's name without its endings.
+    """A file's name without its endings.
 
     >>> stem("runs/bm25.v2.run.gz")
     'bm25.v2'
@@ -78,8 +84,8 @@ class _Members(io.RawIOBase):
     """Compressed members (streams, frames) one after another, read with every check that their format has.
 
     A member that is damaged or cut off, and bytes after the last that are no member, are errors; zeros after members
-    of gzip, and by fours after streams of xz, are padding. At most as much is decompressed at once as is asked for
-    (zstd, whose library does not let us, gets a little at a time), so that a small file cannot take all memory.
+    of gzip, and by fours after streams of xz, are padding. At most as much is decompressed at once as is requested
+    (zstd, whose library does not allow that, gets a little at a time), so that a small file cannot take all memory.
     """
 
     def __init__(self, file: IO[bytes], kind: str, new: Callable[[], Any]) -> None:
@@ -167,7 +173,7 @@ def _peek(file: io.FileIO) -> tuple[bytes, IO[bytes]]:
 
 
 def _is_broken(error: Exception) -> bool:
-    """Tell whether an error speaks of the data (and not of our own code)."""
+    """Whether an error comes from the data (and not from our own code)."""
     if isinstance(error, OSError | EOFError):
         return True
     return type(error).__name__ in {"error", "LZMAError", "ZstdError"}
@@ -219,8 +225,8 @@ def open_bytes(path: str) -> Iterator[IO[bytes]]:
             yield source
 
 
-def longest(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE) -> int:
-    """Return the bytes that a line or a document may have, as they were asked for, or as usual."""
+def byte_limit(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE) -> int:
+    """The most bytes that a line or a document may have: as given, or the default."""
     if most is None:
         return usual
     if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most <= checks.INT32:
@@ -229,7 +235,7 @@ def longest(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE)
 
 
 def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:
-    """Yield the lines of a file, decompressed, with their ends; no more is read of one that is too long."""
+    """The lines of a file, decompressed, with their ends; one that is too long is an error, and not read on."""
     with open_bytes(path) as file:
         number = 0
         while line := file.readline(most + 1):
@@ -240,12 +246,79 @@ def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> I
 
 
 def read_bytes(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> bytes:
-    """Read all of a file, decompressed, provided that no line is too long."""
+    """All bytes of a file, decompressed; a line that is too long is an error."""
     return b"".join(read_lines(path, most, name))
 
 
+def files_below(path: str) -> list[str]:
+    """The file, or all files below a folder but hidden ones, in the order of their names."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(folder, name) for name in names if not name.startswith(".")]
+    if not found:
+        raise ReadError(f"{path}: a folder without files, expected a collection")
+    return sorted(found)
+
+
+def numbered_lines(path: str, encoding: str | None = None, most: int = LONGEST_DOCUMENT) -> Iterator[tuple[int, str]]:
+    """The lines of a text file with their numbers.
+
+    Parameters
+    ----------
+    path : str
+        Plain, gzip, xz, bzip2 or zstd; ``-`` for standard input.
+    encoding : str, optional
+        UTF-8, or what the file's XML declaration says.
+    most : int
+        The longest line, in bytes.
+
+    Raises
+    ------
+    ReadError
+        At the first line that is not text in this encoding.
+    """
+    known = _known(encoding) if encoding else ""
+    for number, raw in enumerate(read_lines(path, most, "max_document"), 1):
+        raw = raw.rstrip(b"\r\n")
+        if number == 1:
+            if raw.startswith(_WIDE):
+                raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+            declared = None if known else _DECLARED.match(raw)
+            if declared:
+                known = _known(declared[1].decode(), f"{path}:1: ")
+        try:
+            yield number, raw.decode(known or "utf-8")
+        except UnicodeDecodeError as error:
+            raise ReadError(
+                f"{path}:{number}: byte 0x{raw[error.start]:02x} (character {error.start + 1}) is not "
+                f"{known or 'UTF-8'}, expected text; another encoding, such as latin-1, can be named"
+            ) from None
+
+
+def _known(encoding: str, where: str = "") -> str:
+    try:
+        info = codecs.lookup(encoding)
+    except (LookupError, ValueError):  # unknown, or no name at all
+        raise AmbleError(f"{where}encoding {encoding!r} is unknown, expected one such as utf-8, latin-1") from None
+    if not getattr(info, "_is_text_encoding", True) or not _is_plain(info.name):
+        raise AmbleError(f"{where}encoding {encoding!r}: expected utf-8 or a code of single bytes, such as latin-1")
+    return info.name
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a code has ASCII as it is: neither two bytes a character, nor escapes for (halves of) characters."""
+    try:
+        return _ASCII.decode(name) == _ASCII.decode() and "A" not in rb"\u0041".decode(name)
+    except UnicodeError:
+        return False
+
+
 def plain_size(path: str) -> int:
-    """Return the size of a plain regular file, 0 for any other."""
+    """Size of a plain regular file in bytes, 0 for any other."""
     if path == "-":
         return 0
     with _open(path) as file:
@@ -255,9 +328,9 @@ def plain_size(path: str) -> int:
 
 
 def topic_changes(path: str, parts: int, most: int = LONGEST_LINE) -> list[int]:
-    """Cut a plain run file into at most ``parts`` pieces at changes of topic: the bytes where the pieces start.
+    """Where to cut a plain run file into at most ``parts`` pieces at changes of topic, in bytes.
 
-    No cut is looked for behind a line of more than ``most`` bytes, which the reader refuses.
+    No cut is searched behind a line of more than ``most`` bytes, which the reader refuses.
     """
     cuts = [0]
     with io.BufferedReader(_open(path)) as file:
@@ -284,11 +357,11 @@ def topic_changes(path: str, parts: int, most: int = LONGEST_LINE) -> list[int]:
     return cuts
 
 
-def keep(inputs: Iterable[str], *outputs: str) -> None:
-    """Refuse, before there is any work, to write over what is read, twice to one file, or where nothing can be written.
+def check_outputs(inputs: Iterable[str], *outputs: str) -> None:
+    """Raise an error if an output is also an input, is written to twice, or cannot be written.
 
     Links of either kind are seen through. An input may be a folder, which is read with all that is below it, a pattern
-    as ``logs/*.tsv``, or ``-`` for standard input; one that is not there is left to whoever reads it.
+    as ``logs/*.tsv``, or ``-`` for standard input; one that is missing is left to its reader.
     """
     taken: set[str] = set()
     read = list(inputs)
@@ -317,7 +390,7 @@ def keep(inputs: Iterable[str], *outputs: str) -> None:
 
 
 def _stats(path: str) -> Iterator[os.stat_result]:
-    """What the system knows of all files that are read under a name."""
+    """The status of all files that are read under a name."""
     names = glob.glob(path, recursive=True) if glob.has_magic(path) and not os.path.exists(path) else [path]
     for name in names:
         below = [os.path.join(folder, file) for folder, _, files in os.walk(name) for file in files]
@@ -327,11 +400,11 @@ def _stats(path: str) -> Iterator[os.stat_result]:
 
 
 def _replaceable(name: str, target: str) -> os.stat_result | None:
-    """What the system knows of a file that is to be replaced, None where there is none; a read-only one is refused."""
+    """The status of a file that is to be replaced, None where there is none; a read-only one is refused."""
     if not os.path.exists(target):
         return None
     there = os.stat(target)
-    if not there.st_mode & 0o222 or not os.access(target, os.W_OK):  # even to those who may write everything
+    if not there.st_mode & 0o222 or not os.access(target, os.W_OK):  # refused to root, too
         raise AmbleError(f"{name}: is read-only, expected a file that may be written")
     return there
 
@@ -340,7 +413,7 @@ _unfinished: set[str] = set()  # files that are being written
 
 
 def _tidy(number: int, _: object) -> None:
-    """Leave nothing unfinished behind, then be killed as usual."""
+    """Remove unfinished files, then be killed as usual."""
     for partial in list(_unfinished):
         with contextlib.suppress(OSError):
             os.unlink(partial)
@@ -350,7 +423,7 @@ def _tidy(number: int, _: object) -> None:
 
 @contextlib.contextmanager
 def _tidied(partial: str) -> Iterator[None]:
-    """Take a file away that was not finished, also when killed politely (which only the main thread can see to)."""
+    """Remove an unfinished file, also on SIGTERM and SIGHUP (which only the main thread can handle)."""
     _unfinished.add(partial)
     caught = []
     for name in ("SIGTERM", "SIGHUP"):
@@ -375,7 +448,7 @@ def _replaced(name: str) -> Iterator[IO[bytes]]:
     target = os.path.realpath(name)
     there = _replaceable(name, target)
     partial = os.path.join(os.path.dirname(target), f".amble-{os.urandom(8).hex()}.partial")
-    allowed = 0o666 if there is None else 0o600  # nobody may look into what was private
+    allowed = 0o666 if there is None else 0o600  # what was private stays private
     with _tidied(partial):
         with open(partial, "xb", opener=lambda path, flags: os.open(path, flags, allowed)) as file:
             yield file

@@ -1,4 +1,4 @@
-"""Pages of HTML that run nothing but what amble wrote into them, and ask the network for nothing.
+"""Self-contained HTML pages that run only their own script and load nothing from the network.
 
 A Content-Security-Policy names the script and the style sheet by their hashes and forbids everything else, whatever a
 run, a topic or a document is called.
@@ -31,7 +31,7 @@ def policy(style: str, script: str = "") -> str:
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """JSON that may stand in a page: nothing in it can end the element that it stands in."""
+    """JSON for embedding in a page: nothing in it can end the element that holds it."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -39,7 +39,7 @@ def embedded(data: Mapping[str, Any]) -> str:
 
 
 def page(title: str, style: str, body: str, script: str = "") -> str:
-    """A page of a body in HTML, as it stands; the title is text."""
+    """An HTML page of a body that is HTML already; the title is text."""
     scripts = f"<script>{script}</script>\n" if script else ""
     return f"""<!DOCTYPE html>
 <html lang="en">

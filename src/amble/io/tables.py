@@ -1,4 +1,4 @@
-"""Small tables in files: on every line some words, then some numbers, as in a table of costs."""
+"""Small tables in files: lines of words and numbers, as in a table of costs."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ __all__ = ["read_number", "read_rows"]
 
 
 def read_number(text: str, what: str) -> float:
-    """Read a number as the reader does; ValueError says what is wrong with it.
+    """The number of a text, as the reader of runs takes it; ValueError says what is wrong with it.
 
     >>> read_number("1e3", "cost")
     1000.0
     """
-    from amble.native import plain_reader as _reader_py  # only where there is such a table: the C part does without it
+    from amble.native.plain_reader import parse_number  # only where there is such a table
 
-    return _reader_py._number(text.encode("utf-8", "surrogateescape"), what)
+    return parse_number(text.encode("utf-8", "surrogateescape"), what)
 
 
 def read_rows(
     path: str | os.PathLike[str], words: Sequence[str], numbers: Sequence[str], *, data: bytes | None = None
 ) -> Iterator[tuple[str, list[str], list[float]]]:
-    """Read lines of words and numbers, by their names; blank lines and those that begin with # are left out.
+    """The lines of words and numbers in a file; blank lines and those that begin with # are left out.
 
-    ``data`` is what is in the file, where it was read already.
+    ``data`` is the content of the file, where it was read already.
 
     Yields
     ------

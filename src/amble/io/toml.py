@@ -1,14 +1,16 @@
-"""TOML, looked over before it is parsed: a small file must not take minutes, or all the stack."""
+"""TOML files: read after a check that a small one cannot take minutes or all the stack, and values written."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from amble.errors import ReadError
 from amble.io.files import open_bytes
 
-__all__ = ["read_toml"]
+__all__ = ["read_toml", "toml_lines", "toml_numbers", "toml_string"]
 
 # the parser takes time that grows with the square of a key's parts, and stack with brackets in brackets
 _LARGEST, _LARGEST_BARE, _DEEPEST, _LONGEST_WORD = 1 << 26, 1 << 21, 10, 1000
@@ -25,7 +27,7 @@ _WORD = re.compile(
 
 
 def read_toml(path: str) -> dict[str, Any]:
-    """Read a file of TOML; one that would take the parser minutes, or all its stack, is refused before."""
+    """The tables of a TOML file; one that would take the parser minutes, or all its stack, is refused before."""
     import tomllib
 
     with open_bytes(path) as file:
@@ -58,3 +60,40 @@ def _check(path: str, text: str) -> None:
             "word": f"a number or a name of {len(found[0]):,} characters, expected fewer than {_LONGEST_WORD:,}",
         }.get(str(found.lastgroup), f"brackets in brackets, {depth} deep, expected at most {_DEEPEST}")
         raise ReadError(f"{path}:{bare.count(chr(10), 0, found.start()) + 1}: found {what}")
+
+
+# ---- writing
+
+
+def toml_string(text: str, *, printable: bool = False) -> str:
+    r"""A basic string of TOML.
+
+    Control characters are escaped as in JSON, and half a surrogate pair becomes a question mark. With ``printable``
+    every character that does not print is escaped by its number, and half a surrogate pair is spelled out.
+
+    >>> print(toml_string('a "b"\n'), toml_string('a "b"\n', printable=True))
+    "a \"b\"\n" "a \"b\"\U0000000A"
+    """
+    if printable:
+        out = text.encode("utf-8", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in out) + '"'
+    return json.dumps(str(text).encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_numbers(value: Any, digits: int = 17) -> str:
+    """A number, or nested lists of them as arrays, a line for each row of rows; all digits, or so many.
+
+    >>> toml_numbers(2.0), toml_numbers([0.5, 1 / 3], 4)
+    ('2', '[0.5, 0.3333]')
+    """
+    if isinstance(value, list):
+        if value and isinstance(value[0], list):
+            return toml_lines(toml_numbers(row, digits) for row in value)
+        return f"[{', '.join(toml_numbers(x, digits) for x in value)}]"
+    short = repr(float(value)) if digits >= 17 else f"{value:.{digits}g}"
+    return short[:-2] if short.endswith(".0") else short
+
+
+def toml_lines(items: Iterable[str]) -> str:
+    """An array with an item a line; items are TOML already."""
+    return "[\n" + "".join(f"  {item},\n" for item in items) + "]"

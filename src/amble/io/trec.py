@@ -1,7 +1,7 @@
-"""Files, dictionaries and frames become judgments (`Qrels`) and runs (`Runs`).
+"""Runs and judgments: read from TREC files, dictionaries and frames, and written as TREC files.
 
-A run is read when it meets judgments (see `align`): only the ranks and rows of its judged documents are kept, so
-memory does not grow with the files. `Run.documents` is the fuller path, with every document's id.
+A run is read when it is aligned with judgments (see `align`): only the ranks and rows of its judged documents are kept,
+so memory does not grow with the files. `Run.documents` has every document's id.
 
 The work is done by `amble.native`: in C or, where no compiler was at hand or ``AMBLE_PURE`` is set, in plain Python.
 """
@@ -10,32 +10,48 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import ReadError
+from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table
-from amble.io.files import longest, open_source, plain_size, stem, topic_changes
-from amble.io.ranked import Documents, Ranked
+from amble.io.files import byte_limit, open_source, plain_size, stem, topic_changes
 from amble.native import load
 
-__all__ = ["Documents", "Qrels", "Ranked", "Run", "Runs", "compiled", "read_qrels", "read_runs"]
+__all__ = [
+    "Documents",
+    "Qrels",
+    "Ranked",
+    "Run",
+    "Runs",
+    "column_fault",
+    "compiled",
+    "grade_text",
+    "qrels_text",
+    "read_qrels",
+    "read_runs",
+    "run_line",
+    "run_text",
+]
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
 _NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats
 _GRADES = 10  # a run in memory with no more different scores may be judgments
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
+_NO_COLUMN = re.compile("[\0-\x20]")  # the reader ends a column there, or refuses the line
+_BLANK = " \t\n\v\f\r"
 
 
 reader = load("reader")
 
 
 def compiled() -> bool:
-    """Tell whether the C reader is in use.
+    """Whether the C reader is in use.
 
     >>> import amble
     >>> amble.io.trec.compiled() in (True, False)
@@ -109,6 +125,64 @@ class Qrels:
         return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
 
 
+class Ranked(NamedTuple):
+    """One run aligned with judgments, as the reader returns it.
+
+    ``lists`` has a row per judged topic of the run: index of the topic, documents, documents that share their score
+    with another, duplicates dropped, end of its hits, and whether its order changes if scores are compared as floats
+    (in single precision, as in trec_eval 9). ``hits`` has a row per judged document in rank order: rank, row of the
+    judgment and, where they are wanted, first rank and size of its group of equal scores.
+    """
+
+    lists: NDArray[np.int64]
+    hits: NDArray[np.int32]
+    extra: list[str]
+    tag: str
+
+    @classmethod
+    def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
+        """The arrays of what the reader returns."""
+        lists, hits, extra, tag = raw
+        return cls(
+            np.frombuffer(lists, np.int64).reshape(-1, 6),
+            np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
+            extra,
+            tag,
+        )
+
+
+class Documents:
+    """A run's documents in rank order, topic by topic; made by `Run.documents`.
+
+    Examples
+    --------
+    >>> import amble
+    >>> runs = amble.read_runs({"mine": {"401": {"a": 1.5, "b": 2.5}}})
+    >>> documents = runs[0].documents()
+    >>> documents["401"]
+    [('b', 2.5), ('a', 1.5)]
+    """
+
+    def __init__(self, raw: tuple[list[str], bytes, list[str], bytes, str, int]) -> None:
+        topics, offsets, docs, scores, self.tag, self.dropped = raw
+        self.topics: tuple[str, ...] = tuple(topics)
+        self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
+        self.docs: list[str] = docs
+        self.scores: NDArray[np.float64] = np.frombuffer(scores, np.float64)[: len(docs)]
+        self._index = {topic: i for i, topic in enumerate(self.topics)}
+
+    def __getitem__(self, topic: str) -> list[tuple[str, float]]:
+        i = self._index[topic]
+        rows = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        return list(zip(self.docs[rows], self.scores[rows].tolist(), strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.topics)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+
 class Run:
     """One run: a file to be read when it is needed, or data in memory.
 
@@ -127,7 +201,7 @@ class Run:
         self.path = path
         self.label = label
         self.named = named
-        self.max_line = longest(max_line)
+        self.max_line = byte_limit(max_line)
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
@@ -141,7 +215,7 @@ class Run:
         groups: bool = True,
         score_dtype: str = "float64",
     ) -> Ranked:
-        """Rank the run and join it with judgments: what `align` does with every run."""
+        """The run, ranked and joined with judgments, as `align` needs it."""
         code, best = self._rules(ties, duplicates, groups, score_dtype)
         if self.path is None:
             return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
@@ -156,7 +230,7 @@ class Run:
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
 
-    def seems_judged(self) -> bool:
+    def looks_like_judgments(self) -> bool:
         """Whether data in memory looks like judgments: whole numbers, ten different ones at most, with ties."""
         if self.path is not None:
             return False
@@ -170,7 +244,7 @@ class Run:
         return len(scores) <= _GRADES and max(pairs.values(), default=0) > 1 and all(x.is_integer() for x in scores)
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
-        """Cut a big plain file into pieces ``(start, length)`` of whole topics, for several threads."""
+        """Pieces ``(start, length)`` of whole topics of a big plain file, for several threads."""
         if wanted < 2 or self.path is None or not compiled():
             return []
         size = plain_size(self.path)
@@ -190,7 +264,7 @@ class Run:
         groups: bool = True,
         score_dtype: str = "float64",
     ) -> Ranked:
-        """Rank the pieces of a file, each on a thread of its own.
+        """The run, ranked in pieces of its file, each on a thread of its own.
 
         A piece that cannot be read alone (a wrong line, a topic that comes back in another piece) sends the whole
         file through `rank`, which has the right line numbers and the right answer.
@@ -226,7 +300,7 @@ class Run:
         return Ranked(np.concatenate(lists), hits, extra, tag)
 
     def documents(self, ties: str = "docno", duplicates: str = "error") -> Documents:
-        """Read every document of the run, in rank order: the fuller path, for pools and fusion."""
+        """Every document of the run, in rank order, for pools and fusion."""
         code, best = self._rules(ties, duplicates)
         if self.path is None:
             documents = Documents(reader.rank(None, self._origin, code, best, self.label))
@@ -278,7 +352,7 @@ class Runs(Sequence[Run]):
 
 
 def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Qrels:
-    """Read judgments.
+    """The judgments of a file or of data in memory.
 
     Parameters
     ----------
@@ -311,7 +385,7 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if path is not None:
         with open_source(path) as (opened, _):
-            judgments = reader.judge(opened, path, longest(max_line))
+            judgments = reader.judge(opened, path, byte_limit(max_line))
         name = name or path
     else:
         name = name or "qrels"
@@ -323,7 +397,7 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
 
 
 def _is_scores(data: Mapping[Any, Any]) -> bool:
-    """Tell ``{topic: {doc: score}}`` from ``{name: run}``."""
+    """Whether a mapping is ``{topic: {doc: score}}``, not ``{name: run}``."""
     for docs in data.values():
         if not isinstance(docs, Mapping):
             return False
@@ -353,7 +427,7 @@ def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
 
 
 def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
-    """Name the runs to be evaluated; files are read when they are aligned with judgments.
+    """The runs of files or of data in memory; files are read when they are aligned with judgments.
 
     Parameters
     ----------
@@ -377,3 +451,88 @@ def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
     if not runs:
         raise ReadError("no runs given, expected at least one")
     return Runs(runs)
+
+
+# ---- writing
+
+
+def column_fault(name: str, *, first: bool = False) -> str:
+    r"""Why a name cannot be a column of a file that amble reads; empty if it can.
+
+    ``first``: whether it is to be the first column, as a topic.
+
+    >>> column_fault("a b"), column_fault("a\x07"), column_fault("#1"), column_fault("#1", first=True)
+    ('has a blank in it', 'has control byte 0x07 in it', '', 'begins with #, which makes a comment of its line')
+    """
+    if not name:
+        return "is empty"
+    if found := _NO_COLUMN.search(name):
+        return "has a blank in it" if found[0] in _BLANK else f"has control byte 0x{ord(found[0]):02x} in it"
+    if first and name[0] in "#\ufeff":
+        what = "#, which makes a comment of its line" if name[0] == "#" else "a byte order mark, which is no text"
+        return f"begins with {what}"
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "holds half a surrogate pair"
+    return ""
+
+
+def _one_word(ids: Iterable[str], what: str, *, first: bool = False) -> None:
+    """Refuse ids that would not be one column of a file."""
+    for name in ids:
+        if wrong := column_fault(name, first=first):
+            raise AmbleError(f"{what} {name!r:.100} {wrong}, expected one word: a column of a file")
+
+
+def run_line(topic: str, doc: str, rank: int, score: float, tag: str) -> str:
+    """A line of a run; the score is written so that it is read as the same number."""
+    return f"{topic} Q0 {doc} {rank} {score!r} {tag}"
+
+
+def run_text(documents: Documents, tag: str) -> str:
+    r"""A run as lines ``topic Q0 doc rank score tag``, without the last line's end.
+
+    Examples
+    --------
+    >>> import amble
+    >>> from amble.io.trec import run_text
+    >>> run = amble.read_runs({"mine": {"401": {"a": 0.1, "b": 2.5}}})[0]
+    >>> run_text(run.documents(), "mine").split("\n")
+    ['401 Q0 b 1 2.5 mine', '401 Q0 a 2 0.1 mine']
+    """
+    _one_word([tag], "tag")
+    _one_word(documents.topics, "topic", first=True)
+    _one_word(documents.docs, "document")
+    lines = []
+    bounds, scores = documents.offsets.tolist(), documents.scores.tolist()
+    for t, topic in enumerate(documents.topics):
+        rows = range(bounds[t], bounds[t + 1])
+        lines += [run_line(topic, documents.docs[i], i - bounds[t] + 1, scores[i], tag) for i in rows]
+    return "\n".join(lines)
+
+
+def grade_text(grade: float) -> str:
+    """A grade, written so that it is read as the same number.
+
+    >>> grade_text(2.0), grade_text(0.1 + 0.2)
+    ('2', '0.30000000000000004')
+    """
+    return str(int(grade)) if float(grade).is_integer() else repr(float(grade))
+
+
+def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[float]) -> str:
+    """Judgments as lines ``topic 0 doc grade``, without the last line's end; a topic, document and grade each.
+
+    Examples
+    --------
+    >>> from amble.io.trec import qrels_text
+    >>> print(qrels_text(["401", "401"], ["a", "b"], [1.0, -1.0]))
+    401 0 a 1
+    401 0 b -1
+    """
+    _one_word(dict.fromkeys(topics), "topic", first=True)
+    _one_word(docs, "document")
+    return "\n".join(
+        f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in zip(topics, docs, grades, strict=True)
+    )

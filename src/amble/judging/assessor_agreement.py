@@ -1,12 +1,12 @@
-"""How far assessors agree: Cohen's kappa, Krippendorff's alpha, and the overlap of what they found relevant.
+"""Agreement of assessors: Cohen's kappa, Krippendorff's alpha, and the overlap of relevant documents.
 
 Cohen's kappa of two assessors (1960; weighted, 1968) is 1 - observed / expected disagreement, where a pair of grades a
 and b disagrees by 0 or 1, by |a - b| (linear), or by (a - b)^2 (quadratic), and what is expected comes from how often
 each assessor gives each grade. Documents that only one of them judged do not count.
 
-Krippendorff's alpha (2011) is the same for any number of assessors, some of whom judged only a part: the expected
-disagreement is that of grades drawn from all there are. ``nominal`` grades are equal or not, ``interval`` ones differ
-by (a - b)^2, and ``ordinal`` ones by the square of how many grades lie between them, counting half of the two.
+Krippendorff's alpha (2011) is the same for any number of assessors, some of which judged only some documents: the
+expected disagreement is that of grades drawn from all there are. ``nominal`` grades are equal or not, ``interval`` ones
+differ by (a - b)^2, and ``ordinal`` ones by the square of how many grades lie between them, counting half of the two.
 
 Overlap (Lesk and Salton, 1968) is the number of documents that all found relevant, divided by those that anyone did.
 """
@@ -23,7 +23,7 @@ from amble.errors import AmbleError
 from amble.io.trec import Qrels, read_qrels
 from amble.table import Table, mean_topic
 
-__all__ = ["Agreed", "agreement", "cohen_kappa", "krippendorff_alpha", "overlap"]
+__all__ = ["Agreement", "agreement", "cohen_kappa", "krippendorff_alpha", "overlap"]
 
 Array = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def cohen_kappa(a: Any, b: Any, weights: str = "none") -> float:
     Returns
     -------
     float
-        1 if they agree, 0 if as often as probability has it; NaN if both gave one grade only.
+        1 if they agree always, 0 if as often as expected at random; NaN if both gave one grade only.
 
     Examples
     --------
@@ -99,7 +99,8 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
     Returns
     -------
     float
-        1 if they agree, 0 if as often as probability has it; NaN if there is one grade only, or no document has two.
+        1 if they agree always, 0 if as often as expected at random; NaN if there is one grade only, or if no document
+        has two.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
 
 
 def overlap(grades: Any, rel: float = 1) -> float:
-    """Documents that all assessors found relevant, divided by those that any did, among those that all judged.
+    """Share of documents relevant to all assessors among those relevant to any, of those that all judged.
 
     Examples
     --------
@@ -149,8 +150,8 @@ def overlap(grades: Any, rel: float = 1) -> float:
     return int(relevant.all(axis=0).sum()) / anyone if anyone else float("nan")
 
 
-class Agreed(NamedTuple):
-    """How far assessors agree on some documents; a number that is not defined is NaN."""
+class Agreement(NamedTuple):
+    """Agreement of assessors on some documents; a number that is not defined is NaN."""
 
     judged: int  # documents that at least one of them judged
     common: int  # and that all of them judged
@@ -164,13 +165,13 @@ class Agreed(NamedTuple):
     alpha_interval: float
 
 
-def _agreed(grades: Array, rel: float) -> Agreed:
+def _agreed(grades: Array, rel: float) -> Agreement:
     x = grades[:, ~np.isnan(grades).all(axis=0)]
     common = x[:, ~np.isnan(x).any(axis=0)]
     same = float((common == common[0]).all(axis=0).mean()) if common.shape[1] else float("nan")
     kappas = [cohen_kappa(x[0], x[1], w) if len(x) == 2 else float("nan") for w in _WEIGHTS]
     alphas = [krippendorff_alpha(x, level) for level in _LEVELS]
-    return Agreed(x.shape[1], common.shape[1], same, overlap(x, rel), *kappas, *alphas)
+    return Agreement(x.shape[1], common.shape[1], same, overlap(x, rel), *kappas, *alphas)
 
 
 def _joined(all_qrels: Sequence[Qrels]) -> tuple[list[str], list[Array]]:
@@ -188,7 +189,7 @@ def _joined(all_qrels: Sequence[Qrels]) -> tuple[list[str], list[Array]]:
 def agreement(
     judgments: Sequence[Any] | Mapping[str, Any], *, rel: float = 1, topics: bool = False, digits: int = 4
 ) -> Table:
-    """How far assessors agree who judged the same documents, or some of them.
+    """A table of the agreement of assessors that judged the same documents, or some of them.
 
     Parameters
     ----------
@@ -225,4 +226,4 @@ def agreement(
     if not together.common and np.isnan(together.alpha):
         raise AmbleError("agreement: the assessors judged no document in common")
     rows.append([mean_topic(names if topics else ()), *together])
-    return Table(["topic", *(name.replace("_", " ") for name in Agreed._fields)], rows, digits=digits)
+    return Table(["topic", *(name.replace("_", " ") for name in Agreement._fields)], rows, digits=digits)

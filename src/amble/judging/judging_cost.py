@@ -1,4 +1,4 @@
-"""How many judgments it takes to find relevant documents: orders of judging, simulated with judgments that exist."""
+"""The cost of judging orders: judgments needed to find relevant documents, simulated with existing judgments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from amble.judging.judging_orders import ORDERS, check_order, order_pool
 from amble.judging.pooling import Pool
 from amble.table import Table
 
-__all__ = ["Effort", "judging_effort"]
+__all__ = ["JudgingCost", "simulate_judging"]
 
 _TARGETS = (0.5, 0.8, 0.95, 1.0)
 
 
-class Effort:
-    """When each order of judging comes to the relevant documents; made by `judging_effort`.
+class JudgingCost:
+    """The judgments that each order needs to find relevant documents; made by `simulate_judging`.
 
     Attributes
     ----------
@@ -53,12 +53,12 @@ class Effort:
         return np.array([[of[t][n - 1] for t, n in zip(self.topics, wanted, strict=True)] for of in self.at], np.int64)
 
     def found(self, judgments: int) -> NDArray[np.float64]:
-        """Of each order, the share of a topic's relevant documents found by so many judgments of it: the mean."""
+        """Mean share of a topic's relevant documents that each order finds in so many judgments."""
         shares = [[(of[t] <= judgments).mean() for t in self.topics] for of in self.at]
         return np.asarray(np.array(shares).mean(axis=1))
 
     def table(self, targets: Sequence[float] = _TARGETS, *, digits: int = 4) -> Table:
-        """A row an order and target: judgments over all topics, their share of all, and what is saved."""
+        """A table with a row an order and target: judgments over all topics, their share, and the share saved."""
         total = int(self.judged.sum())
         rows: list[list[Any]] = []
         sums = [self.needed(target).sum(axis=1).tolist() for target in targets]
@@ -70,7 +70,7 @@ class Effort:
         return Table(["order", "found", "judgments", "share", "saved"], rows, digits=digits, caption=caption)
 
 
-def judging_effort(
+def simulate_judging(
     pool: Pool,
     qrels: Any,
     orders: Sequence[str] = ORDERS,
@@ -79,8 +79,8 @@ def judging_effort(
     seed: int = 0,
     unjudged: str = "skip",
     progress: Callable[[int, int], None] | None = None,
-) -> Effort:
-    """Judge a pool in several orders, with the answers that assessors gave.
+) -> JudgingCost:
+    """The cost of several orders of judging a pool, with grades that assessors gave.
 
     Parameters
     ----------
@@ -98,15 +98,15 @@ def judging_effort(
 
     Returns
     -------
-    Effort
+    JudgingCost
 
     Examples
     --------
     >>> import amble
     >>> runs = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"d": 9.0, "e": 8.0, "f": 7.0}}}
     >>> qrels = {"1": {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1, "f": 0}}
-    >>> effort = amble.judging.judging_effort(amble.pool(runs, depth=3), qrels, ["docno", "mtf"], seed=3)
-    >>> print(effort.table([1.0]))
+    >>> cost = amble.judging.simulate_judging(amble.pool(runs, depth=3), qrels, ["docno", "mtf"], seed=3)
+    >>> print(cost.table([1.0]))
     1 topic, 6 documents to judge, 2 relevant
     order   found  judgments   share   saved
     docno  1.0000          5  0.8333  0.1667
@@ -136,4 +136,4 @@ def judging_effort(
             at[-1][pool.topics[t]] = np.flatnonzero(relevant[mine]) + 1
         if progress:
             progress(i + 1, len(orders))
-    return Effort(orders, {pool.topics[t]: int(sizes[t]) for t in have.tolist()}, at)
+    return JudgingCost(orders, {pool.topics[t]: int(sizes[t]) for t in have.tolist()}, at)

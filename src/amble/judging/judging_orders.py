@@ -1,14 +1,14 @@
-"""The order in which to judge a pool, so that relevant documents come early.
+"""Orders of judging a pool that find relevant documents early: move-to-front, bandits, fixed orders.
 
 Fixed orders look at the pool alone. The others learn from judgments as they are made: each document is taken from a
 run, the run's next that nobody judged, and the run earns or loses credit by it.
 
 * ``mtf``, move to front (Cormack, Palmer and Clarke, 1998): runs start with the same priority. A document comes from a
   run of the highest priority, and so do the next ones, as long as they are relevant; the first that is not costs the
-  run one unit of priority, and another run is asked.
+  run one unit of priority, and another run is taken.
 * ``mm``, MaxMean (Losada, Parapar and Barreiro, 2016, 2017): the bandit whose arms are the runs. The probability that a
   run's next document is relevant has a Beta distribution with a uniform prior, and the run with the highest mean,
-  (relevant + 1) / (judged + 2), is asked.
+  (relevant + 1) / (judged + 2), is taken.
 * ``mm-ns``, not stationary: what a run brought earlier is forgotten, so that its last document alone counts.
 * ``ts`` and ``ts-ns``, Thompson sampling: as ``mm`` and ``mm-ns``, but a draw from each run's distribution decides.
 
@@ -61,7 +61,7 @@ class _Runs:
         return None
 
     def best(self, worth: NDArray[np.float64]) -> tuple[int, int] | None:
-        """The run of the highest worth that has a document left, and that document; among equals, by lot."""
+        """The run of the highest worth that has a document left, and that document; among equals, at random."""
         while self.left.any():
             shown = np.where(self.left, worth, -np.inf)
             equal = np.flatnonzero(shown == shown.max())
@@ -124,11 +124,11 @@ class _Fixed:
         return next(self.rows, None)
 
     def learn(self, relevant: bool) -> None:
-        """Nothing changes its mind."""
+        """A fixed order does not learn."""
 
 
 def check_order(order: str) -> None:
-    """Refuse an order there is not."""
+    """Raise an error unless the order is one of `ORDERS`."""
     if order not in ORDERS:
         raise AmbleError(f"order {order!r}: expected one of {', '.join(ORDERS)}")
 
@@ -156,10 +156,10 @@ class Judging:
     >>> judging = amble.judging.Judging(amble.pool(runs, depth=3), "1", order="mtf", seed=3)
     >>> judging.next()
     'd'
-    >>> judging.judge(1)         # relevant: she stays with y
+    >>> judging.judge(1)         # relevant: y stays in front
     >>> judging.next()
     'e'
-    >>> judging.judge(0)         # not relevant: x is asked
+    >>> judging.judge(0)         # not relevant: x comes next
     >>> judging.next()
     'a'
     >>> judging.made
@@ -185,7 +185,7 @@ class Judging:
         self._start = rows.start
         size = rows.stop - rows.start
         wanted = np.ones(size, bool) if only is None else np.asarray(only, bool)[rows]
-        # the same topic has the same lots whatever other topics there are
+        # the same topic has the same random numbers whatever other topics there are
         rng = np.random.default_rng([checks.seed(seed), *topic.encode("utf-8", "surrogateescape")])
         self._steps: _Fixed | _MoveToFront | _Bandit
         if order in FIXED:
@@ -242,7 +242,7 @@ def order_pool(
     seed: int = 0,
     only: NDArray[np.bool_] | None = None,
 ) -> Rows:
-    """Put a pool in the order in which it would be judged: its rows, topic after topic.
+    """The rows of a pool in the order in which they would be judged, topic after topic.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def order_pool(
     order : str
         One of ``ORDERS``.
     qrels : anything `read_qrels` takes, or an array of a grade a row
-        What assessors would say, for orders that learn; who is not judged is taken as not relevant.
+        Grades for orders that learn; a document that is not judged is taken as not relevant.
     rel, seed, only
         As for `Judging`.
 

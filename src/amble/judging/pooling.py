@@ -1,6 +1,6 @@
-"""Pools: the documents that some run ranks high enough, which is what assessors are given.
+"""Pools: the documents that some run ranks within a depth, for assessors to judge; and what each run contributed.
 
-This room makes pools of runs, judged or not; `amble.metaevaluation` cuts down those of judgments that exist.
+These are pools of runs, judged or not; `amble.metaevaluation` reduces the pools behind existing judgments.
 
 A pool is written as judgments that wait to be made. A grade below zero means "in the pool, and not judged": -2 for what
 is to be judged, -1 for what a sample left out. To trec_eval's infAP and to amble's both are in the pool and not judged.
@@ -8,7 +8,7 @@ is to be judged, -1 for what a sample left out. To trec_eval's infAP and to ambl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from amble import checks
 from amble.errors import AmbleError
-from amble.io.trec import read_qrels
-from amble.io.written import qrels_text
+from amble.io.trec import qrels_text, read_qrels
+from amble.rankings.alignment import Rankings
 from amble.rankings.run_lists import RunLists, by_bytes, read_run_lists
 from amble.table import Table
 
-__all__ = ["TO_JUDGE", "UNSAMPLED", "Pool", "pool"]
+__all__ = ["TO_JUDGE", "UNSAMPLED", "Pool", "pool", "unique_relevant"]
 
 UNSAMPLED, TO_JUDGE = -1.0, -2.0
 
@@ -30,7 +30,7 @@ Grades = NDArray[np.float64]
 
 
 class Pool:
-    """The documents of a pool, row by row, and which runs brought them; made by `pool`.
+    """The documents of a pool, row by row, and the runs that contributed them; made by `pool`.
 
     Topic ``i`` has the rows ``offsets[i]:offsets[i + 1]``, in the order of their documents' ids.
 
@@ -118,7 +118,7 @@ class Pool:
         return slice(start, end)
 
     def contributors(self, topic: str, doc: str) -> dict[str, int]:
-        """Which runs brought a document, and at which rank."""
+        """The runs that contributed a document, and its rank in each."""
         rows = self.rows(topic)
         try:
             row = rows.start + self.docs[rows].index(doc)
@@ -129,7 +129,7 @@ class Pool:
         return {self.runs[run]: rank for run, rank in pairs}
 
     def grades(self, qrels: Any) -> Grades:
-        """Grades of the rows, by judgments that exist; NaN where nobody judged (or the grade is below zero)."""
+        """Grades of the rows from existing judgments; NaN where a row is not judged (or its grade is below zero)."""
         known = read_qrels(qrels)
         out = np.full(len(self), np.nan)
         have = set(known.topics)
@@ -141,7 +141,7 @@ class Pool:
         return out
 
     def sample(self, rate: float | None = None, *, strata: Sequence[tuple[int, float]] = (), seed: int = 0) -> Mask:
-        """A random sample, topic by topic: which rows are to be judged.
+        """A random sample of the rows to be judged, topic by topic.
 
         One random order serves all rates, so that a smaller sample is part of a larger one. Of n documents of a topic
         (and stratum) rate x n are drawn, rounded, but one at least.
@@ -192,7 +192,7 @@ class Pool:
         return np.searchsorted(np.array(ends), self.first, side="left") + 1
 
     def judgments(self, qrels: Any = None, sample: Mask | None = None) -> Grades:
-        """A grade for each row: that of judgments which exist, -2 where one is to be made, -1 where none will be.
+        """A grade for each row: the existing one, -2 where one is to be made, -1 where none will be.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Pool:
         return qrels_text([self.topics[t] for t in topics], docs, of[rows].tolist())
 
     def table(self, order: NDArray[np.int64] | None = None) -> Table:
-        """A row a document: its best rank, how many runs brought it, and which, each with its rank.
+        """A table with a row a document: its best rank, and the runs that contributed it, each with its rank.
 
         Examples
         --------
@@ -249,7 +249,7 @@ def pool(
     duplicates: Any = "error",
     threads: int | None = None,
 ) -> Pool:
-    """Pool runs: of each topic, the documents that some run ranks within the depth.
+    """The pool of runs: of each topic, the documents that some run ranks within the depth.
 
     Parameters
     ----------
@@ -274,3 +274,78 @@ def pool(
     Pool(2 runs, depth 1: 1 topic, 2 documents)
     """
     return Pool(read_run_lists(runs, checks.whole(depth, "depth"), ties=ties, duplicates=duplicates, threads=threads))
+
+
+def unique_relevant(
+    rankings: Rankings,
+    depth: int = 100,
+    *,
+    groups: Mapping[str, Sequence[str]] | Mapping[str, Sequence[int]] | None = None,
+    rel: float = 1,
+    digits: int = 4,
+) -> Table:
+    """A table of the relevant documents that only one run, or group of runs, contributed to a pool (Zobel, 1998).
+
+    Parameters
+    ----------
+    rankings : Rankings
+        Runs aligned with judgments, as `align` makes them.
+    depth : int
+        How deep the runs were pooled.
+    groups : mapping, optional
+        ``{group: its runs}``, by name or place; a run in no group stands alone. Runs of one group are much alike, so a
+        document that only they have is the group's.
+    rel : float
+        The least grade that is relevant.
+
+    Returns
+    -------
+    Table
+        A row a run or group: its runs, judged documents that it has within the depth, relevant ones among them, those
+        that nobody else has, relevant ones among these, and the share of the pool's relevant documents that would be
+        lost without it.
+
+    See Also
+    --------
+    amble.metaevaluation.leave_out : what the loss does to scores.
+
+    Examples
+    --------
+    >>> import amble
+    >>> runs = {"x": {"1": {"a": 3.0, "b": 2.0}}, "y": {"1": {"b": 9.0, "c": 8.0}}}
+    >>> rankings = amble.align({"1": {"a": 1, "b": 1, "c": 0}}, runs)
+    >>> print(amble.judging.unique_relevant(rankings, depth=2))
+    2 relevant documents in a pool of depth 2
+    run  runs  judged  relevant  unique  unique relevant    lost
+    x       1       2         2       1                1  0.5000
+    y       1       2         1       1                0  0.0000
+    """
+    from amble.metaevaluation.reduced_pools import check_groups  # loads much else
+
+    checks.whole(depth, "depth")
+    named = check_groups(rankings, groups) if groups is not None else {}
+    member = {run: group for group, places in named.items() for run in places}
+    names = list(named) + [name for i, name in enumerate(rankings.runs) if i not in member]
+    places = list(named.values()) + [[i] for i in range(len(rankings.runs)) if i not in member]
+    group_of = np.empty(len(rankings.runs), np.int64)
+    for g, runs in enumerate(places):
+        group_of[runs] = g
+    judged = rankings.qrels.grades >= 0
+    hits = (rankings.rank <= depth) & judged[rankings.row]
+    group = group_of[np.repeat(rankings.run, np.diff(rankings.offsets))[hits]]
+    pairs = np.unique(rankings.row[hits].astype(np.int64) * len(names) + group)
+    row, group = pairs // len(names), pairs % len(names)
+    relevant = rankings.qrels.grades[row] >= rel
+    alone = np.bincount(row, minlength=len(rankings.qrels))[row] == 1
+    total = np.unique(row[relevant]).size
+    counts = [
+        np.bincount(group[of], minlength=len(names)).tolist()
+        for of in (np.ones(row.size, bool), relevant, alone, alone & relevant)
+    ]
+    rows: list[list[Any]] = [
+        [name, len(places[g]), *(of[g] for of in counts), counts[3][g] / total if total else float("nan")]
+        for g, name in enumerate(names)
+    ]
+    columns = ["group" if named else "run", "runs", "judged", "relevant", "unique", "unique relevant", "lost"]
+    caption = f"{total} relevant documents in a pool of depth {depth}"
+    return Table(columns, rows, digits=digits, caption=caption)

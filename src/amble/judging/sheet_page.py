@@ -1,4 +1,4 @@
-"""A judging sheet as a page: it needs a browser and nothing else, keeps what was said, and gives CSV back."""
+"""A judging sheet as an HTML page: it needs only a browser, keeps the grades, and saves them as CSV."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from amble.io import html as pages
-from amble.io.written import grade_text
+from amble.io.trec import grade_text
 
-__all__ = ["page"]
+__all__ = ["render_sheet"]
 
 _STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 56rem; padding: 0 1rem 4rem; color: #1b2b2b; }
@@ -24,7 +24,7 @@ button { font: inherit; padding: .2rem .8rem; }
 
 _BODY = """<header>
 <button id="save">Save as CSV</button> <span id="done"></span>
-<div>Digits give a grade, the arrow keys go up and down, Delete takes a grade back. What you say is kept in this
+<div>Digits give a grade, the arrow keys go up and down, Delete takes a grade back. Grades are kept in this
 browser; save the CSV file when you are done, or before you stop.</div>
 </header>
 <main></main>
@@ -123,20 +123,20 @@ if (articles.length) look(0);
 """
 
 
-def page(
+def render_sheet(
     rows: Sequence[tuple[str, str]], grades: Mapping[float, str], texts: Mapping[str, str], questions: Mapping[str, str]
 ) -> str:
-    """The page of a sheet: documents by topic, a button a grade.
+    """The HTML page of a sheet: documents by topic, a button a grade.
 
     Ids and texts are data inside it, never markup: a ``<`` in them cannot end the script.
     """
     named = {doc for _, doc in rows}
-    asked = {topic for topic, _ in rows}
+    topics = {topic for topic, _ in rows}
     data = {
         "grades": [[grade_text(grade), label] for grade, label in grades.items()],
         "rows": rows,
         "texts": {doc: text for doc, text in texts.items() if doc in named},
-        "questions": {topic: text for topic, text in questions.items() if topic in asked},
+        "questions": {topic: text for topic, text in questions.items() if topic in topics},
     }
     text = json.dumps(data)
     data["id"] = hashlib.sha256(text.encode()).hexdigest()[:16]

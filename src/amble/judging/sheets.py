@@ -1,4 +1,4 @@
-"""Sheets for assessors, and their way back into judgments.
+"""Judging sheets for assessors, as CSV or HTML, and the judgments read back from them.
 
 A sheet lists the documents of a pool that wait for a judgment (grade -2), in the order of the pool's file. It is a CSV
 file with the columns topic, doc and grade, for any spreadsheet, or an HTML page that needs nothing but a browser and
@@ -21,13 +21,12 @@ import numpy as np
 from amble.errors import AmbleError, ReadError
 from amble.io.files import LONGEST_DOCUMENT, read_bytes
 from amble.io.tables import read_number
-from amble.io.trec import Qrels, read_qrels
-from amble.io.written import grade_text, qrels_text, unfit
+from amble.io.trec import Qrels, column_fault, grade_text, qrels_text, read_qrels
 from amble.judging.pooling import TO_JUDGE
-from amble.judging.sheet_page import page
+from amble.judging.sheet_page import render_sheet
 from amble.retrieval.documents import read_documents
 
-__all__ = ["Returned", "parse_grades", "read_sheets", "read_texts", "sheet"]
+__all__ = ["SheetJudgments", "parse_grades", "read_sheets", "read_texts", "sheet"]
 
 _HEAD = ("topic", "doc", "grade")
 _SHOWN = 5
@@ -37,7 +36,7 @@ Grades = dict[float, str]
 
 
 def parse_grades(text: str) -> Grades:
-    """Grades and what they mean, as ``0,1,2`` or ``0=not relevant,1=relevant``.
+    """Grades and their labels, from ``0,1,2`` or ``0=not relevant,1=relevant``.
 
     >>> parse_grades("0=no,1=yes")
     {0.0: 'no', 1.0: 'yes'}
@@ -65,7 +64,7 @@ def _checked(grades: str | Mapping[float, str] | Iterable[float]) -> Grades:
 
 
 def read_texts(path: str, encoding: str | None = None) -> dict[str, str]:
-    """The texts of documents, from a collection in any layout that `amble.index` takes."""
+    """``{doc: text}`` of a collection, in any layout that `amble.index` takes."""
     return {document.id: document.text.strip() for document in read_documents(path, encoding=encoding)}
 
 
@@ -107,7 +106,7 @@ def sheet(
     topics: Sequence[str] | None = None,
     everything: bool = False,
 ) -> str:
-    """A sheet for an assessor.
+    """The text of a judging sheet, for a file.
 
     Parameters
     ----------
@@ -115,11 +114,11 @@ def sheet(
         A pool, as `Pool.text` writes it.
     form : {"csv", "html"}
     grades : str, mapping or iterable
-        What can be said, as ``"0=no,1=yes"``; the buttons of an HTML page.
+        The grades to choose from, as ``"0=no,1=yes"``; the buttons of an HTML page.
     texts : mapping, optional
         ``{doc: text}``: what to show of a document.
     questions : mapping, optional
-        ``{topic: text}``: what was asked.
+        ``{topic: text}``: the information need to show.
     topics : sequence of str, optional
         Only these.
     everything : bool
@@ -145,7 +144,7 @@ def sheet(
     rows = _waiting(read_qrels(pool, name="pool" if isinstance(pool, Mapping) else ""), topics, everything)
     shown = texts or {}
     if form == "html":
-        return page(rows, allowed, shown, questions or {})
+        return render_sheet(rows, allowed, shown, questions or {})
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*_HEAD, "text") if texts else _HEAD)
@@ -155,8 +154,8 @@ def sheet(
     return out.getvalue().rstrip("\n")
 
 
-class Returned(NamedTuple):
-    """What came back from assessors; made by `read_sheets`."""
+class SheetJudgments(NamedTuple):
+    """Judgments from filled-in sheets; made by `read_sheets`."""
 
     topics: list[str]
     docs: list[str]
@@ -165,12 +164,12 @@ class Returned(NamedTuple):
     blanks: int  # and how many cells were left blank
 
     def text(self) -> str:
-        """As the lines of a qrels file."""
+        """The lines of a qrels file."""
         return qrels_text(self.topics, self.docs, self.grades)
 
 
 class _Problems:
-    """What is wrong, all of it, said once."""
+    """Everything that is wrong, for one error."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -178,7 +177,7 @@ class _Problems:
     def add(self, where: str, what: str) -> None:
         self.found.append(f"{where}: {what}" if where else what)
 
-    def tell(self) -> None:
+    def raise_any(self) -> None:
         if self.found:
             more = len(self.found) - _SHOWN
             raise ReadError("; ".join(self.found[:_SHOWN]) + (f"; and {more} more" if more > 0 else ""))
@@ -224,8 +223,8 @@ def read_sheets(
     *,
     grades: str | Mapping[float, str] | Iterable[float] = "0,1",
     everything: bool = False,
-) -> Returned:
-    """Read sheets that assessors filled in, and check them.
+) -> SheetJudgments:
+    """The judgments of sheets that assessors filled in, checked.
 
     Parameters
     ----------
@@ -237,12 +236,12 @@ def read_sheets(
     grades : str, mapping or iterable
         The grades that are allowed.
     everything : bool
-        The sheets are of all documents of the pool, not only of those that waited.
+        The sheets are of all documents of the pool, not only of those to be judged.
 
     Returns
     -------
-    Returned
-        Cells left blank have the grade -2: they wait.
+    SheetJudgments
+        Cells left blank have the grade -2, to be judged.
 
     Raises
     ------
@@ -270,7 +269,7 @@ def read_sheets(
                 )
                 continue
             for name, what in ((topic, "topic"), (doc, "document")):
-                if wrong := unfit(name, first=what == "topic"):
+                if wrong := column_fault(name, first=what == "topic"):
                     problems.add(where, f"{what} {name!r:.60} {wrong}, expected a name that judgments can hold")
             given[key] = TO_JUDGE
             if not cell:
@@ -287,14 +286,14 @@ def read_sheets(
     missing = [] if wanted is None or known is None else sorted(wanted - set(given) - set(first))
     for topic, doc in missing:
         problems.add("", f"document {doc!r} of topic {topic!r} is in no sheet")
-    problems.tell()
+    problems.raise_any()
     if not given:
         raise ReadError(f"{paths[0] if paths else 'sheets'}: empty, expected lines: topic,doc,grade")
     judged = len(given) - blanks
     if known is None:
-        return Returned([t for t, _ in given], [d for _, d in given], list(given.values()), judged, blanks)
+        return SheetJudgments([t for t, _ in given], [d for _, d in given], list(given.values()), judged, blanks)
     topic_of = np.repeat(np.arange(len(known.topics)), np.diff(known.offsets)).tolist()
     topics = [known.topics[t] for t in topic_of]
     old = known.grades.tolist()
     all_grades = [given.get(key, old[i]) for i, key in enumerate(zip(topics, known.docs, strict=True))]
-    return Returned(topics, list(known.docs), all_grades, judged, blanks)
+    return SheetJudgments(topics, list(known.docs), all_grades, judged, blanks)

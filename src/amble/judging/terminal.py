@@ -1,4 +1,4 @@
-"""Judging at a terminal: one document at a time, kept as it is said, so that one may stop and go on."""
+"""Judging at a terminal: one document at a time, each grade saved at once, so that one may stop and resume."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Any
 
 from amble import checks
 from amble.errors import AmbleError
-from amble.io.trec import Runs, read_qrels
-from amble.io.written import qrels_text
+from amble.io.trec import Runs, qrels_text, read_qrels
 from amble.judging.judging_orders import Judging, check_order
 from amble.judging.pooling import Pool, pool
 from amble.judging.sheets import parse_grades, read_texts
 from amble.retrieval.topics import read_questions
 
-__all__ = ["ask"]
+__all__ = ["judge_at_terminal"]
 
 # what a terminal obeys: sequences of control, strings up to their end, other escapes
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
@@ -75,7 +74,7 @@ def _answer(prompt: str, allowed: dict[float, str]) -> float | None:
         sys.stderr.write(f"found {word!r}, expected {', '.join(f'{g:g}' for g in allowed)}, or q to stop\n")
 
 
-def ask(
+def judge_at_terminal(
     runs: Runs,
     path: str,
     *,
@@ -90,15 +89,15 @@ def ask(
     seed: int,
     lists: dict[str, Any],
 ) -> tuple[int, int]:
-    """Ask for judgments of a pool; return how many were made, and how many of them relevant."""
+    """Number of judgments of a pool that were made at the terminal, and of those that are relevant."""
     if sys.stderr is None:
-        raise AmbleError("there is no standard error to ask on")
+        raise AmbleError("there is no standard error to prompt on")
     allowed = parse_grades(grades)
     check_order(order)
     most = None if budget is None else checks.whole(budget, "budget")
     kept = _Kept(path)
     shown = read_texts(texts, encoding) if texts else {}
-    asked = read_questions(questions, encoding) if questions else {}
+    needs = read_questions(questions, encoding) if questions else {}
     made: Pool = pool(runs, **lists)
     for topic in topics or ():
         if topic not in made.topics:
@@ -109,15 +108,15 @@ def ask(
     for topic in topics or made.topics:
         judging = Judging(made, topic, order, rel=rel, seed=seed)
         known = kept.known.get(topic, {})
-        told = False
+        announced = False
         while (doc := judging.next()) is not None and (most is None or judging.made < most):
             grade = known.get(doc)
             if grade is None:
-                if not told:
+                if not announced:
                     sys.stderr.write(
-                        f"\ntopic {_plain(topic)}{': ' + _plain(asked[topic]) if topic in asked else ''}\n"
+                        f"\ntopic {_plain(topic)}{': ' + _plain(needs[topic]) if topic in needs else ''}\n"
                     )
-                    told = True
+                    announced = True
                 if doc in shown:
                     sys.stderr.write(f"{_plain(shown[doc])}\n")
                 where = f"{judging.made + 1}. {_plain(doc)} ({judging.found} relevant so far): "

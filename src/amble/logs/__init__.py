@@ -1,6 +1,6 @@
-"""Logs: what people did becomes users that every measure can use.
+"""Click logs: user models fitted to what people did, for every measure to use.
 
-`read_log` reads and counts; `fit` makes users of the counts; `amble.users.fit_file.write_fit` writes them to a file.
+`read_log` reads and counts; `fit` fits users to the counts; `amble.users.fit_file.write_fit` writes them to a file.
 """
 
 from amble.logs.chain_fitting import STEPS

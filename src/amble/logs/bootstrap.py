@@ -1,6 +1,6 @@
-"""Sessions resampled: intervals of estimates, and draws of them.
+"""The bootstrap over sessions: confidence intervals of estimates, and the draws behind them.
 
-Groups of sessions are drawn with replacement, as often as there are. Sessions are in groups by chance, so the spread of
+Groups of sessions are drawn with replacement, as often as there are. Sessions are in groups at random, so the spread of
 an estimate over such draws is that over draws of sessions; the clicks of a session stay together.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 from amble.logs.counts import GROUPS, Counts
-from amble.logs.privacy import observed
+from amble.logs.privacy import disclosed
 from amble.users.fitted import Estimate
 
 __all__ = ["MOST_ROUNDS", "Resampled"]
@@ -39,19 +39,19 @@ class Resampled:
         How often sessions are resampled.
     kept : int
         How many draws an estimate keeps.
-    level : float
+    confidence : float
         Of the intervals.
     smallest : int
-        Fewer sessions than that behind a number are not told of.
+        A number that fewer sessions are behind is suppressed.
     seed : int
     by : Resampled, optional
-        Other counts, by which it is decided what is pooled: those of all sessions, where these are some of them.
+        Other counts that decide what is pooled: those of all sessions, where these are some of them.
     """
 
     counts: Counts
     rounds: int = 1000
     kept: int = 100
-    level: float = 0.95
+    confidence: float = 0.95
     smallest: int = 10
     seed: int = 0
     by: Resampled | None = None
@@ -64,8 +64,8 @@ class Resampled:
             raise AmbleError(f"rounds {self.rounds}: expected at most {MOST_ROUNDS}")
         if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
             raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
-        if not 0 < self.level < 1:
-            raise AmbleError(f"level {self.level:g}: expected a number between 0 and 1")
+        if not 0 < self.confidence < 1:
+            raise AmbleError(f"confidence {self.confidence:g}: expected a number between 0 and 1")
 
     @cached_property
     def whole(self) -> Counts:
@@ -96,7 +96,7 @@ class Resampled:
         probability: bool = True,
         drawn: bool = True,
     ) -> Estimate:
-        """Estimate something.
+        """An estimate with its confidence interval and draws.
 
         Parameters
         ----------
@@ -109,24 +109,24 @@ class Resampled:
         first : array of int, optional
             For each number, the first of those it is pooled with.
         probability : bool
-            Whether it is one, for the interval where all draws are the same.
+            Whether it is a probability, for the interval where all draws are the same.
         drawn : bool
             Whether it keeps its draws.
         """
         value = function(self.whole)[0]
         draws = function(self.draws)
-        seen = observed(behind, self.smallest)
+        seen = disclosed(behind, self.smallest)
         gone = (seen < max(self.smallest, 1)) | np.isnan(value)
         if gone.all():
-            raise AmbleError(f"fewer than {self.smallest} sessions tell of it")
+            raise AmbleError(f"fewer than {self.smallest} sessions are behind it")
         value, draws = np.where(gone, np.nan, value), np.where(gone, np.nan, draws)
-        tail = (1.0 - self.level) / 2.0
+        tail = (1.0 - self.confidence) / 2.0
         with np.errstate(all="ignore"):
             filled = np.where(np.isnan(draws), value, draws)
             low, high = np.quantile(filled, [tail, 1.0 - tail], axis=0)
         if probability:
             flat = (high - low <= 1e-12) & ~gone
-            wide = _wilson(value, np.maximum(seen, 1), self.level)
+            wide = _wilson(value, np.maximum(seen, 1), self.confidence)
             low, high = np.where(flat, wide[0], low), np.where(flat, wide[1], high)
         # what was estimated lies in its interval, also where draws lean to one side
         low, high = np.minimum(low, value), np.maximum(high, value)
@@ -139,16 +139,16 @@ class Resampled:
         return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
 
 
-def _wilson(share: Array, n: Array, level: float) -> tuple[Array, Array]:
-    """The interval of a share by Wilson's score, which has a width also where all or none did it."""
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+def _wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
+    """Wilson's score interval of a share, which has a width also where it is 0 or 1."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
     middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n)
     half = z / (1.0 + z * z / n) * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n))
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def design_effect(shares: Array, draws: Array, n: Array) -> Array:
-    """By how much rows of shares vary more over draws than if each observation had come from another session."""
+    """Design effect of rows of shares: their variance over draws, divided by that of independent observations."""
     plain = (shares * (1.0 - shares)).sum(axis=-1) / np.maximum(n, 1.0)
     seen = np.nanvar(draws, axis=0).sum(axis=-1)
     ratio = np.divide(seen, plain, out=np.ones_like(seen), where=plain > 0)

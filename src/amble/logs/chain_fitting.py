@@ -1,13 +1,13 @@
-"""Walks and wanderings, fitted: probabilities of going forward, back and stopping, and of going from rank to rank.
+"""Walks and Markov chains fitted to click logs: step probabilities, and transition probabilities from rank to rank.
 
 Two ways to take a log of clicks for a walk:
 
-- ``path``: she starts at rank 1 and passes every rank on her way to the first click, and from each click to the next;
-  a move from rank 2 to rank 5 is three steps forward. She stops at her last click.
-- ``clicks``: a click is a visit, and a move of whatever length is one step. She starts at her first click.
+- ``path``: the user starts at rank 1 and passes every rank on the way to the first click, and from each click to the
+  next; a move from rank 2 to rank 5 is three steps forward. The walk stops at the last click.
+- ``clicks``: a click is a visit, and a move of whatever length is one step. The walk starts at the first click.
 
 A log that has every visit, each a step from the last, is the same either way. A repeated click is not a step. Pages
-without a click tell nothing of her walk.
+without a click say nothing about the walk.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled, design_effect
 from amble.logs.counts import Counts
-from amble.logs.privacy import pooled, pooled_moves, tellable, together
+from amble.logs.privacy import disclosable, pool_neighbours, pooling_matrix, pooling_weights
 from amble.users.fitted import Estimate, FittedModel
 
 __all__ = [
     "STEPS",
-    "at_edges",
+    "count_steps",
+    "edge_probabilities",
     "fit_markov",
     "fit_walk",
     "fit_walk_by_grade",
     "fit_walk_by_rank",
     "log_likelihood",
-    "smoothed",
-    "steps_of",
+    "smooth_transitions",
     "walk_probabilities",
 ]
 
 Array = NDArray[np.float64]
 
 STEPS = {
-    "path": "path: between two clicks she passes every rank, from rank 1 on",
+    "path": "path: between two clicks every rank is passed, from rank 1 on",
     "clicks": "clicks: a click is a visit, a move of any length is a step, the first click is the start",
 }
 _ROUNDS = 2000  # of the iteration for p and q; it stops when nothing changes
@@ -49,8 +49,8 @@ _SMALL = 1e-10
 _LARGEST = 20_000  # numbers in the draws of a matrix
 
 
-def steps_of(moves: Array, how: str) -> Array:
-    """Steps forward, back and stops at each rank.
+def count_steps(moves: Array, how: str) -> Array:
+    """Numbers of steps forward, steps back and stops at each rank.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def steps_of(moves: Array, how: str) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from amble.logs.chain_fitting import steps_of
+    >>> from amble.logs.chain_fitting import count_steps
     >>> moves = np.zeros((4, 4))
     >>> moves[0, 2] = moves[2, 1] = moves[1, 0] = 1      # from the start to rank 2, back to rank 1, stop
-    >>> steps_of(moves, "path")
+    >>> count_steps(moves, "path")
     array([[1., 0., 1.],
            [0., 1., 0.],
            [0., 0., 0.]])
@@ -93,11 +93,11 @@ def steps_of(moves: Array, how: str) -> Array:
 
 
 def walk_probabilities(steps: Array, first: str) -> Array:
-    """p, q and s, the same at every rank, of the largest likelihood.
+    """The maximum-likelihood p, q and s, the same at every rank.
 
-    At the first rank she cannot go back: that probability is one of going forward, or of stopping (``first``). At the
-    last rank she cannot go forward, and stops instead. What happened there is divided by what p, q and s say, until
-    they do not change (expectation and maximisation).
+    At the first rank there is no going back: that probability is one of going forward, or of stopping (``first``). At
+    the last rank there is no going forward, but a stop instead. What happened there is divided by what p, q and s say,
+    until they do not change (expectation-maximisation).
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def walk_probabilities(steps: Array, first: str) -> Array:
     back = back + steps[..., 2, 1]
     p_or_s = steps[..., 2, 2]
     known = forward + back + stop + p_or_q + s_or_q + p_or_s
-    # where nobody was seen to go back q starts at 0 and stays there, which is as likely as anything else
+    # where no step back was observed q starts at 0 and stays there, which is as likely as anything else
     out = np.stack([np.ones_like(known), (back > 0).astype(np.float64), np.ones_like(known)], axis=-1)
     out /= out.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -141,28 +141,28 @@ def walk_probabilities(steps: Array, first: str) -> Array:
     return np.where(known[..., None] > 0, out, np.nan)
 
 
-def at_edges(probabilities: Array, first: str) -> Array:
-    """p, q and s (the last axis) at the first rank, in between and at the last one (the axis before it)."""
+def edge_probabilities(probabilities: Array, first: str) -> Array:
+    """Step probabilities (last axis) at the first rank, in between and at the last one (the axis before it)."""
     p, q, s = (probabilities[..., i] for i in range(3))
     begin = [p + q, 0.0 * q, s] if first == "forward" else [p, 0.0 * q, q + s]
     return np.stack([np.stack(x, axis=-1) for x in (begin, [p, q, s], [0.0 * p, q, p + s])], axis=-2)
 
 
 def log_likelihood(seen: Array, probabilities: Array) -> float:
-    """Of what was seen, given its probabilities."""
+    """Log-likelihood of observed counts, given their probabilities."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(seen > 0, seen * np.log(probabilities), 0.0).sum())
 
 
 def likelier_first(steps: Array) -> str:
-    """What people did at rank 1 instead of going back, if p, q and s are the same at every rank.
+    """The likelier rule at rank 1, ``"forward"`` or ``"stop"``, if p, q and s are the same at every rank.
 
     Parameters
     ----------
     steps : (3, 3) array
         As `walk_probabilities` takes them.
     """
-    found = {f: log_likelihood(steps, at_edges(walk_probabilities(steps, f), f)) for f in ("forward", "stop")}
+    found = {f: log_likelihood(steps, edge_probabilities(walk_probabilities(steps, f), f)) for f in ("forward", "stop")}
     return max(found, key=lambda f: found[f])
 
 
@@ -171,45 +171,45 @@ def _share(one: Array, other: Array) -> Array:
     return np.asarray(np.divide(one, total, out=np.full_like(total, 0.5), where=total > 0))
 
 
-def in_three(steps: Array) -> Array:
+def by_edge(steps: Array) -> Array:
     """Steps at the first rank, in between and at the last one."""
     return np.stack([steps[..., 0, :], steps[..., 1:-1, :].sum(axis=-2), steps[..., -1, :]], axis=-2)
 
 
 def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
     """A walk with the same probabilities at every rank."""
-    first = first or likelier_first(in_three(steps_of(data.whole.moves, how))[0])
+    first = first or likelier_first(by_edge(count_steps(data.whole.moves, how))[0])
 
-    steps = steps_of(data.counts.moves, how)
-    _check_told(steps.sum(axis=-2), data.smallest)
+    steps = count_steps(data.counts.moves, how)
+    _check_disclosable(steps.sum(axis=-2), data.smallest)
 
     def probabilities(counts: Counts) -> Array:
-        return walk_probabilities(in_three(steps_of(counts.moves, how)), first)
+        return walk_probabilities(by_edge(count_steps(counts.moves, how)), first)
 
     behind = steps.sum(axis=(-2, -1))
     return _walk("walk", data, how, first, [_part(data, probabilities, i, behind) for i in range(3)])
 
 
-def _check_told(steps: Array, smallest: int) -> None:
-    """Refuse steps (groups, 3) of which one kind is hidden: without it nothing is known of the others' shares."""
-    for enough, did in zip(tellable(steps, smallest), ("went forward", "went back", "stopped"), strict=True):
+def _check_disclosable(steps: Array, smallest: int) -> None:
+    """Refuse steps (groups, 3) of which one kind is suppressed: without it the others' shares are unknown."""
+    for enough, did in zip(disclosable(steps, smallest), ("went forward", "went back", "stopped"), strict=True):
         if not enough:
-            raise AmbleError(f"fewer than {smallest} sessions {did}, which is not told, and not taken as none")
+            raise AmbleError(f"fewer than {smallest} sessions {did}: suppressed, and not counted as zero")
 
 
 def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
-    """A walk with probabilities by rank, those of the last but one below it; ranks with few steps are pooled."""
-    steps = steps_of(data.counts.moves, how)[:, :-1]
-    _check_told(steps.sum(axis=-2), data.smallest)
+    """A walk with probabilities by rank (below the last but one, its own); ranks with few steps are pooled."""
+    steps = count_steps(data.counts.moves, how)[:, :-1]
+    _check_disclosable(steps.sum(axis=-2), data.smallest)
     by = data.by or data
-    alike = pooled(steps_of(by.counts.moves, how)[:, :-1], by.smallest)
+    alike = pool_neighbours(count_steps(by.counts.moves, how)[:, :-1], by.smallest)
 
     def probabilities(counts: Counts) -> Array:
-        found = together(alike) @ steps_of(counts.moves, how)[..., :-1, :]
+        found = pooling_matrix(alike) @ count_steps(counts.moves, how)[..., :-1, :]
         total = found.sum(axis=-1, keepdims=True)
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
-    p, q, s = (_part(data, probabilities, i, steps.sum(axis=-1) @ together(alike), first=alike) for i in range(3))
+    p, q, s = (_part(data, probabilities, i, steps.sum(axis=-1) @ pooling_matrix(alike), first=alike) for i in range(3))
     if (
         q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all()
     ):  # there is no rank before the first to go back to
@@ -218,17 +218,17 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
 
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
-    """A walk with probabilities by the grade of the document she is at; few steps make grades be pooled."""
+    """A walk with probabilities by the grade of the document; grades with few steps are pooled."""
     first = first or likelier_first(data.whole.steps[0].sum(axis=0))
     steps = data.counts.steps.sum(axis=-2)
-    _check_told(steps.sum(axis=-2), data.smallest)
+    _check_disclosable(steps.sum(axis=-2), data.smallest)
     by = data.by or data
-    alike = pooled(by.counts.steps.sum(axis=-2), by.smallest)
+    alike = pool_neighbours(by.counts.steps.sum(axis=-2), by.smallest)
 
     def probabilities(counts: Counts) -> Array:
-        return walk_probabilities(np.einsum("ij,bjkl->bikl", together(alike), counts.steps), first)
+        return walk_probabilities(np.einsum("ij,bjkl->bikl", pooling_matrix(alike), counts.steps), first)
 
-    behind, grades = steps.sum(axis=-1) @ together(alike), data.counts.facts.grades
+    behind, grades = steps.sum(axis=-1) @ pooling_matrix(alike), data.counts.facts.grades
     parts = [_part(data, probabilities, i, behind, grades=grades, first=alike) for i in range(3)]
     return _walk("walk-grade", data, "path", first, parts)
 
@@ -242,14 +242,14 @@ def _walk(name: str, data: Resampled, how: str, first: str, parts: list[Estimate
     estimates, note = dict(zip("pqs", parts, strict=True)), ""
     if how == "clicks" and name != "walk-grade":
         note = _add_start(estimates, data)
-    return FittedModel(name, "walk", estimates, STEPS[how], level=data.level, first=first, note=note)
+    return FittedModel(name, "walk", estimates, STEPS[how], confidence=data.confidence, first=first, note=note)
 
 
 def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
-    """Add where the first click is; ranks that few begin at share their sum. Return what is to be said of it."""
+    """Add the distribution of the first click; ranks that few begin at share their sum. Return a note on it."""
     clicks = data.counts.moves[:, 0, 1:]
-    few = ~tellable(clicks, data.smallest)
-    if not tellable(clicks[:, few].sum(axis=1), data.smallest):
+    few = ~disclosable(clicks, data.smallest)
+    if not disclosable(clicks[:, few].sum(axis=1), data.smallest):
         return f"start not estimated: fewer than {data.smallest} sessions begin at some ranks, also together"
     sums = np.where(few[:, None] & few, 1.0 / max(few.sum(), 1), np.diag(~few))
 
@@ -264,17 +264,17 @@ def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
     )
 
 
-# ---- from rank to rank
+# ---- transitions from rank to rank
 
 
-def smoothed(moves: Array, weight: float) -> Array:
-    """Probabilities from rank to rank, with as many more moves from each rank as ``weight`` says, to all others alike.
+def smooth_transitions(moves: Array, weight: float) -> Array:
+    """Transition probabilities, after adding ``weight`` moves from each rank, spread over all others alike.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from amble.logs.chain_fitting import smoothed
-    >>> smoothed(np.array([[0.0, 3, 0], [1, 0, 0], [0, 0, 0]]), weight=1.0)
+    >>> from amble.logs.chain_fitting import smooth_transitions
+    >>> smooth_transitions(np.array([[0.0, 3, 0], [1, 0, 0], [0, 0, 0]]), weight=1.0)
     array([[0.   , 0.875, 0.125],
            [0.75 , 0.   , 0.25 ],
            [0.5  , 0.5  , 0.   ]])
@@ -287,19 +287,19 @@ def smoothed(moves: Array, weight: float) -> Array:
 
 
 def fit_markov(data: Resampled, weight: float) -> FittedModel:
-    """Probabilities from rank to rank, for Markov Precision; moves that few sessions made are made alike."""
+    """Transition probabilities, for Markov Precision; moves that few sessions made share their sum."""
     by = data.by or data
-    alike = pooled_moves(by.counts.moves[:, 1:, 1:], by.smallest)
+    alike = pooling_weights(by.counts.moves[:, 1:, 1:], by.smallest)
     whole, drawn = (np.einsum("ijk,bik->bij", alike, c.moves[:, 1:, 1:]) for c in (data.whole, data.draws))
-    value, draws = smoothed(whole, weight)[0], smoothed(drawn, weight)
-    tail = (1.0 - data.level) / 2.0
+    value, draws = smooth_transitions(whole, weight)[0], smooth_transitions(drawn, weight)
+    tail = (1.0 - data.confidence) / 2.0
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
     n = whole[0].sum(axis=-1)
     if not n.any():
         raise AmbleError(f"fewer than {data.smallest} sessions moved from click to click")
     seen = np.rint(n).astype(np.int64)
-    # a chain's rows hang together, as who goes down comes up again: draws tell that, and as long as they make a small
-    # file they are kept; Dirichlet distributions of the rows are wider than they should be
+    # a chain's rows are dependent, as what goes down comes up again: draws keep that, and are kept as long as they make
+    # a small file; Dirichlet distributions of the rows are wider than they should be
     small = value.size * data.kept <= _LARGEST
     concentration = np.maximum((n + weight) / design_effect(value, draws, n + weight), 1e-3)
     matrix = Estimate(
@@ -316,4 +316,4 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
         note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(few)}: all others are alike"
     estimates = {"P": matrix}
     note = "; ".join(filter(None, (note, _add_start(estimates, data))))
-    return FittedModel("markov", "markov", estimates, STEPS["clicks"], level=data.level, note=note)
+    return FittedModel("markov", "markov", estimates, STEPS["clicks"], confidence=data.confidence, note=note)

@@ -1,6 +1,6 @@
-"""What a log comes down to: counts, by group of sessions.
+"""Counts of a click log by group of sessions: moves, steps, last clicks, dwell times.
 
-Every session is in one of `GROUPS` groups, by chance. All that is estimated is a function of sums over groups, so that
+Every session is in one of `GROUPS` groups, at random. All that is estimated is a function of sums over groups, so that
 sessions are resampled, and some held out, without reading the log again.
 """
 
@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 
 from amble.logs.engine import Engine
 
-__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "quartiles"]
+__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles"]
 
 Array = NDArray[np.float64]
 
 GROUPS = 1000
 OBSERVATIONS = {
-    "last": "last click: she reads down to the deepest click and stops there; pages without a click tell nothing",
-    "cascade": "cascade: she reads down to the first click and stops there; without a click she reads to the end",
-    "dependent": "dependent click: she may stop after a click only, and stops after the deepest; without a click she "
+    "last": "last click: reads down to the deepest click and stops there; pages without a click are left out",
+    "cascade": "cascade: reads down to the first click and stops there; without a click reads to the end",
+    "dependent": "dependent click: may stop after a click only, and stops after the deepest; without a click reads to "
+    "the end",
+    "sdbn": "simplified DBN: stops when a clicked document satisfies, equally likely at every rank; without a click "
     "reads to the end",
-    "sdbn": "simplified DBN: she stops when a clicked document satisfies her, equally likely at every rank; without a "
-    "click she reads to the end",
 }
 _EXACT = 20_000_000  # gaps whose quartiles are exact; those of more are sketched, as all would have to be in memory
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What was read.
+    """Facts about a log: how much was read, and how much was left out.
 
     Parameters
     ----------
@@ -83,18 +83,18 @@ class Counts:
         Pages by their highest and their deepest clicked rank; 0, 0: without a click.
     clicked : (groups, n) array
         Pages with a click at the rank.
-    held : (groups, n, 2) array
+    dwell : (groups, n, 2) array
         Visits to the rank that ended in a move, and the seconds they took.
-    ended : (groups, n, 2) array
+    dwell_censored : (groups, n, 2) array
         The same of all visits of which the end is known, also by another query or by the end of the session; those
         that took longer than `longest` count as not ended, with that many seconds.
     longest : float
     steps : (groups, grades, 3, 3) array
         With grades: steps forward, back and stops (last axis) at documents of a grade at the first rank, in between,
         and at the last one.
-    hopes : dict
-        By observation, with grades: (groups, cells, 2) pages that came to a rank with a gain, and that stopped there.
-    hope_cells : dict
+    goal_counts : dict
+        By observation, with grades: (groups, cells, 2) pages that reached a rank with a gain, and that stopped there.
+    goal_cells : dict
         By observation: (cells, 2) rank and gain so far.
     """
 
@@ -104,12 +104,12 @@ class Counts:
     moves: Array
     extremes: Array
     clicked: Array
-    held: Array
-    ended: Array
+    dwell: Array
+    dwell_censored: Array
     longest: float
     steps: Array = field(default_factory=lambda: np.zeros((0, 0, 3, 3)))
-    hopes: Mapping[str, Array] = field(default_factory=dict)
-    hope_cells: Mapping[str, Array] = field(default_factory=dict)
+    goal_counts: Mapping[str, Array] = field(default_factory=dict)
+    goal_cells: Mapping[str, Array] = field(default_factory=dict)
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over groups, one for each row of weights; what was the axis of groups is that of rows."""
@@ -117,11 +117,11 @@ class Counts:
         def summed(x: Array) -> Array:
             return np.asarray((weights @ x.reshape(x.shape[0], -1)).reshape(len(weights), *x.shape[1:]))
 
-        names = ("pages", "moves", "extremes", "clicked", "held", "ended")
+        names = ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored")
         parts: dict[str, Any] = {name: summed(getattr(self, name)) for name in names}
         if self.steps.size:
             parts["steps"] = summed(self.steps)
-        return replace(self, **parts, hopes={name: summed(x) for name, x in self.hopes.items()})
+        return replace(self, **parts, goal_counts={name: summed(x) for name, x in self.goal_counts.items()})
 
     def whole(self) -> Counts:
         """Sums over all groups."""
@@ -134,7 +134,7 @@ class Counts:
 
 
 def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: float | None) -> Counts:
-    """Count the tables ``visits``, ``pages`` and, with grades, ``shown``."""
+    """Counts of the tables ``visits``, ``pages`` and, with grades, ``shown``."""
     n = depth
     found = engine.columns("select g, rank, next, first, count(*) n from visits group by all")
     moves = np.zeros((GROUPS, n + 1, n + 1))
@@ -152,19 +152,19 @@ def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: f
         "from visits where held is not null group by g, rank"
     )
     found = engine.columns(times)
-    held, ended = np.zeros((GROUPS, n, 2)), np.zeros((GROUPS, n, 2))
+    dwell, censored = np.zeros((GROUPS, n, 2)), np.zeros((GROUPS, n, 2))
     at = (np.asarray(found["g"], np.int64), np.asarray(found["rank"], np.int64) - 1)
-    for out, names in ((held, "nt"), (ended, "mu")):
+    for out, names in ((dwell, "nt"), (censored, "mu")):
         for i, name in enumerate(names):
             out[(*at, i)] = np.ma.filled(np.ma.asarray(found[name], np.float64), 0.0)
-    counts = Counts(facts, n, pages, moves, extremes, clicked, held, ended, longest)
+    counts = Counts(facts, n, pages, moves, extremes, clicked, dwell, censored, longest)
     if facts.judged and max_grade:
-        cells = {name: _hopes(engine, name, n, max_grade) for name in OBSERVATIONS}
+        cells = {name: _goal_counts(engine, name, n, max_grade) for name in OBSERVATIONS}
         counts = replace(
             counts,
             steps=_steps(engine, n, facts.grades),
-            hopes={name: x[1] for name, x in cells.items()},
-            hope_cells={name: x[0] for name, x in cells.items()},
+            goal_counts={name: x[1] for name, x in cells.items()},
+            goal_cells={name: x[0] for name, x in cells.items()},
         )
     return counts
 
@@ -187,7 +187,7 @@ def _extremes(engine: Engine, n: int, pages: Array) -> tuple[Array, Array]:
 
 
 def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
-    """Steps by grade of the document she leaves; between two clicks she passes every rank."""
+    """Steps by grade of the document left; between two clicks every rank is passed."""
     found = engine.columns(
         f"""
         with steps as (
@@ -210,8 +210,8 @@ def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
     return out
 
 
-def _hopes(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[Array, Array]:
-    """Of pages with a judged document: how many came to each rank with each gain so far, and how many stopped there."""
+def _goal_counts(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[Array, Array]:
+    """Of pages with a judged document: how many reached each rank with each gain so far, and how many stopped there."""
     never = n + 1
     stop = {"last": "d.deep", "cascade": f"coalesce(d.high, {never})"}.get(observation, f"coalesce(d.deep, {never})")
     found = engine.columns(
@@ -235,8 +235,8 @@ def _hopes(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[
     return cells, out
 
 
-def quartiles(engine: Engine, moves: int) -> tuple[float, float, float]:
-    """Of the seconds from one click to the next: the values at (n + 1) / 4, 2 and 3 times that, interpolated."""
+def gap_quartiles(engine: Engine, moves: int) -> tuple[float, float, float]:
+    """Quartiles of the seconds from one click to the next: the values at 1, 2 and 3 times (n + 1) / 4, interpolated."""
     nothing = float("nan"), float("nan"), float("nan")
     gaps = "visits where next > 0 and held is not null"
     n = int(engine.run(f"select count(*) from {gaps}")[0][0]) if moves else 0

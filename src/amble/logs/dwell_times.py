@@ -1,8 +1,8 @@
-"""How long people stay at a rank: exponential times, fitted (Ferrante, Ferro and Maistro, 2014).
+"""Dwell times fitted: exponential holding times at each rank (Ferrante, Ferro and Maistro, 2014).
 
 The paper estimates the parameter by (n - 1) / n, divided by the mean time: (n - 1) / sum of t, which has no bias. It
 takes the time from a click to the next. How long the last visit took is not in a log of clicks; in a chain in
-continuous time, how long she stays does not depend on where she goes, so leaving the last visits out makes no bias.
+continuous time, the holding time does not depend on the next rank, so leaving the last visits out makes no bias.
 
 `censored` uses more: last visits that another query of the session ended, or its end, are counted; and a visit that
 took longer than `longest` counts as one of which only that is known.
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def holding_rates(visits: Array, seconds: Array) -> Array:
-    """The parameter of exponential holding times: (n - 1) / sum of t; NaN with fewer than two visits.
+    """Rates of exponential holding times: (n - 1) / sum of t; NaN with fewer than two visits.
 
     With censored visits ``visits`` are those that ended, and ``seconds`` are those of all.
 
@@ -40,17 +40,17 @@ def holding_rates(visits: Array, seconds: Array) -> Array:
 
 
 def fit_times(data: Resampled, *, censored: bool) -> FittedModel:
-    """Holding times by rank."""
+    """A model of the holding times by rank."""
 
     def rates(counts: Counts) -> Array:
-        of = counts.ended if censored else counts.held
+        of = counts.dwell_censored if censored else counts.dwell
         return holding_rates(of[..., 0], of[..., 1])
 
-    visits = (data.counts.ended if censored else data.counts.held)[..., 0]
+    visits = (data.counts.dwell_censored if censored else data.counts.dwell)[..., 0]
     found = data.estimate(rates, visits, probability=False)
     if censored:
-        name, seen = "times-censored", "all visits whose end the session tells"
+        name, seen = "times-censored", "all visits whose end is known from the session"
         note = f"(n - 1) / sum of t; beyond {data.counts.longest:g} s a visit is taken as not ended"
     else:
         name, seen, note = "times", "from a click to the next; the last visit is left out", "(n - 1) / sum of t"
-    return FittedModel(name, "times", {"mu": found}, seen, level=data.level, note=note)
+    return FittedModel(name, "times", {"mu": found}, seen, confidence=data.confidence, note=note)

@@ -1,4 +1,4 @@
-"""The engine that reads logs: DuckDB, an extra, with a file of its own on disk so that memory stays small."""
+"""The engine that reads logs: DuckDB (an extra), with a temporary file on disk so that memory stays small."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ LEAST_MEMORY, MOST_MEMORY = 100, 1_000_000_000
 _OURS = ("BinderException", "CatalogException", "InternalException", "ParserException")  # mistakes of our own
 _PREFIX = "amble-logs-"
 _YOUNG = 60  # seconds in which a folder may not have its lock yet
-_EVERY = 0.2  # seconds between two looks at how far it has come
+_EVERY = 0.2  # seconds between two reports of progress
 _CHUNK = 1 << 20  # bytes that are unpacked at once
-# what it cannot do it is not to fetch: nothing here may ask the network
+# no extension is fetched: nothing here may use the network
 _CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
@@ -89,14 +89,14 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Close the connection and remove the folder."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
         self._lock.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def give(self, path: str, *, packed: bool) -> str:
+    def add_file(self, path: str, *, packed: bool) -> str:
         """Put a file into the engine's folder, and return its name there, as SQL.
 
         So the engine reads this file and no other, whatever its name, and nothing of its folders' names. A packed one
@@ -119,8 +119,8 @@ class Engine:
                         raise AmbleError(f"{self.folder.parent}: {error.strerror}, unpacking {path}") from None
         return self.path(own)
 
-    def forget(self) -> None:
-        """Take away what was put into the folder, once it is read."""
+    def remove_files(self) -> None:
+        """Remove the files that were put into the folder, once they are read."""
         for own in self._names:
             os.unlink(own)
 
@@ -128,26 +128,26 @@ class Engine:
         """Name a file of the engine's folder in SQL, where ``*``, ``?`` and ``[`` would make it a pattern."""
         return quoted(re.sub(r"([*?[])", r"[\1]", str(own)))
 
-    def named(self, text: str) -> str:
-        """Say what the engine says, with the names that were given for its own."""
+    def original_names(self, text: str) -> str:
+        """A message of the engine, with the names that were given for its own."""
         for own, path in self._names.items():
             text = text.replace(own, path)
         return text
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
-        with self._told():
+        with self._one_line_errors():
             found: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
         return found
 
     def columns(self, sql: str) -> dict[str, Any]:
         """Run a query and return its columns as arrays."""
-        with self._told():
+        with self._one_line_errors():
             found: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
         return found
 
-    def watched(self, sql: str, what: str, size: int) -> None:
-        """Run a long statement and say how far it has come, of ``size``."""
+    def run_with_progress(self, sql: str, what: str, size: int) -> None:
+        """Run a long statement and report its progress, of ``size``."""
         line = Progress(what)
         if not line.seen:
             self.run(sql)
@@ -170,8 +170,8 @@ class Engine:
             line.close()
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the engine says goes wrong, in one line."""
+    def _one_line_errors(self) -> Iterator[None]:
+        """Turn the engine's errors into errors of one line."""
         try:
             yield
         except self._duckdb.InterruptException:
@@ -187,7 +187,7 @@ class Engine:
             if isinstance(error, tuple(getattr(self._duckdb, name) for name in _OURS)):
                 raise
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise ReadError(self.named(lines[0]) if lines else "the log cannot be read") from None
+            raise ReadError(self.original_names(lines[0]) if lines else "the log cannot be read") from None
 
 
 def _locked(path: Path, *, new: bool = True) -> IO[bytes]:
@@ -205,7 +205,7 @@ def _locked(path: Path, *, new: bool = True) -> IO[bytes]:
 
 
 def _sweep(parent: Path) -> None:
-    """Take away what killed processes left: folders whose lock nobody holds."""
+    """Remove what killed processes left: folders whose lock nobody holds."""
     if importlib.util.find_spec("fcntl") is None:
         return
     for folder in parent.glob(f"{_PREFIX}*"):

@@ -1,4 +1,4 @@
-"""Users fitted to a log: all that it can tell, side by side, ready for a file."""
+"""User models fitted to a click log, side by side, ready for a file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled
-from amble.logs.chain_fitting import STEPS, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank, steps_of
+from amble.logs.chain_fitting import STEPS, count_steps, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.dwell_times import fit_times
 from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.privacy import SMALLEST, kept, tellable, told
-from amble.logs.selection import HALF, Told, behaviour, choice_table, fit_table, likelihoods, not_told
+from amble.logs.privacy import SMALLEST, disclosable, enough_sessions, shown_count
+from amble.logs.selection import HALF, HeldOut, behaviour, comparison_table, fit_table, likelihoods, suppression_notes
 from amble.table import Table
 from amble.users.estimates import SUPPRESSED
 from amble.users.fitted import Fitted, FittedModel, Origin
@@ -32,7 +32,7 @@ MODELS = {
     "insq": "reads down: INSQ's T",
     "inst": "reads down: INST's T (needs grades)",
     "continuation": "reads down: C(i), whatever it is",
-    "markov": "never stops: probabilities from rank to rank, for MP",
+    "markov": "never stops: transition probabilities from rank to rank, for MP",
     "times": "how long at each rank, from a click to the next: (n - 1) / sum of t",
     "times-censored": "the same, with last visits where their end is known, and long ones as not ended",
 }
@@ -44,62 +44,62 @@ Fitter = Callable[[Resampled], FittedModel]
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Fitted users, and what tells them apart.
+    """Fitted users, and their likelihood on held-out sessions.
 
     Parameters
     ----------
     fitted : Fitted
-        What goes into a file: `amble.users.fit_file.write_fit`.
-    told : dict
-        How each does on sessions it has not seen.
+        The users, for a file: `amble.users.fit_file.write_fit`.
+    held_out : dict
+        By model: its likelihood on held-out sessions.
     data : Resampled
         The counts they were fitted to.
     steps : {"path", "clicks"}
         How clicks were taken for steps.
     notes : tuple of str
-        What was left out, and why.
+        Models left out, and why; what was suppressed or pooled.
     """
 
     fitted: Fitted
-    told: dict[str, Told]
+    held_out: dict[str, HeldOut]
     data: Resampled
     steps: str
     notes: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """What was read, as it may be told: of moves that few sessions made, only that they are few."""
+        """Facts about the log; counts of moves that few sessions made are suppressed."""
         counts, smallest = self.data.counts, self.data.smallest
         facts = asdict(counts.facts)
         inner = counts.moves[:, 1:, 1:]
         by_way = {"moves": inner, "backward": np.tril(inner, -1), "repeated": inner * np.eye(counts.depth)}
         for name, moves in by_way.items():
-            facts[name] = told(facts[name], bool(kept(moves.sum(axis=(1, 2)), smallest)), smallest)
+            facts[name] = shown_count(facts[name], bool(enough_sessions(moves.sum(axis=(1, 2)), smallest)), smallest)
         for name in ("elsewhere", "beyond"):
-            facts[name] = told(facts[name], facts[name] >= smallest, smallest)
+            facts[name] = shown_count(facts[name], facts[name] >= smallest, smallest)
         if isinstance(facts["moves"], str):
             facts["quartiles"] = (math.nan,) * 3
         return facts
 
     def table(self) -> Table:
-        """The parameters, with intervals and observations."""
+        """A table of the parameters, with confidence intervals and numbers of observations."""
         return fit_table(self.fitted.models)
 
     def choice(self) -> Table:
-        """All models side by side on sessions held out."""
-        return choice_table(self.told)
+        """A table of all models side by side, on held-out sessions."""
+        return comparison_table(self.held_out)
 
     def moves(self) -> Table:
-        """Moves from rank to rank: counts, shares of those from a rank, intervals; a move to 0 is a stop.
+        """A table of moves from rank to rank: counts, shares by rank, confidence intervals; a move to 0 is a stop.
 
-        Counts with too few sessions behind them are not told. Where one could find them by subtraction, no share of
-        the moves from that rank is.
+        Counts with too few sessions behind them are suppressed; where they could be found by subtraction, so are all
+        shares of the moves from that rank.
         """
         counts, whole, draws = self.data.counts.moves, self.data.whole.moves[0], self.data.draws.moves
-        enough = kept(counts, self.data.smallest)
-        tail = (1.0 - self.data.level) / 2.0
+        enough = enough_sessions(counts, self.data.smallest)
+        tail = (1.0 - self.data.confidence) / 2.0
         rows: list[list[Any]] = []
         for i in range(whole.shape[0]):
-            shared = bool(tellable(counts[:, i, ~enough[i]].sum(axis=1), self.data.smallest))
+            shared = bool(disclosable(counts[:, i, ~enough[i]].sum(axis=1), self.data.smallest))
             total, totals = whole[i].sum(), draws[:, i].sum(axis=-1)
             for j in range(whole.shape[1]):
                 if not whole[i, j]:
@@ -107,7 +107,7 @@ class Fit:
                 way = (
                     "start" if i == 0 else "stop" if j == 0 else "forward" if j > i else "back" if j < i else "repeated"
                 )
-                row: list[Any] = [i, j, way, str(told(whole[i, j], bool(enough[i, j]), self.data.smallest))]
+                row: list[Any] = [i, j, way, str(shown_count(whole[i, j], bool(enough[i, j]), self.data.smallest))]
                 if enough[i, j] and shared:
                     low, high = np.quantile(draws[:, i, j] / np.maximum(totals, 1.0), [tail, 1.0 - tail])
                     row += [float(whole[i, j] / total), float(low), float(high)]
@@ -117,14 +117,14 @@ class Fit:
         return Table(["from", "to", "way", "moves", "share", "low", "high"], rows)
 
     def implied(self) -> Table:
-        """W, L and C by rank: as observed, with a band, and as each model implies them."""
+        """A table of W, L and C by rank: observed, with confidence intervals, and as each model implies them."""
         n = self.data.counts.depth
         rows: list[list[Any]] = []
-        observed = [_behaviour(steps_of(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
-        tail = (1.0 - self.data.level) / 2.0
-        steps = steps_of(self.data.counts.moves, self.steps)
+        observed = [_behaviour(count_steps(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
+        tail = (1.0 - self.data.confidence) / 2.0
+        steps = count_steps(self.data.counts.moves, self.steps)
         came, on, ended = (
-            tellable(x, self.data.smallest) for x in (steps.sum(axis=-1), steps[..., :2].sum(axis=-1), steps[..., 2])
+            disclosable(x, self.data.smallest) for x in (steps.sum(axis=-1), steps[..., :2].sum(axis=-1), steps[..., 2])
         )
         for model in self.fitted.models:
             found = behaviour(model, n)
@@ -167,7 +167,7 @@ def fit(
     steps: str = "path",
     first: str | None = None,
     smooth: float = 1.0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     rounds: int = 1000,
     draws: int = 100,
     smallest: int = SMALLEST,
@@ -176,7 +176,7 @@ def fit(
     layout: str = "",
     date: str = "",
 ) -> Fit:
-    r"""Fit users to what people did.
+    r"""Users fitted to the counts of a log.
 
     Parameters
     ----------
@@ -184,19 +184,19 @@ def fit(
         From `read_log`.
     models : "all", or some of `MODELS`
     observation : {"last", "cascade", "dependent", "sdbn"}
-        What clicks tell of how far somebody read: of rbp, insq, inst and continuation.
+        What clicks say about how far somebody read: for rbp, insq, inst and continuation.
     steps : {"path", "clicks"}
-        What clicks tell of a walk: see `amble.logs.chain_fitting`.
+        What clicks say about a walk: see `amble.logs.chain_fitting`.
     first : {"forward", "stop"}, optional
-        What she does at rank 1 instead of going back: of walk and walk-grade. By default what is likelier.
+        What happens at rank 1 instead of going back: for walk and walk-grade. By default what is likelier.
     smooth : float
-        How many moves are added to those from each rank, to all others alike: of markov.
-    level : float
+        How many moves are added to those from each rank, to all others alike: for markov.
+    confidence : float
         Of the intervals.
     rounds, draws : int
         How often sessions are resampled, and how many of the results are kept for scores.
     smallest : int
-        What fewer sessions are behind is not told.
+        A number that fewer sessions are behind is suppressed.
     seed : int
     files, layout, date
         Where the log comes from, for the file.
@@ -217,14 +217,14 @@ def fit(
     ...     log = pathlib.Path(folder) / "log.tsv"
     ...     _ = log.write_text("\n".join(lines))
     ...     found = fit(read_log(log), "rbp")
-    >>> print(found.fitted.models[0].estimates["p"].value)    # 25 of 75 that could go on did
+    >>> print(found.fitted.models[0].estimates["p"].value)    # 25 of 75 that could continue did
     0.3333333333333333
     """
     _check(observation, steps, first, smooth)
-    asked = _asked(models, counts)
-    data = Resampled(counts, rounds, draws, level, smallest, seed)
-    if kept(counts.pages[:, None], smallest).sum() == 0:
-        raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to, and to tell of")
+    chosen = _chosen(models, counts)
+    data = Resampled(counts, rounds, draws, confidence, smallest, seed)
+    if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
+        raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to")
     fitters: dict[str, Fitter] = {
         "walk": lambda d: fit_walk(d, steps, first),
         "walk-rank": lambda d: fit_walk_by_rank(d, steps),
@@ -238,7 +238,7 @@ def fit(
         "times-censored": lambda d: fit_times(d, censored=True),
     }
     found, notes = [], []
-    for name in asked:
+    for name in chosen:
         try:
             found.append(_usable(fitters[name](data)))
         except AmbleError as error:
@@ -254,30 +254,30 @@ def fit(
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
     found.sort(key=lambda m: _order(seen.get(m.name)))
     for i, model in enumerate(found):
-        parts = [*filter(None, model.note.split("; ")), *not_told(model, smallest)]
+        parts = [*filter(None, model.note.split("; ")), *suppression_notes(model, smallest)]
         found[i] = replace(model, note="; ".join(parts))
         notes += [f"{model.name}: {part}" for part in parts if f"fewer than {smallest} " in part]
     facts = counts.facts
-    made = kept(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
+    made = enough_sessions(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
     origin = Origin(files, layout, facts.pages, facts.records, facts.moves if made else SUPPRESSED, date)
     return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes))
 
 
 def _plainly(fitter: Fitter, data: Resampled, counts: Counts) -> FittedModel:
-    """Fit without resampling, and pooled as all data are, whatever these counts hide: for sessions held out."""
+    """Fit without resampling, pooled as all data are, whatever is suppressed in these counts: for held-out sessions."""
     return fitter(Resampled(counts, rounds=1, kept=0, smallest=0, by=data))
 
 
 def _usable(model: FittedModel) -> FittedModel:
-    """Refuse a user whom measures refuse."""
+    """Refuse a model that measures refuse."""
     if model.kind == "rbp" and not 0 < (p := float(model.estimates["p"].value)) < 1:
         raise AmbleError(f"p is {p:g}, expected a number between 0 and 1, both excluded")
     if model.kind == "continuation" and (model.estimates["C"].known >= 1).all():
-        raise AmbleError("C is 1 at all ranks that are told, she would never stop")
+        raise AmbleError("C is 1 at all ranks that are not suppressed: the user would never stop")
     return model
 
 
-def _order(seen: Told | None) -> float:
+def _order(seen: HeldOut | None) -> float:
     return math.inf if seen is None or seen.last is None else seen.last.perplexity
 
 
@@ -293,13 +293,13 @@ def _check(observation: str, steps: str, first: str | None, smooth: float) -> No
         raise AmbleError(f"smooth {smooth:g}: expected a number of at least 0")
 
 
-def _asked(models: Sequence[str] | str, counts: Counts) -> list[str]:
+def _chosen(models: Sequence[str] | str, counts: Counts) -> list[str]:
     names = list(MODELS) if models == "all" else [models] if isinstance(models, str) else list(dict.fromkeys(models))
     unknown = [name for name in names if name not in MODELS]
     if unknown or not names:
         raise AmbleError(f"model {(unknown or [''])[0]!r:.60}: expected all, or some of {', '.join(MODELS)}")
     lacking = [] if counts.facts.judged else list(_GRADED)
-    lacking += [] if counts.ended.any() or counts.held.any() else list(_TIMED)
+    lacking += [] if counts.dwell_censored.any() or counts.dwell.any() else list(_TIMED)
     if models == "all":
         return [name for name in names if name not in lacking]
     for name in names:

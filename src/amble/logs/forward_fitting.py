@@ -1,8 +1,8 @@
-"""Users who read down and stop, fitted: the probabilities C(i) of going on, RBP's p, the T of INSQ and INST.
+"""Users who read down and stop, fitted to click logs: continuation probabilities C(i), RBP's p, T of INSQ and INST.
 
 A log of clicks does not say how far somebody read. An observation model does (`amble.logs.counts.OBSERVATIONS`): it
-tells how many came to each rank, and how many stopped there. At the last rank of a page nobody can go on, so nothing is
-learned there.
+says how many reached each rank, and how many stopped there. At the last rank of a page nobody can continue, so nothing
+is learned there.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled
 from amble.logs.counts import OBSERVATIONS, Counts
-from amble.logs.privacy import kept, pooled, tellable
+from amble.logs.privacy import disclosable, enough_sessions, pool_neighbours
 from amble.users.fitted import FittedModel
 
 __all__ = [
+    "continuation_probabilities",
     "fit_continuation",
     "fit_insq",
     "fit_inst",
     "fit_rbp",
-    "going_on",
-    "insq_probabilities",
-    "reached",
-    "stopping_likelihood",
+    "insq_continuation",
+    "stopping_counts",
+    "stopping_log_likelihood",
 ]
 
 Array = NDArray[np.float64]
@@ -35,8 +35,8 @@ _GOLDEN = (5.0**0.5 - 1.0) / 2.0
 _BOUNDS = {"insq": (1e-4, 1e4), "inst": (0.5, 1e4)}
 
 
-def reached(counts: Counts, observation: str) -> Array:
-    """How many pages' readers came to each rank but the last, and how many stopped there.
+def stopping_counts(counts: Counts, observation: str) -> Array:
+    """How many users reached each rank but the last, and how many stopped there.
 
     Returns
     -------
@@ -48,13 +48,13 @@ def reached(counts: Counts, observation: str) -> Array:
 
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from amble.logs.forward_fitting import reached
+    >>> from amble.logs.forward_fitting import stopping_counts
     >>> extremes = np.zeros((1, 5, 5))
     >>> extremes[0, 1, 3] = extremes[0, 0, 0] = 1
-    >>> reached(SimpleNamespace(extremes=extremes), "last")[0].T        # one came to rank 3, and stopped there
+    >>> stopping_counts(SimpleNamespace(extremes=extremes), "last")[0].T        # one reached rank 3, and stopped there
     array([[1., 1., 1.],
            [0., 0., 1.]])
-    >>> reached(SimpleNamespace(extremes=extremes), "cascade")[0].T     # both came to rank 1, one stopped there
+    >>> stopping_counts(SimpleNamespace(extremes=extremes), "cascade")[0].T     # both reached rank 1, one stopped there
     array([[2., 1., 1.],
            [1., 0., 0.]])
     """
@@ -72,14 +72,14 @@ def reached(counts: Counts, observation: str) -> Array:
     return np.stack([came, stopped], axis=-1)[..., :-1, :]
 
 
-def going_on(came: Array) -> Array:
-    """C(i): of those who came to a rank, the share that went on."""
+def continuation_probabilities(came: Array) -> Array:
+    """C(i), the share of users at a rank who continue."""
     n, stopped = came[..., 0], came[..., 1]
     return np.asarray(np.divide(n - stopped, n, out=np.full_like(n, np.nan), where=n > 0))
 
 
-def stopping_likelihood(came: Array, probability: Array) -> Array:
-    """The log-likelihood of going on and stopping, given C at each cell."""
+def stopping_log_likelihood(came: Array, probability: Array) -> Array:
+    """Log-likelihood of continuing and stopping, given C at each cell."""
     on, stopped = came[..., 0] - came[..., 1], came[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = np.where(on > 0, on * np.log(probability), 0.0) + np.where(
@@ -88,18 +88,18 @@ def stopping_likelihood(came: Array, probability: Array) -> Array:
     return np.asarray(parts.sum(axis=-1))
 
 
-def insq_probabilities(hope: Array, rank: Array, gain: Array | float = 0.0) -> Array:
-    """C of INSQ, ((i + 2T - 1) / (i + 2T))²; of INST, whose hope sinks with what she has gained."""
-    depth = rank + 2.0 * hope - gain
+def insq_continuation(goal: Array, rank: Array, gain: Array | float = 0.0) -> Array:
+    """C of INSQ, ((i + 2T - 1) / (i + 2T))², and of INST, where the gain so far is subtracted."""
+    depth = rank + 2.0 * goal - gain
     return np.asarray(((depth - 1.0) / depth) ** 2)
 
 
 def _most_likely(came: Array, probability: Callable[[Array], Array], kind: str) -> Array:
-    """The T of the largest likelihood, for each row of counts: by golden sections, on a logarithmic scale."""
+    """The maximum-likelihood T of each row of counts, by golden sections on a logarithmic scale."""
     low, high = (np.full(came.shape[0], np.log(bound)) for bound in _BOUNDS[kind])
 
     def at(x: Array) -> Array:
-        return stopping_likelihood(came, probability(np.exp(x)[:, None]))
+        return stopping_log_likelihood(came, probability(np.exp(x)[:, None]))
 
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     of_left, of_right = at(left), at(right)
@@ -114,82 +114,89 @@ def _most_likely(came: Array, probability: Callable[[Array], Array], kind: str) 
 def _model(
     kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], came: Array
 ) -> FittedModel:
-    """A reader of one number, from how many came to (and stopped at) each of some cells, by group."""
+    """A model of one parameter, from how many reached and how many stopped at each of some cells, by group."""
     sums = came.sum(axis=-2)
-    for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "went on")):
-        if not tellable(count, data.smallest):
-            raise AmbleError(f"fewer than {data.smallest} sessions {did}, which is not told, and not taken as none")
+    for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "continued")):
+        if not disclosable(count, data.smallest):
+            raise AmbleError(f"fewer than {data.smallest} sessions {did}: suppressed, and not counted as zero")
     estimate = data.estimate(function, sums[:, 0], probability=kind == "rbp")
-    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], level=data.level)
+    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], confidence=data.confidence)
 
 
 def fit_rbp(data: Resampled, observation: str) -> FittedModel:
-    """RBP's p: of all steps that could have been made, the share that were."""
+    """A model of RBP's p: of all steps that could have been made, the share that were."""
 
     def persistence(counts: Counts) -> Array:
-        return going_on(reached(counts, observation).sum(axis=-2))
+        return continuation_probabilities(stopping_counts(counts, observation).sum(axis=-2))
 
-    return _model("rbp", "p", data, observation, function=persistence, came=reached(data.counts, observation))
+    return _model("rbp", "p", data, observation, function=persistence, came=stopping_counts(data.counts, observation))
 
 
 def fit_insq(data: Resampled, observation: str) -> FittedModel:
-    """INSQ's T."""
+    """A model of INSQ's T."""
     rank = np.arange(1.0, data.counts.depth)
 
-    def hope(counts: Counts) -> Array:
-        return _most_likely(reached(counts, observation), lambda T: insq_probabilities(T, rank), "insq")
+    def goal(counts: Counts) -> Array:
+        return _most_likely(stopping_counts(counts, observation), lambda T: insq_continuation(T, rank), "insq")
 
-    return _model("insq", "T", data, observation, function=hope, came=reached(data.counts, observation))
+    return _model("insq", "T", data, observation, function=goal, came=stopping_counts(data.counts, observation))
 
 
 def fit_inst(data: Resampled, observation: str) -> FittedModel:
-    """INST's T; grades are needed, since her hope sinks with what she has gained."""
-    if observation not in data.counts.hopes:
+    """A model of INST's T; it needs grades, since C depends on the gain so far."""
+    if observation not in data.counts.goal_counts:
         raise AmbleError("inst needs grades of documents: judgments, or a column of grades")
-    rank, gain = data.counts.hope_cells[observation].T
+    rank, gain = data.counts.goal_cells[observation].T
 
-    def hope(counts: Counts) -> Array:
-        return _most_likely(counts.hopes[observation], lambda T: insq_probabilities(T, rank, gain), "inst")
+    def goal(counts: Counts) -> Array:
+        return _most_likely(counts.goal_counts[observation], lambda T: insq_continuation(T, rank, gain), "inst")
 
-    return _model("inst", "T", data, observation, function=hope, came=data.counts.hopes[observation])
+    return _model("inst", "T", data, observation, function=goal, came=data.counts.goal_counts[observation])
 
 
 def pooled_ranks(came: Array, smallest: int) -> NDArray[np.int64]:
-    """For each rank the first of those that share one C, so that no hidden count is behind it; -1: nothing is told.
+    """For each rank the first of those that share one C, so that no suppressed count is behind it; -1: suppressed.
 
     Parameters
     ----------
     came : (groups, n - 1, 2) array
-        As `reached` has it.
+        From `stopping_counts`.
     """
     stopped, on = came[..., 1], came[..., 0] - came[..., 1]
     out = np.full(stopped.shape[1], -1)
-    enough = kept(on, smallest)
-    cut = out.size if enough.all() else int(np.argmin(enough))  # from there on few went on, or nobody
-    out[:cut] = pooled(stopped[:, :cut, None], smallest)
-    if cut < out.size and (out[:cut] >= 0).all() and not on[:, cut].any() and kept(stopped[:, cut], smallest):
-        out[cut] = cut  # nobody went on
+    enough = enough_sessions(on, smallest)
+    cut = out.size if enough.all() else int(np.argmin(enough))  # from there on few continued, or nobody
+    out[:cut] = pool_neighbours(stopped[:, :cut, None], smallest)
+    if (
+        cut < out.size
+        and (out[:cut] >= 0).all()
+        and not on[:, cut].any()
+        and enough_sessions(stopped[:, cut], smallest)
+    ):
+        out[cut] = cut  # nobody continued
     return out
 
 
 def fit_continuation(data: Resampled, observation: str) -> FittedModel:
-    """C(i), whatever it is; below the last but one rank, that of this rank holds.
+    """A model of C(i), rank by rank; below the last but one rank, that of this rank holds.
 
-    Where few stopped, ranks are pooled: of those who came to the first of them, the share that went on beyond the last
-    is the product of their C, which are taken as equal.
+    Where few stopped, ranks are pooled: of those who reached the first of them, the share that continued beyond the
+    last is the product of their C, which are taken as equal.
     """
-    came = reached(data.counts, observation)
+    came = stopping_counts(data.counts, observation)
     by = data.by or data
-    first = pooled_ranks(reached(by.counts, observation), by.smallest)
+    first = pooled_ranks(stopping_counts(by.counts, observation), by.smallest)
 
     def probabilities(counts: Counts) -> Array:
-        each = going_on(reached(counts, observation))
+        each = continuation_probabilities(stopping_counts(counts, observation))
         out = np.full_like(each, np.nan)
         for start in np.unique(first[first >= 0]):
             ranks = np.flatnonzero(first == start)
-            went = np.where(np.isnan(each[:, ranks]), 1.0, each[:, ranks]).prod(axis=-1)  # nobody left to go on
+            went = np.where(np.isnan(each[:, ranks]), 1.0, each[:, ranks]).prod(axis=-1)  # nobody left
             out[:, ranks] = np.where(np.isnan(each[:, start]), np.nan, went ** (1.0 / ranks.size))[:, None]
         return out
 
     estimate = data.estimate(probabilities, came[:, np.maximum(first, 0), 0], first=first)
-    return FittedModel("continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], level=data.level)
+    return FittedModel(
+        "continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], confidence=data.confidence
+    )

@@ -1,4 +1,4 @@
-"""Layouts of logs: what is in the files becomes events, one a record.
+"""Layouts of click logs: from the records of files to events.
 
 An event is a row of numbers: the session and the page (one list of results shown in answer to a query), both as numbers
 that mean nothing elsewhere; the rank; the time in seconds; what happened; why the record is broken, if it is. No query,
@@ -31,7 +31,7 @@ __all__ = [
 
 QUERY, VISIT, SHOWN, END, ELSEWHERE = 1, 2, 3, 4, 5  # what happened
 
-WHY = {  # why a record is broken; what it holds is not told, since people may have typed it
+WHY = {  # why a record is broken; what it holds is not shown, since people may have typed it
     1: "the third column is neither Q nor C",
     2: "the time is not a number",
     3: "a query with fewer than 6 columns, expected session, time, Q, query, region and at least one document",
@@ -131,7 +131,7 @@ def relpred(source: Source) -> Layout:
 
 
 def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequence[str]], unit: str = "s") -> Layout:
-    """A table with a row for each thing that happened.
+    """The layout of a table with a row for each event.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""What may be told: sums over many sessions.
+"""Disclosure control: counts with few sessions behind them are suppressed or pooled.
 
-A count that few sessions are behind could tell what one person did. How many sessions are behind a count is not known,
-but in how many groups of sessions it is not zero: no more than there are sessions. Where that is less than `smallest`
-the count is hidden. A hidden count is never taken as zero: nothing is estimated from it, or it is pooled with its
-neighbours until their sum may be told. That nobody did something may be told.
+A count that few sessions are behind could reveal what one person did. How many sessions are behind a count is not
+known, but in how many groups of sessions it is not zero: no more than there are sessions. Where that is less than
+`smallest` the count is suppressed. A suppressed count is never taken as zero: nothing is estimated from it, or it is
+pooled with its neighbours until their sum may be disclosed. That nobody did something may be disclosed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALLEST", "kept", "observed", "pooled", "pooled_moves", "tellable", "together", "told"]
+__all__ = [
+    "SMALLEST",
+    "disclosable",
+    "disclosed",
+    "enough_sessions",
+    "pool_neighbours",
+    "pooling_matrix",
+    "pooling_weights",
+    "shown_count",
+]
 
 Array = NDArray[np.float64]
 
@@ -23,36 +32,36 @@ def _groups(counts: Array) -> NDArray[np.int64]:
     return np.asarray((counts > 0).sum(axis=0), np.int64)
 
 
-def kept(counts: Array, smallest: int) -> NDArray[np.bool_]:
-    """Tell which counts, summed over groups (the first axis), have enough sessions behind them.
+def enough_sessions(counts: Array, smallest: int) -> NDArray[np.bool_]:
+    """Whether each count, summed over groups (the first axis), has enough sessions behind it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from amble.logs.privacy import kept
-    >>> kept(np.array([[3.0, 1.0], [0.0, 1.0], [9.0, 1.0]]), smallest=3)   # twelve, of two groups; three, of three
+    >>> from amble.logs.privacy import enough_sessions
+    >>> enough_sessions(np.array([[3.0, 1.0], [0.0, 1.0], [9.0, 1.0]]), smallest=3)  # of two groups, of three
     array([False,  True])
     """
     return np.asarray(_groups(counts) >= smallest)
 
 
-def observed(counts: Array, smallest: int) -> NDArray[np.int64]:
+def disclosed(counts: Array, smallest: int) -> NDArray[np.int64]:
     """Sums over groups; 0 where too few sessions are behind them."""
-    return np.where(kept(counts, smallest), np.rint(counts.sum(axis=0)), 0).astype(np.int64)
+    return np.where(enough_sessions(counts, smallest), np.rint(counts.sum(axis=0)), 0).astype(np.int64)
 
 
-def tellable(counts: Array, smallest: int) -> NDArray[np.bool_]:
-    """Tell which counts, summed over groups (the first axis), are not hidden: enough sessions, or none, are behind."""
-    return kept(counts, smallest) | ~counts.any(axis=0)
+def disclosable(counts: Array, smallest: int) -> NDArray[np.bool_]:
+    """Whether each count, summed over groups (the first axis), has enough sessions behind it, or none."""
+    return enough_sessions(counts, smallest) | ~counts.any(axis=0)
 
 
-def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
-    """Pool neighbours until each of their sums may be told: with those after, and if these will not do, those before.
+def pool_neighbours(counts: Array, smallest: int) -> NDArray[np.int64]:
+    """Pools of neighbours whose sums may be disclosed: with those after, and if these will not do, those before.
 
     Parameters
     ----------
     counts : (groups, n, kinds) array
-        What is told of each of n places, as ranks.
+        Counts of each of n places, as ranks.
 
     Returns
     -------
@@ -62,35 +71,35 @@ def pooled(counts: Array, smallest: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from amble.logs.privacy import pooled
+    >>> from amble.logs.privacy import pool_neighbours
     >>> counts = np.zeros((14, 5, 1))
     >>> for session, place in enumerate([0] * 9 + [1, 1, 3, 4, 4]):     # sessions by place: 9, 2, 0, 1 and 2
     ...     counts[session, place] = 1
-    >>> pooled(counts, smallest=3)
+    >>> pool_neighbours(counts, smallest=3)
     array([0, 1, 1, 1, 1])
     """
     n, at = counts.shape[1], 0
     out = np.full(n, -1)
     while at < n:
         spans = ((start, end) for start in (at, *np.unique(out[:at])[::-1]) for end in range(at + 1, n + 1))
-        found = next((x for x in spans if tellable(counts[:, slice(*x)].sum(axis=1), smallest).all()), None)
+        found = next((x for x in spans if disclosable(counts[:, slice(*x)].sum(axis=1), smallest).all()), None)
         if found is None:
             break
         out[slice(*found)], at = found
     return out
 
 
-def together(first: NDArray[np.int64]) -> Array:
-    """Sums over places that are pooled, as a square array to multiply by."""
+def pooling_matrix(first: NDArray[np.int64]) -> Array:
+    """The square array that sums over pooled places, to multiply by."""
     return np.asarray((first[:, None] == first) & (first >= 0), np.float64)
 
 
-def pooled_moves(counts: Array, smallest: int) -> Array:
-    """Weights that make a square of counts one that may be told: ``np.einsum("ijk,...ik->...ij", weights, counts)``.
+def pooling_weights(counts: Array, smallest: int) -> Array:
+    """Weights that make a square of counts disclosable: ``np.einsum("ijk,...ik->...ij", weights, counts)``.
 
     In each row the counts with too few sessions behind them are made alike: those above the diagonal share their sum,
-    and those below it theirs; if one of these is hidden, too, both share one sum; and if even this is, those hidden
-    share theirs with the smallest that is not. A row without such a one has no weights: nothing is told of it.
+    and those below it theirs; if one of these is suppressed, too, both share one sum; and if even this is, those
+    suppressed share theirs with the smallest that is not. A row without such a one has no weights.
 
     Parameters
     ----------
@@ -102,16 +111,16 @@ def pooled_moves(counts: Array, smallest: int) -> Array:
         By row: what each count is made of.
     """
     n = counts.shape[-1]
-    enough = kept(counts, smallest)
+    enough = enough_sessions(counts, smallest)
     weights = np.zeros((n, n, n))
     for i in range(n):
         row, total = counts[:, i], counts[:, i].sum(axis=0)
         weights[i, enough[i], enough[i]] = 1.0
-        small = np.flatnonzero(~enough[i] & ((np.arange(n) != i) | (total > 0)))  # who never stays is not said to
+        small = np.flatnonzero(~enough[i] & ((np.arange(n) != i) | (total > 0)))  # no repeated move where there is none
         parts = [small[small > i], small[small < i]]
-        if i in small or not all(tellable(row[:, part].sum(axis=1), smallest) for part in parts):
+        if i in small or not all(disclosable(row[:, part].sum(axis=1), smallest) for part in parts):
             parts = [small]
-            if not tellable(row[:, small].sum(axis=1), smallest):
+            if not disclosable(row[:, small].sum(axis=1), smallest):
                 if not enough[i].any():
                     continue
                 least = np.flatnonzero(enough[i])[np.argmin(total[enough[i]])]
@@ -122,6 +131,6 @@ def pooled_moves(counts: Array, smallest: int) -> Array:
     return weights
 
 
-def told(count: float, enough: bool, smallest: int) -> int | str:
-    """A count as it may be printed."""
+def shown_count(count: float, enough: bool, smallest: int) -> int | str:
+    """A count, or its placeholder if it is suppressed, e.g. `<10`."""
     return int(count) if enough or count == 0 else f"<{smallest}"

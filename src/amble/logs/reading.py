@@ -1,4 +1,4 @@
-"""Logs are read: files become events, events become visits, visits are counted."""
+"""Reading click logs: files become events, events become visits, visits are counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amble.errors import AmbleError, ReadError
-from amble.logs.counts import GROUPS, Counts, Facts, count, quartiles
+from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
 from amble.logs.engine import MEMORY, Engine
 from amble.logs.log_formats import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
 from amble.logs.sources import Source, find_files, lines_of, table_of
@@ -19,7 +19,7 @@ __all__ = ["FORMATS", "LONGEST", "read_log"]
 FORMATS = ("relpred", "table")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
-_FEW = 5  # broken records that are told of
+_FEW = 5  # broken records that are reported
 
 
 def read_log(
@@ -38,7 +38,7 @@ def read_log(
     threads: int | None = None,
     folder: str | None = None,
 ) -> Counts:
-    r"""Read logs of what people clicked, and count it.
+    r"""The counts of logs of clicks.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_log(
     skip_broken : bool
         Leave broken records out, instead of refusing the log.
     notes : list, optional
-        What should be known of how it went is added to it.
+        Remarks on what was read, such as skipped records, are added to it.
     memory : int
         Megabytes that the engine may take.
     threads : int, optional
@@ -91,14 +91,14 @@ def read_log(
         source = lines_of(engine, files) if format == "relpred" else table_of(engine, files)
         layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
         try:
-            engine.watched(f"create table events as {layout.events}", "reading the log, bytes", source.size)
+            engine.run_with_progress(f"create table events as {layout.events}", "reading the log, bytes", source.size)
         except ReadError as error:
             if any(path in str(error) for path in files):
                 raise
             raise ReadError(f"{files[0]}{' and others' if len(files) > 1 else ''}: {error}") from None
         broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
         max_grade = _grades(engine, layout, qrels)
-        engine.forget()
+        engine.remove_files()
         n = _depth(engine, source, depth)
         _visits(engine, n, ordered=layout.ordered)
         return _counted(engine, source, n, longest, broken, max_grade)
@@ -140,14 +140,14 @@ def _broken(engine: Engine, source: Source, skip: bool, notes: list[str]) -> int
             "select any_value(file_path), line, any_value(error_type) from reject_errors join reject_scans "
             f"using (scan_id, file_id) group by file_id, line order by file_id, line limit {_FEW - len(found)}"
         ):
-            found.append(f"{engine.named(path)}:{line}: {_rejected(str(what), len(source.columns))}")
+            found.append(f"{engine.original_names(path)}:{line}: {_rejected(str(what), len(source.columns))}")
     if not number:
         return 0
-    told = f"{number:,} broken record{'s' * (number > 1)}: " + "; ".join(found)
-    told += "; …" if number > len(found) else ""
+    report = f"{number:,} broken record{'s' * (number > 1)}: " + "; ".join(found)
+    report += "; …" if number > len(found) else ""
     if not skip:
-        raise ReadError(found[0] if number == 1 else f"{told} (they can be skipped)")
-    notes.append(f"skipped {told}")
+        raise ReadError(found[0] if number == 1 else f"{report} (they can be skipped)")
+    notes.append(f"skipped {report}")
     return number
 
 
@@ -261,7 +261,7 @@ def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int
         int(moves),
         int(backward),
         int(repeated),
-        quartiles(engine, moves),
+        gap_quartiles(engine, moves),
         broken,
         int(elsewhere),
         int(beyond),

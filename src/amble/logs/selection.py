@@ -1,8 +1,8 @@
-"""Which of the fitted users tells best what people do: likelihood on sessions they were not fitted to.
+"""Model selection: the likelihood of fitted users on held-out sessions (cross-validation).
 
-Sessions are held out a fifth at a time, so that each is told by users who have not seen it. Models tell different
-things: walks tell steps, readers tell stops, wanderers tell moves. What all but wanderers tell is where the last click
-is; by that they are compared with one another.
+Sessions are held out a fifth at a time, so that each is predicted by models that were not fitted to it. Models predict
+different events: walks steps, forward users stops, Markov chains moves. All but Markov chains predict the rank of the
+last click; by that they are compared with one another.
 """
 
 from __future__ import annotations
@@ -15,15 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.logs.chain_fitting import at_edges, log_likelihood, steps_of
+from amble.logs.chain_fitting import count_steps, edge_probabilities, log_likelihood
 from amble.logs.counts import Counts
-from amble.logs.forward_fitting import going_on, insq_probabilities, reached, stopping_likelihood
-from amble.logs.privacy import together
+from amble.logs.forward_fitting import (
+    continuation_probabilities,
+    insq_continuation,
+    stopping_counts,
+    stopping_log_likelihood,
+)
+from amble.logs.privacy import pooling_matrix
 from amble.table import Table
 from amble.users.fitted import Estimate, FittedModel, Likelihood
 from amble.users.walk import Walk
 
-__all__ = ["FOLDS", "HALF", "Told", "behaviour", "choice_table", "fit_table", "folds", "likelihoods", "not_told"]
+__all__ = [
+    "FOLDS",
+    "HALF",
+    "HeldOut",
+    "behaviour",
+    "comparison_table",
+    "fit_table",
+    "folds",
+    "likelihoods",
+    "suppression_notes",
+]
 
 Array = NDArray[np.float64]
 
@@ -33,17 +48,17 @@ HALF = 0.5  # added to every count a probability by rank is made of, so that wha
 
 
 @dataclass(frozen=True)
-class Told:
-    """How a model does on sessions it has not seen.
+class HeldOut:
+    """Likelihood of a model on held-out sessions.
 
     Parameters
     ----------
     events : str
-        What it tells: steps, stops, moves.
+        What it predicts: steps, stops, moves.
     own : Likelihood
         Of these.
     last : Likelihood, optional
-        Of where the last click is.
+        Of the rank of the last click.
     """
 
     events: str
@@ -52,7 +67,7 @@ class Told:
 
 
 def likelihood(sessions: float, events: float, log: float, parameters: int) -> Likelihood:
-    """Everything that follows from a log-likelihood."""
+    """Perplexity, AIC and BIC of a log-likelihood."""
     many = max(events, 1.0)
     return Likelihood(
         sessions=round(sessions),
@@ -78,9 +93,9 @@ def folds(counts: Counts) -> list[tuple[Counts, Counts]]:
 
 
 def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
-    """Visits and last ranks on a list of n that a model implies; None if it looks at grades, or never stops.
+    """Expected visits and distribution of the last rank on a list of n; None if a model needs grades, or never stops.
 
-    Everyone who would go on beyond rank n stops there, since a page ends.
+    Users who would continue beyond rank n stop there, since a page ends.
     """
     if model.kind == "walk":
         p, q = model.estimates["p"], model.estimates["q"]
@@ -91,42 +106,45 @@ def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
         walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=distribution)
         on_list = walk.over(n)
         return np.asarray(on_list.visits), np.asarray(on_list.last)
-    probability = _going_on(model, n)
+    probability = _continuation(model, n)
     if probability is None:
         return None
     visits = np.concatenate((np.ones(1), np.cumprod(probability)))
     return visits, visits * (1.0 - np.append(probability, 0.0))
 
 
-def _going_on(model: FittedModel, n: int) -> Array | None:
-    """C at all ranks but the last; None if it is no reader's."""
+def _continuation(model: FittedModel, n: int) -> Array | None:
+    """C at all ranks but the last; None if it is no forward user's."""
     if model.kind == "rbp":
         return np.full(n - 1, float(model.estimates["p"].value))
     if model.kind == "insq":
-        return insq_probabilities(model.estimates["T"].value, np.arange(1.0, n))
+        return insq_continuation(model.estimates["T"].value, np.arange(1.0, n))
     return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
 
 
 def spelled(e: Estimate, first: int, last: int) -> str:
-    """Which ranks or grades: ``rank 3``, ``ranks 5-7``."""
+    """Names of ranks or grades: ``rank 3``, ``ranks 5-7``."""
     names = [str(i) if e.grades is None else f"{e.grades[i - 1]:g}" for i in (first, last)]
     what = "rank" if e.grades is None else "grade"
     return f"{what} {names[0]}" if first == last else f"{what}s {names[0]}-{names[1]}"
 
 
-def not_told(model: FittedModel, smallest: int) -> list[str]:
-    """Where few sessions are behind the numbers of a model by rank or by grade, and what was done about it."""
+def suppression_notes(model: FittedModel, smallest: int) -> list[str]:
+    """Notes on what was suppressed in a model by rank or by grade, and what was done about it."""
     pools, gone = [], []
     for name, e in model.estimates.items():
         if e.form in ("rank", "grade") and name not in ("s", "start"):
             pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
             gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
-    found = ((pools, "estimated together"), (gone, "not estimated, filled in from the last told before (or the first)"))
+    found = (
+        (pools, "estimated together"),
+        (gone, "not estimated, filled in from the estimate before (or the first)"),
+    )
     return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 
 def fit_table(models: Sequence[FittedModel]) -> Table:
-    """The parameters of models, with their intervals and how many observations are behind them."""
+    """A table of the parameters of models, with confidence intervals and numbers of observations."""
     rows: list[list[Any]] = []
     for model in models:
         for name, e in model.estimates.items():
@@ -147,8 +165,8 @@ def fit_table(models: Sequence[FittedModel]) -> Table:
 
 def likelihoods(
     counts: Counts, fitters: dict[str, Callable[[Counts], FittedModel]], observation: str, how: str
-) -> dict[str, Told]:
-    """How each model does on sessions it has not seen.
+) -> dict[str, HeldOut]:
+    """The likelihood of each model on held-out sessions.
 
     Parameters
     ----------
@@ -184,33 +202,30 @@ def likelihoods(
         k = int(of["parameters"])
         what = next(word for word in ("steps", "stops", "moves") if word in of)
         common = None if math.isnan(of["last"]) else likelihood(pages, of["seen"], of["last"], k)
-        out[name] = Told(what, likelihood(pages, of["events"], of["log"], k), common)
+        out[name] = HeldOut(what, likelihood(pages, of["events"], of["log"], k), common)
     return out
 
 
 def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how: str) -> tuple[float, float, str, int]:
-    """Events, log-likelihood, what they are, and how many parameters tell them."""
+    """Number of events, log-likelihood, what the events are, and number of parameters."""
     n = test.depth
     if model.kind == "walk":
         if model.name == "walk-grade":
             probabilities = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
             steps = test.steps[0]
-            distributions = at_edges(probabilities, model.first)
+            distributions = edge_probabilities(probabilities, model.first)
             return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", 2 * len(probabilities)
-        steps = steps_of(test.moves, how)[0]
+        steps = count_steps(test.moves, how)[0]
         if model.name == "walk-rank":
-            seen = steps_of(train.moves, how)[0] + HALF
+            seen = count_steps(train.moves, how)[0] + HALF
             seen[0, 1] = seen[-1, 0] = 0.0
             seen[:-1] = _alike(model.estimates["p"]) @ seen[:-1]
-            seen[0] = (
-                seen[0, 0],
-                0.0,
-                seen[0, 1] + seen[0, 2],
-            )  # what others of her pool do: at rank 1 she stops instead
+            # what is pooled with rank 1 may go back: at rank 1 that is a stop
+            seen[0] = (seen[0, 0], 0.0, seen[0, 1] + seen[0, 2])
             distributions, k = seen / seen.sum(axis=-1, keepdims=True), 2 * len(model.estimates["p"].places())
         else:
             one = np.array([float(model.estimates[key].value) for key in "pqs"])
-            distributions = at_edges(one, model.first)[[0, *[1] * (n - 2), 2]]
+            distributions = edge_probabilities(one, model.first)[[0, *[1] * (n - 2), 2]]
             k = 2
         return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", k
     if model.kind == "markov":
@@ -219,47 +234,47 @@ def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how:
         moves = np.where(distribution > 0, moves, 0.0)
         return float(moves.sum()), log_likelihood(moves, distribution), "moves", n * (n - 1)
     if model.kind == "inst":
-        came = test.hopes[observation][0]
-        rank, gain = test.hope_cells[observation].T
-        probability = _possible(insq_probabilities(model.estimates["T"].value, rank, gain))
-        return float(came[:, 0].sum()), float(stopping_likelihood(came, probability)), "stops", 1
-    came = reached(test, observation)[0]
+        came = test.goal_counts[observation][0]
+        rank, gain = test.goal_cells[observation].T
+        probability = _possible(insq_continuation(model.estimates["T"].value, rank, gain))
+        return float(came[:, 0].sum()), float(stopping_log_likelihood(came, probability)), "stops", 1
+    came = stopping_counts(test, observation)[0]
     k = 1
     if model.kind == "continuation":
         e = model.estimates["C"]
         alike, gone = _alike(e), np.isnan(e.value)
-        each = np.log(going_on(reached(train, observation)[0] + np.array([2 * HALF, HALF])))
+        each = np.log(continuation_probabilities(stopping_counts(train, observation)[0] + np.array([2 * HALF, HALF])))
         probability = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
         k = sum(not gone[a - 1] for a, _ in e.places())
     else:
-        found = _going_on(model, n)
+        found = _continuation(model, n)
         assert found is not None
         probability = found
-    return float(came[:, 0].sum()), float(stopping_likelihood(came, _possible(probability))), "stops", k
+    return float(came[:, 0].sum()), float(stopping_log_likelihood(came, _possible(probability))), "stops", k
 
 
 def _alike(e: Estimate) -> Array:
     """Sums over ranks that were estimated together."""
-    return together(np.arange(e.value.size) if e.pooled is None else e.pooled)
+    return pooling_matrix(np.arange(e.value.size) if e.pooled is None else e.pooled)
 
 
 def _possible(probability: Array) -> Array:
-    """Probabilities that are neither none nor all: what a model has not seen is unlikely, and no more."""
+    """Probabilities kept away from 0 and 1: what a model has not seen is unlikely, and no more."""
     return np.asarray(np.clip(probability, _UNLIKELY, 1.0 - _UNLIKELY))
 
 
-def choice_table(told: dict[str, Told]) -> Table:
-    """All models side by side, the best teller of the last click first."""
+def comparison_table(models: dict[str, HeldOut]) -> Table:
+    """A table of models side by side, the best predictor of the last click first."""
 
     def order(name: str) -> float:
-        last = told[name].last
+        last = models[name].last
         return math.inf if last is None else last.perplexity
 
     rows: list[list[Any]] = []
-    for name in sorted(told, key=order):
-        own, last = told[name].own, told[name].last
+    for name in sorted(models, key=order):
+        own, last = models[name].own, models[name].last
         common = [last.log_likelihood, last.perplexity, last.aic, last.bic] if last else [None] * 4
-        alone = [told[name].events, own.events, own.log_likelihood, own.perplexity]
+        alone = [models[name].events, own.events, own.log_likelihood, own.perplexity]
         rows.append([name, own.parameters, *common, *alone])
     columns = [
         "model",
@@ -268,7 +283,7 @@ def choice_table(told: dict[str, Told]) -> Table:
         "perplexity",
         "AIC",
         "BIC",
-        "tells",
+        "predicts",
         "events",
         "log-lik",
         "per event",

@@ -1,6 +1,6 @@
-"""Files of logs, as something the engine can read: lines, delimited text, Parquet or JSON; plain or compressed.
+"""Files of logs as sources for the engine: lines, delimited text, Parquet or JSON; plain or compressed.
 
-The engine is given every file under a name of its own and unpacked, so that it reads just that. Every source tells
+The engine is given every file under a name of its own and unpacked, so that it reads just that. Every source knows
 where its n-th record is, so that a broken one can be found.
 """
 
@@ -53,12 +53,12 @@ class Source:
 
     @property
     def sql(self) -> str:
-        """What stands after ``from``."""
+        """The SQL that stands after ``from``."""
         return self.reader(f"[{', '.join(self.files)}]")
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes of all files."""
         return sum(map(os.path.getsize, self.paths))
 
     def place(self, engine: Engine, record: int) -> str:
@@ -115,7 +115,7 @@ def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 def _given(engine: Engine, paths: Sequence[str]) -> tuple[str, ...]:
     """The files, as the engine knows them: plain."""
-    return tuple(engine.give(path, packed=not plain_size(path)) for path in paths)
+    return tuple(engine.add_file(path, packed=not plain_size(path)) for path in paths)
 
 
 def lines_of(engine: Engine, paths: Sequence[str]) -> Source:
@@ -133,7 +133,7 @@ def lines_of(engine: Engine, paths: Sequence[str]) -> Source:
 
 
 def table_of(engine: Engine, paths: Sequence[str]) -> Source:
-    """Files as tables: delimited text with a head, Parquet or JSON, told by their names."""
+    """Files as tables: delimited text with a head, Parquet or JSON, recognised by their names."""
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
         raise ReadError(f"{paths[0]} and others: {' and '.join(sorted(kinds))} files, expected all of one kind")
@@ -172,7 +172,7 @@ def table_of(engine: Engine, paths: Sequence[str]) -> Source:
 
 
 def _check_names(place: str, columns: Sequence[str]) -> None:
-    """Refuse columns that cannot be told apart; the engine takes capitals for small letters."""
+    """Refuse columns of the same name; the engine does not distinguish capitals from small letters."""
     if len(columns) > _MOST_COLUMNS:
         raise ReadError(f"{place}: found {len(columns):,} columns, expected at most {_MOST_COLUMNS:,}")
     seen: dict[str, str] = {}

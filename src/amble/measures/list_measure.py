@@ -161,7 +161,7 @@ class Measure:
         if self.is_population:
             return False
         d = self.declaration
-        arguments = {key: self.values[key] for key in self._own()}
+        arguments = {key: self.values[key] for key in self.own_keys()}
         walk = self.walk_user(arguments)
         if walk is not None:
             return not walk.looks and walk.utility.separable
@@ -213,7 +213,9 @@ class Measure:
         one, none = np.ones(1), np.zeros(1)
         points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
         d = self.declaration
-        return d.function(**{name: points[name] for name in d.seen}, **{key: self.values[key] for key in self._own()})
+        return d.function(
+            **{name: points[name] for name in d.seen}, **{key: self.values[key] for key in self.own_keys()}
+        )
 
     @property
     def ends(self) -> bool:
@@ -233,7 +235,7 @@ class Measure:
         d = self.declaration
         gains = self.gains_of(lists)
         costs = gains.lists.costs
-        arguments = {key: self.values[key] for key in self._own()}
+        arguments = {key: self.values[key] for key in self.own_keys()}
         walk = self.walk_user(arguments)
         if walk is not None:
             return walking.score_walk(walk, str(d.question), gains)
@@ -259,14 +261,14 @@ class Measure:
         d = self.declaration
         if d.seen or d.question is None:
             return None
-        user = d.function(**({key: self.values[key] for key in self._own()} if arguments is None else arguments))
+        user = d.function(**({key: self.values[key] for key in self.own_keys()} if arguments is None else arguments))
         if not isinstance(user, Walk):
             return None
         if d.norm is not None or d.question == "satisfied":
             raise MeasureError(f"{self.name}: a walk has no norm, and the question order1, order2 or total")
         return user
 
-    def _own(self) -> Iterable[str]:
+    def own_keys(self) -> Iterable[str]:
         """The parameters that the function itself takes."""
         code = self.declaration.function.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -402,7 +404,7 @@ class Measure:
             raise MeasureError(f"{self} is a population, not one user; expected one user, or use its distribution")
         if d.question == "markov":
             raise MeasureError(f"{self.name}'s user stops at no rank, so there is no probability of going on")
-        arguments = {key: self.values[key] for key in self._own()}
+        arguments = {key: self.values[key] for key in self.own_keys()}
         if d.seen:
             function, names = self._function(arguments)
             return dense.behaviour_on(function, names, gains, i)
@@ -492,6 +494,6 @@ class Measure:
         gain, starts = gains.ideal
         topic = int(gains.lists.topic[i])
         gain = gain[starts[topic] : starts[topic + 1]][: self.cut]
-        arguments = {key: self.values[key] for key in self._own()}
+        arguments = {key: self.values[key] for key in self.own_keys()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
         return float(visits @ gain)

@@ -144,7 +144,7 @@ class SessionMeasure(Measure):
                 return np.asarray(sum(w * one.scores_of_sessions(sessions) for w, one in self._members()))
             d = self.declaration
             seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
-            out = np.asarray(d.function(seen, **{key: self.values[key] for key in self._own()}), np.float64)
+            out = np.asarray(d.function(seen, **{key: self.values[key] for key in self.own_keys()}), np.float64)
         if out.shape != (sessions.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {sessions.n}")
         return out

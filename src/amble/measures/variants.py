@@ -27,7 +27,7 @@ def _story(measure: Measure) -> str:
     d = measure.declaration
     if d.question != "markov" or d.seen or measure.is_population:
         return d.story
-    user = d.function(**{key: measure.values[key] for key in measure._own()})
+    user = d.function(**{key: measure.values[key] for key in measure.own_keys()})
     return user.story if isinstance(user, MarkovUser) else d.story
 
 

@@ -32,7 +32,9 @@ _BELOW_BLANK = re.compile(rb"[\x00-\x1f]")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
+    """The columns of a line, and which of them is the number."""
+
     columns: str
     least: int
     most: int
@@ -41,8 +43,8 @@ class _Layout(NamedTuple):
     more: bool  # text may follow the last column; then the rank must be a number
 
 
-_QRELS_LINE = _Layout("topic iter doc grade", 4, 4, 3, "grade", False)
-_RUN_LINE = _Layout("topic Q0 doc rank score tag", 5, 6, 4, "score", True)
+QRELS_LINE = Layout("topic iter doc grade", 4, 4, 3, "grade", False)
+RUN_LINE = Layout("topic Q0 doc rank score tag", 5, 6, 4, "score", True)
 
 
 class Judgments:
@@ -84,11 +86,13 @@ class _Entry(NamedTuple):
     tag: bytes
 
 
-def _text(name: bytes) -> str:
+def decode(name: bytes) -> str:
+    """A name as text."""
     return name.decode("utf-8", "surrogateescape")
 
 
-def _quote(name: bytes) -> str:
+def quote(name: bytes) -> str:
+    """A name in quotes for a message, cut where it is long."""
     shown = _BELOW_BLANK.sub(lambda byte: b"\\x%02x" % byte[0][0], name[:_SHOWN]).decode("utf-8", "backslashreplace")
     return f"'{shown}...'" if len(name) > _SHOWN else f"'{shown}'"
 
@@ -123,12 +127,13 @@ def _lines_of(source: Any, longest: int) -> Iterator[bytes]:
     yield b"".join(rest)
 
 
-def _number(column: bytes, what: str) -> float:
+def parse_number(column: bytes, what: str) -> float:
+    """The number in a column; ValueError says what is wrong with it."""
     if not _NUMBER.fullmatch(column):
-        raise ValueError(f"{what} {_quote(column)} is not a decimal number")
+        raise ValueError(f"{what} {quote(column)} is not a decimal number")
     value = float(column)
     if math.isinf(value):
-        raise ValueError(f"{what} {_quote(column)} is too large for a double")
+        raise ValueError(f"{what} {quote(column)} is too large for a double")
     return value
 
 
@@ -136,8 +141,8 @@ def _is_number(column: bytes) -> bool:
     return bool(_NUMBER.fullmatch(column)) and not math.isinf(float(column))
 
 
-def _lines(
-    lines: Iterable[bytes], layout: _Layout, name: str, *, rank_matters: bool = False, longest: int = LONGEST
+def parse_lines(
+    lines: Iterable[bytes], layout: Layout, name: str, *, rank_matters: bool = False, longest: int = LONGEST
 ) -> Iterator[tuple[int, list[bytes], float, float]]:
     """Yield the line number, columns, rank (where it matters) and number of each line that says something."""
     for line, text in enumerate(lines, 1):
@@ -162,8 +167,8 @@ def _lines(
             found = "carriage return inside the line, expected lines that end in LF or CRLF"
             raise ReadError(f"{name}:{line}: {found}")
         try:
-            rank = _number(columns[3], "rank") if rank_matters else 0.0
-            number = _number(columns[layout.number], layout.number_is)
+            rank = parse_number(columns[3], "rank") if rank_matters else 0.0
+            number = parse_number(columns[layout.number], layout.number_is)
         except ValueError as error:
             raise ReadError(f"{name}:{line}: {error}") from None
         yield line, columns, rank, number
@@ -222,16 +227,16 @@ def judge(origin: Any, name: str, longest: int = LONGEST) -> Judgments:
                 if isinstance(origin, dict):
                     raise ReadError(f"{where}judged twice")
                 raise ReadError(
-                    f"{where}document {_quote(doc)} is judged twice for topic {_quote(topic)} "
+                    f"{where}document {quote(doc)} is judged twice for topic {quote(topic)} "
                     f"(first in row {first[topic, doc]})"
                 )
             first[topic, doc] = entry
     else:
-        for line, columns, _, grade in _lines(_lines_of(origin, longest), _QRELS_LINE, name, longest=longest):
+        for line, columns, _, grade in parse_lines(_lines_of(origin, longest), QRELS_LINE, name, longest=longest):
             topic, _, doc, *_ = columns
             if not judgments.add(topic, doc, grade):
                 raise ReadError(
-                    f"{name}:{line}: document {_quote(doc)} is judged twice for topic {_quote(topic)} "
+                    f"{name}:{line}: document {quote(doc)} is judged twice for topic {quote(topic)} "
                     f"(first on line {first[topic, doc]})"
                 )
             first[topic, doc] = line
@@ -245,12 +250,12 @@ def describe(judgments: Judgments) -> tuple[list[str], bytes, bytes]:
     for topic in judgments.rows:
         grades.extend(judgments.grades.get(topic, ()))
         offsets.append(len(grades))
-    return [_text(topic) for topic in judgments.rows], offsets.tobytes(), grades.tobytes()
+    return [decode(topic) for topic in judgments.rows], offsets.tobytes(), grades.tobytes()
 
 
 def documents(judgments: Judgments) -> list[str]:
     """Documents by row."""
-    return [_text(doc) for docs in judgments.rows.values() for doc in docs]
+    return [decode(doc) for docs in judgments.rows.values() for doc in docs]
 
 
 def _best(records: list[_Record], ties: int) -> list[_Record]:
@@ -296,7 +301,7 @@ def _groups(records: list[_Record]) -> Iterator[tuple[int, int]]:
 
 def _file_entries(origin: Any, ties: int, name: str, longest: int) -> Iterator[_Entry]:
     raw = _lines_of(origin, longest)
-    lines = _lines(raw, _RUN_LINE, name, rank_matters=ties == TIES_RANK, longest=longest)
+    lines = parse_lines(raw, RUN_LINE, name, rank_matters=ties == TIES_RANK, longest=longest)
     for line, columns, given, score in lines:
         tag = columns[5] if len(columns) > 5 else b""
         yield _Entry(line, columns[0], _Record(columns[2], score, given), tag)
@@ -322,11 +327,11 @@ def _records(origin: Any, ties: int, keep_best: int, name: str, longest: int) ->
         first = seen.setdefault((topic, record.doc), place)
         if first != place and not keep_best:
             raise ReadError(
-                f"{at}{place}: document {_quote(record.doc)} appears twice "
-                f"for topic {_quote(topic)} (first {word} {first})"
+                f"{at}{place}: document {quote(record.doc)} appears twice "
+                f"for topic {quote(topic)} (first {word} {first})"
             )
         topics.setdefault(topic, []).append(record)
-    return topics, _text(tag)
+    return topics, decode(tag)
 
 
 def rank_stream(
@@ -352,17 +357,17 @@ def rank(
         offsets, scores = array("q", [0]), array("d")
         docs: list[str] = []
         for records in ordered.values():
-            docs.extend(_text(record.doc) for record in records)
+            docs.extend(decode(record.doc) for record in records)
             scores.extend(record.score for record in records)
             offsets.append(len(docs))
         dropped = sum(map(len, topics.values())) - len(docs)
-        names = [_text(topic) for topic in topics]
+        names = [decode(topic) for topic in topics]
         return names, offsets.tobytes(), docs, scores.tobytes(), tag, dropped
     lists, hits, extra = array("q"), array("i"), []
     for topic, records in ordered.items():
         rows = judgments.rows.get(topic)
         if rows is None:
-            extra.append(_text(topic))
+            extra.append(decode(topic))
             continue
         base, tied = judgments.base[topic], 0
         for start, end in _groups(records):

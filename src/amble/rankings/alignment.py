@@ -235,7 +235,7 @@ def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
     broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
     if qrels.path is None and 2 * broken > len(qrels):
         for run in runs:
-            if run.seems_judged():
+            if run.looks_like_judgments():
                 raise AlignError(
                     f"{qrels.name}: most grades are not whole numbers, and the scores of {run.label} are few whole "
                     "numbers, with ties; expected the judgments first, then the runs"

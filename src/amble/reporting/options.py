@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amble.errors import ReadError
-from amble.io.toml import read_toml
+from amble.io.toml import read_toml, toml_lines, toml_string
 
 __all__ = ["KEYS", "read_config", "write_config"]
 
@@ -111,13 +111,8 @@ def write_config(options: Mapping[str, Any]) -> str:
         if value is None or value is False or value == []:
             continue
         if isinstance(value, list):
-            lines += [f"{key} = ["] + [f"  {_quoted(x)}," for x in value] + ["]"]
+            lines.append(f"{key} = {toml_lines(toml_string(x, printable=True) for x in value)}")
         else:
-            lines.append(f"{key} = {_quoted(value) if isinstance(value, str) else repr(value).lower()}")
+            shown = toml_string(value, printable=True) if isinstance(value, str) else repr(value).lower()
+            lines.append(f"{key} = {shown}")
     return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML."""
-    out = text.encode("utf-8", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in out) + '"'

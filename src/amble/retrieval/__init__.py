@@ -1,1 +1,1 @@
-"""Retrieval: from a collection and topics to runs."""
+"""Retrieval: index a collection, search it for topics, and explain scores."""

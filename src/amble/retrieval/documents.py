@@ -1,4 +1,4 @@
-"""Collections: documents, one after another."""
+"""Collections: documents read from files, memory or ir_datasets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from amble.errors import ReadError
-from amble.io.text import files_below
-from amble.io.written import unfit
-from amble.retrieval.irds import PREFIX, named_records
-from amble.retrieval.records import Kind, Record, records
+from amble.errors import AmbleError, ReadError
+from amble.io.files import files_below
+from amble.io.trec import column_fault
+from amble.retrieval.records import Field, Kind, Record, read_records
 
-__all__ = ["Document", "read_documents"]
+__all__ = ["IRDS", "Document", "irds_records", "read_documents"]
+
+IRDS = "irds:"  # before the name of a collection of ir_datasets
 
 _KIND = Kind("document", ("doc", "document"), ("docno", "docid", "doc_id", "_id", "id"), labelled=False)
 
@@ -31,7 +32,7 @@ def read_documents(
     encoding: str | None = None,
     max_document: int | None = None,
 ) -> Iterator[Document]:
-    """Read a collection, document by document.
+    """The documents of a collection, one by one.
 
     Parameters
     ----------
@@ -76,10 +77,10 @@ def _names(fields: Sequence[str]) -> frozenset[str]:
 def _of_path(
     path: str, chosen: frozenset[str] | None, encoding: str | None, max_document: int | None
 ) -> Iterator[Document]:
-    if path.startswith(PREFIX):
-        found: Iterable[Record] = named_records(path, "docs")
+    if path.startswith(IRDS):
+        found: Iterable[Record] = irds_records(path, "docs")
     else:
-        found = (record for file in files_below(path) for record in records(file, _KIND, encoding, max_document))
+        found = (record for file in files_below(path) for record in read_records(file, _KIND, encoding, max_document))
     seen: dict[str, None] = {}
     met = False
     for where, name, fields in found:
@@ -111,7 +112,7 @@ def _in_memory(source: Any) -> Iterator[Document]:
         where = f"collection: entry {place}"
         if not isinstance(name, str) or not isinstance(text, str):
             raise ReadError(f"{where}: found {pair!r:.60}, expected two strings")
-        if wrong := unfit(name):
+        if wrong := column_fault(name):
             raise ReadError(f"{where}: id {name!r:.60} {wrong}, which runs cannot hold")
         if not _is_text(name + text):
             raise ReadError(f"{where}: half of a character (a lone surrogate) in {name!r:.60}, expected text")
@@ -124,3 +125,39 @@ def _is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# ---- ir_datasets
+
+
+def irds_records(name: str, part: str) -> Iterator[Record]:
+    """The documents or queries of a collection of ir_datasets, which downloads them if it must.
+
+    Parameters
+    ----------
+    name : str
+        As ``irds:vaswani``.
+    part : {"docs", "queries"}
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        raise ReadError(f"{name}: ir_datasets needs the extra: pip install 'amble[data]'") from None
+    try:
+        dataset = ir_datasets.load(name.removeprefix(IRDS))
+        if not getattr(dataset, f"has_{part}")():
+            raise ReadError(f"{name}: has no {part}, expected a collection that has them")
+        for place, item in enumerate(getattr(dataset, f"{part}_iter")(), 1):
+            yield _record(item, f"{name}:{place}", "doc_id" if part == "docs" else "query_id")
+    except AmbleError:
+        raise
+    except KeyError:
+        raise ReadError(f"{name}: ir_datasets knows no such collection") from None
+    except Exception as error:  # any failure of a download
+        why = next(iter(str(error).splitlines()), "")
+        raise ReadError(f"{name}: ir_datasets could not read it: {type(error).__name__}: {why:.200}") from None
+
+
+def _record(item: Any, where: str, key: str) -> Record:
+    fields = [Field(name.lower(), text) for name, text in zip(item._fields, item, strict=True) if isinstance(text, str)]
+    return Record(where, str(getattr(item, key)), [field for field in fields if field.name != key])

@@ -1,4 +1,4 @@
-"""Why a document has its score: the terms behind it, and what each of them brings."""
+"""Explanation of a document's score: its terms, their weights, and what each contributes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from amble.retrieval.inverted_index import Index, open_index
 from amble.retrieval.scorers import Postings, Scorer, parse_scorer
-from amble.retrieval.search import ask, score
+from amble.retrieval.search import make_query, score_documents
 from amble.table import Table
 
 __all__ = ["explain"]
@@ -18,7 +18,7 @@ __all__ = ["explain"]
 def explain(
     index: Index | str | os.PathLike[str], doc: str, text: str, scorer: str | Scorer = "bm25", *, digits: int = 4
 ) -> Table:
-    """Show the terms behind the score of a document for a query.
+    """A table of the terms behind the score of a document for a query.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def explain(
     Table
         A row for each term of the query: how often it stands there (``in query``) and in the document (``tf``), how
         many documents have it (``df``), how often it stands in all of them (``cf``), its ``idf`` where the scorer knows
-        one, its weight in the query and in the document, and the product of both, which is added up. Its facts hold
-        ``score``, ``sum``, ``rank`` and ``found``; its caption tells them.
+        one, its weight in the query and in the document, and their product, the term's contribution. Its facts hold
+        ``score``, ``sum``, ``rank`` and ``found``; its caption shows them.
 
     Examples
     --------
@@ -54,18 +54,18 @@ def explain(
     scorer = parse_scorer(scorer)
     opened = index if isinstance(index, Index) else open_index(index)
     column = opened.doc_number(doc)
-    query = ask(opened, text)
+    query = make_query(opened, text)
     counts = np.asarray(opened.matrix[query.terms][:, [column]].todense(), float).ravel()
     there = np.flatnonzero(counts)
     entries = Postings(query.terms[there], np.full(len(there), column), counts[there])
-    in_document = dict(zip(there.tolist(), scorer.documents(opened, entries).tolist(), strict=True))
-    in_query = scorer.query(opened, query).tolist()
-    rarity = scorer.rarity(opened, query.terms)
-    asked: dict[str, int] = {}
+    in_document = dict(zip(there.tolist(), scorer.document_weights(opened, entries).tolist(), strict=True))
+    in_query = scorer.query_weights(opened, query).tolist()
+    idf = scorer.idf(opened, query.terms)
+    in_text: dict[str, int] = {}
     for term in opened.analyser.terms(text):
-        asked[term] = asked.get(term, 0) + 1
-    rows: list[tuple[Any, ...]] = [(term, n, 0, 0, 0, None, None, None, 0.0) for term, n in asked.items()]
-    place = {term: i for i, term in enumerate(asked)}
+        in_text[term] = in_text.get(term, 0) + 1
+    rows: list[tuple[Any, ...]] = [(term, n, 0, 0, 0, None, None, None, 0.0) for term, n in in_text.items()]
+    place = {term: i for i, term in enumerate(in_text)}
     total = 0.0
     for i, number in enumerate(query.terms.tolist()):
         term = opened.terms[number]
@@ -73,11 +73,11 @@ def explain(
         total += product
         rows[place[term]] = (
             term,
-            asked[term],
+            in_text[term],
             int(counts[i]),
             int(opened.document_frequency[number]),
             int(opened.collection_frequency[number]),
-            None if rarity is None else float(rarity[i]),
+            None if idf is None else float(idf[i]),
             in_query[i],
             in_document.get(i),
             product,
@@ -87,7 +87,7 @@ def explain(
 
 def _standing(index: Index, scorer: Scorer, query: Any, column: int) -> tuple[float | None, int | None, int]:
     """The document's score and rank among those that are found, and how many those are."""
-    docs, scores = score(index, query, scorer)
+    docs, scores = score_documents(index, query, scorer)
     mine = np.flatnonzero(docs == column)
     if not len(mine):
         return None, None, len(docs)
@@ -106,13 +106,13 @@ def _table(
     own, rank, found = standing
     scorer, doc = names
     if own is None:
-        told = f"{scorer} of document {doc}: not among the {found:,} found"
+        caption = f"{scorer} of document {doc}: not among the {found:,} found"
     else:
-        told = f"{scorer} of document {doc}: {own:.{digits}f}, rank {rank:,} of {found:,} found"
+        caption = f"{scorer} of document {doc}: {own:.{digits}f}, rank {rank:,} of {found:,} found"
     return Table(
         ["term", "in query", "tf", "df", "cf", "idf", "query", "document", "product"],
         sorted(rows),
         digits=digits,
-        caption=f"{told}; the products add up to {total:.{digits}f}",
+        caption=f"{caption}; the products add up to {total:.{digits}f}",
         facts={"scorer": scorer, "doc": doc, "score": own, "sum": total, "rank": rank, "found": found},
     )

@@ -1,4 +1,4 @@
-"""The index: which term stands in which document, how often. It is built, saved, and opened again.
+"""The inverted index: term frequencies by document; built, saved and opened.
 
 Documents are kept in the order in which equal scores are ranked (by their ids, the last first, as trec_eval has it),
 and terms in that of the alphabet. So the same documents make the same index, in whatever order they were read.
@@ -39,7 +39,7 @@ class Index:
     terms : list of str
         In the order of the alphabet.
     matrix : scipy.sparse.csr_matrix
-        How often each term (row) stands in each document (column).
+        Frequency of each term (row) in each document (column).
     analyser : Analyser
         How the text of documents became terms, and that of topics will.
 
@@ -58,28 +58,28 @@ class Index:
 
     @functools.cached_property
     def lengths(self) -> Floats:
-        """How many tokens each document has."""
+        """Number of tokens of each document."""
         return _tally(self.matrix.indices, len(self.docs), self.matrix.data)
 
     @functools.cached_property
     def sizes(self) -> Floats:
-        """How many different terms each document has."""
+        """Number of distinct terms of each document."""
         return _tally(self.matrix.indices, len(self.docs))
 
     @functools.cached_property
     def document_frequency(self) -> Floats:
-        """How many documents each term stands in."""
+        """Document frequency of each term."""
         return np.asarray(np.diff(self.matrix.indptr), np.float64)
 
     @functools.cached_property
     def collection_frequency(self) -> Floats:
-        """How often each term stands in all documents."""
+        """Collection frequency of each term."""
         rows = np.repeat(np.arange(len(self.terms)), np.diff(self.matrix.indptr))
         return _tally(rows, len(self.terms), self.matrix.data)
 
     @functools.cached_property
     def tokens(self) -> int:
-        """How many tokens all documents have."""
+        """Number of tokens of all documents."""
         return int(self.matrix.data.sum(dtype=np.int64))
 
     @functools.cached_property
@@ -93,12 +93,12 @@ class Index:
         return {doc: i for i, doc in enumerate(self.docs)}
 
     def count(self, term: str, doc: str) -> int:
-        """How often a term (as it is in the index, stemmed) stands in a document."""
+        """Frequency of a term (as it is in the index, stemmed) in a document."""
         row, column = self.term_numbers.get(term), self.doc_number(doc)
         return 0 if row is None else int(self.matrix[row, column])
 
     def doc_number(self, doc: str) -> int:
-        """The column of a document, or a clear word."""
+        """The column of a document; AmbleError if it has none."""
         found = self.doc_numbers.get(doc)
         if found is None:
             raise AmbleError(f"document {doc!r} is not in the index of {len(self.docs):,} documents")
@@ -106,7 +106,7 @@ class Index:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it into one file, which appears whole or not at all."""
-        if os.path.exists(path) and not os.path.isfile(path):  # it is written here and there, as a device cannot be
+        if os.path.exists(path) and not os.path.isfile(path):  # a device cannot be written in several places
             raise AmbleError(f"{os.fspath(path)}: not a file, expected one to write an index to")
         about = {"amble index": _FORMAT, "analyser": self.analyser.settings()}
         with whole_file(os.fspath(path)) as file:
@@ -122,8 +122,8 @@ class Index:
 
     def __repr__(self) -> str:
         counted = ((len(self.docs), "document"), (len(self.terms), "term"), (self.tokens, "token"))
-        told = ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in counted)
-        return f"Index({told}; language {self.analyser.language})"
+        sizes = ", ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in counted)
+        return f"Index({sizes}; language {self.analyser.language})"
 
 
 def index(
@@ -136,7 +136,7 @@ def index(
     max_document: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Index:
-    """Index a collection.
+    """The index of a collection.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def index(
     max_document : int, optional
         The longest document of a file, in bytes; 64,000,000 if not given.
     progress : callable, optional
-        Told how many documents were read, now and then.
+        Called now and then with the number of documents read.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def _block(tokens: Any, lengths: Any) -> Any:
 
 
 def open_index(path: str | os.PathLike[str]) -> Index:
-    """Open an index that was saved.
+    """The index in a file that `Index.save` wrote.
 
     Parameters
     ----------

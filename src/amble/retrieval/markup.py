@@ -1,4 +1,4 @@
-"""SGML and XML as collections have it: entries such as ``<DOC>`` or ``<top>``, with tags in them that may lack an end.
+"""SGML and XML of collections: entries such as ``<DOC>`` or ``<top>``, with tags that may lack an end.
 
 Nothing but the tags of entries has to be in order; inside, a tag that is closed holds all up to its end, and one that
 is not, all up to the next tag, as in the topics of TREC.
@@ -50,14 +50,14 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def too_long(where: str, what: str, most: int) -> ReadError:
-    """Say that a document or a topic goes on for too long."""
+    """The error for a document or a topic that is too long."""
     return ReadError(f"{where}: the {what} is longer than {most} bytes, the most that max_document allows")
 
 
 def entries(
     lines: Iterable[tuple[int, str]], names: tuple[str, ...], path: str, most: int = LONGEST_DOCUMENT
 ) -> Iterator[Entry]:
-    """Cut a file into entries of some names; whatever stands outside of them is passed over."""
+    """The entries of some names in a file; what stands outside of them is skipped."""
     edge = re.compile(rf"<(/?)({'|'.join(names)})((?:\s[^<>]*)?)>", re.IGNORECASE)
     name, start, number, size = "", 0, 0, 0
     attributes: dict[str, str] = {}
@@ -98,7 +98,7 @@ def _replaced(body: str, kind: tuple[str, re.Pattern[str]], by: Callable[[re.Mat
 
 
 def parts(body: str) -> list[Part]:
-    """Cut an entry into its outermost tags.
+    """The outermost tags of an entry.
 
     >>> [(part.tag, part.body) for part in parts("<num> Number: 401 <title> foreign <b>minorities</b>")]
     [('num', ' Number: 401 '), ('title', ' foreign '), ('b', 'minorities')]
@@ -135,7 +135,7 @@ def parts(body: str) -> list[Part]:
 
 
 def plain(body: str) -> str:
-    """Return text without tags, its entities resolved (unknown ones are blanks).
+    """Text without tags, its entities resolved (unknown ones are blanks).
 
     >>> plain("<p>profit &amp; loss</p> one&hyph;two")
     ' profit & loss  one two'

@@ -1,4 +1,4 @@
-"""Collections and topics in the layouts that are about, told apart by what they hold.
+"""Records of collections and topics, in the usual file layouts, recognised by their content.
 
 * tagged: ``<DOC>``, ``<top>``, ``<topic>`` with tags inside;
 * JSON lines: an object a line;
@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from amble.errors import ReadError
-from amble.io.files import LONGEST_DOCUMENT, longest
-from amble.io.text import numbered_lines
-from amble.io.written import unfit
+from amble.io.files import LONGEST_DOCUMENT, byte_limit, numbered_lines
+from amble.io.trec import column_fault
 from amble.retrieval.markup import entries, parts, plain, too_long
 
-__all__ = ["Field", "Kind", "Record", "records"]
+__all__ = ["Field", "Kind", "Record", "read_records"]
 
 _DOTTED = re.compile(r"\.([A-Za-z])(?:\s+(.*))?$")
 _DOTS = {"t": "title", "a": "author", "b": "bibliography", "w": "text", "k": "keywords", "n": "note", "c": "category"}
@@ -46,7 +45,7 @@ class Record(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is looked for: its word, the names of its entries, and those of ids; the first of them that is there is it.
+    """A kind of record: its name, the tags of its entries, and the names of ids, of which the first found is taken.
 
     Ids are no text. ``labelled`` ones may begin their fields with a label (``Number:``), and name languages in tags.
     """
@@ -57,9 +56,11 @@ class Kind(NamedTuple):
     labelled: bool
 
 
-def records(path: str, kind: Kind, encoding: str | None = None, max_document: int | None = None) -> Iterator[Record]:
-    """Read a file in whichever layout it is; a record, and a line, has at most ``max_document`` bytes."""
-    most = longest(max_document, "max_document", LONGEST_DOCUMENT)
+def read_records(
+    path: str, kind: Kind, encoding: str | None = None, max_document: int | None = None
+) -> Iterator[Record]:
+    """The records of a file, whatever its layout; a record, and a line, has at most ``max_document`` bytes."""
+    most = byte_limit(max_document, "max_document", LONGEST_DOCUMENT)
     lines = numbered_lines(path, encoding, most)
     number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not number:
@@ -84,7 +85,7 @@ def _id(text: str, where: str, kind: Kind) -> str:
     name = text.strip()
     if not name:
         raise ReadError(f"{where}: the id of a {kind.word} is empty")
-    if wrong := unfit(name):
+    if wrong := column_fault(name):
         raise ReadError(f"{where}: id {name[:_SHOWN]!r} of a {kind.word} {wrong}, which runs cannot hold")
     return name
 

@@ -1,4 +1,4 @@
-"""Six ways to score a document for a query.
+"""Scorers of documents for queries: Jaccard, log tf, tf-idf, cosine, BM25, language model.
 
 All but Jaccard are sums over the terms that query and document share: the weight of the term in the query times its
 weight in the document. So the scores of all documents for all queries are one sparse product. What is not such a sum
@@ -12,6 +12,16 @@ N documents, df of them with the term, tf times in this one, qtf times in the qu
 * ``cosine``: of two vectors weighted by SMART's letters, ``lnc.ltc``
 * ``bm25``: sum of qtf ln(1 + (N - df + 0.5) / (df + 0.5)) tf / (tf + k1 (1 - b + b length / mean length))
 * ``lm``: sum of qtf ln((tf + mu cf / tokens) / (length + mu)), over all terms of the query that are in the collection
+
+SMART's notation for weights has three letters for documents and three for queries, as ``lnc.ltc``:
+
+* How often a term stands there (tf): ``n`` the count, ``l`` 1 + log tf, ``a`` 0.5 + 0.5 tf / largest tf, ``b`` 1,
+  ``L`` (1 + log tf) / (1 + log of the mean tf).
+* How rare it is (N documents, df of them with it): ``n`` 1, ``t`` log(N / df), ``p`` max(0, log((N - df) / df)), and,
+  not of SMART, ``s`` 1 + log((1 + N) / (1 + df)), as scikit-learn smooths it.
+* Length: ``n`` nothing, ``c`` divided by the root of the sum of squares.
+
+Salton and Buckley (1988); Manning, Raghavan and Schütze (2008), section 6.4.3.
 """
 
 from __future__ import annotations
@@ -27,12 +37,13 @@ from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, Domain
 from amble.expressions.grammar import Value, parse_call, show_value
 from amble.retrieval.inverted_index import Index
-from amble.retrieval.smart import Letters, Tallies, parse_smart
 
-__all__ = ["SCORERS", "Postings", "Query", "Scorer", "parse_scorer"]
+__all__ = ["SCORERS", "Postings", "Query", "Scorer", "SmartLetters", "TfStatistics", "parse_scorer", "parse_smart"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+_TF, _DF, _NORM = "nlabL", "ntps", "nc"
 
 
 class Query(NamedTuple):
@@ -49,6 +60,67 @@ class Postings(NamedTuple):
     terms: Ints
     docs: Ints
     counts: Floats
+
+
+# ---- SMART's weights
+
+
+class TfStatistics(NamedTuple):
+    """The largest and the mean tf of each bag (a document or a query)."""
+
+    largest: Floats
+    mean: Floats
+
+
+class SmartLetters(NamedTuple):
+    """Three letters of SMART: for tf, df and normalisation."""
+
+    tf: str
+    df: str
+    norm: str
+
+    def tf_weight(self, tf: Floats, bag: Any, bags: TfStatistics, log: float) -> Floats:
+        """Weights of term frequencies in bags; ``log`` is the logarithm of the base."""
+        if self.tf == "n":
+            return tf.astype(float)
+        if self.tf == "b":
+            return np.ones(len(tf))
+        if self.tf == "a":
+            return np.asarray(0.5 + 0.5 * tf / bags.largest[bag])
+        weight: Floats = 1 + np.log(tf) / log
+        return weight / (1 + np.log(bags.mean[bag]) / log) if self.tf == "L" else weight
+
+    def idf(self, df: Floats, documents: int, log: float) -> Floats:
+        """Weights of document frequencies."""
+        if self.df == "n":
+            return np.ones(len(df))
+        if self.df == "t":
+            return np.log(documents / df) / log
+        if self.df == "s":
+            return 1 + np.log((1 + documents) / (1 + df)) / log
+        return np.log(np.maximum(documents - df, df) / df) / log
+
+    @property
+    def normalised(self) -> bool:
+        """Whether vectors are divided by their lengths."""
+        return self.norm == "c"
+
+
+def parse_smart(text: Any) -> tuple[SmartLetters, SmartLetters]:
+    """The letters for documents and for queries; ValueError unless they are six with a dot between.
+
+    >>> parse_smart("lnc.ltc")
+    (SmartLetters(tf='l', df='n', norm='c'), SmartLetters(tf='l', df='t', norm='c'))
+    """
+    if not isinstance(text, str) or len(text) != 7 or text[3] != ".":
+        raise ValueError
+    for three in (text[:3], text[4:]):
+        if not (three[0] in _TF and three[1] in _DF and three[2] in _NORM):
+            raise ValueError
+    return SmartLetters(*text[:3]), SmartLetters(*text[4:])
+
+
+# ---- scorers
 
 
 class _Base(Domain):
@@ -71,7 +143,7 @@ class _Smart(Domain):
 
 
 class Scorer(ABC):
-    """A way to score. Made by `parse_scorer`; each one says what its weights are.
+    """A scorer, as `parse_scorer` makes it: weights of terms in documents and in queries.
 
     Attributes
     ----------
@@ -101,37 +173,37 @@ class Scorer(ABC):
             self.values.setdefault(key, default)
 
     def __str__(self) -> str:
-        told = [
+        changed = [
             f"{key}={show_value(self.values[key])}"
             for key, (_, usual) in self.parameters.items()
             if self.values[key] != usual
         ]
-        return f"{self.name}({','.join(told)})" if told else self.name
+        return f"{self.name}({','.join(changed)})" if changed else self.name
 
     def __repr__(self) -> str:
         return f"<scorer {self}>"
 
     @abstractmethod
-    def documents(self, index: Index, entries: Postings) -> Floats:
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
         """Weights of terms in documents."""
 
-    def query(self, index: Index, query: Query) -> Floats:
+    def query_weights(self, index: Index, query: Query) -> Floats:
         """Weights of terms in the query."""
         return np.ones(len(query.terms))
 
     def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
-        """Make scores of sums."""
+        """Scores of documents, from the sums of products."""
         return sums
 
-    def rarity(self, index: Index, terms: Ints) -> Floats | None:
-        """The idf of terms, if it knows such a thing."""
+    def idf(self, index: Index, terms: Ints) -> Floats | None:
+        """The idf of terms; None if the scorer has none."""
         return None
 
 
 class _Jaccard(Scorer):
     name = "jaccard"
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
         return np.ones(len(entries.terms))
 
     def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
@@ -147,17 +219,17 @@ class _LogTf(Scorer):
         base = self.values["base"]
         return 1.0 if base == "e" else math.log(base)
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
         return 1 + np.log(entries.counts) / self.log
 
 
 class _TfIdf(_LogTf):
     name = "tfidf"
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
-        return super().documents(index, entries) * self.rarity(index, entries.terms)
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
+        return super().document_weights(index, entries) * self.idf(index, entries.terms)
 
-    def rarity(self, index: Index, terms: Ints) -> Floats:
+    def idf(self, index: Index, terms: Ints) -> Floats:
         return np.log(len(index.docs) / index.document_frequency[terms]) / self.log
 
 
@@ -166,40 +238,40 @@ class _Cosine(_LogTf):
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"weights": (_Smart(), "lnc.ltc"), **_LogTf.parameters}
 
     @property
-    def letters(self) -> tuple[Letters, Letters]:
+    def letters(self) -> tuple[SmartLetters, SmartLetters]:
         return parse_smart(self.values["weights"])
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
         letters = self.letters[0]
         if not letters.normalised:
             return self._raw(index, letters, entries)
         lengths = self._lengths(index, letters)[entries.docs]
         return _divided(self._raw(index, letters, entries), lengths)
 
-    def _raw(self, index: Index, letters: Letters, entries: Postings) -> Floats:
-        tallies = _tallies(index) if letters.tf in "aL" else _NO_TALLIES
-        weight = letters.frequency(entries.counts, entries.docs, tallies, self.log)
-        return weight * letters.rarity(index.document_frequency[entries.terms], len(index.docs), self.log)
+    def _raw(self, index: Index, letters: SmartLetters, entries: Postings) -> Floats:
+        bags = _tf_statistics(index) if letters.tf in "aL" else _NO_BAGS
+        weight = letters.tf_weight(entries.counts, entries.docs, bags, self.log)
+        return weight * letters.idf(index.document_frequency[entries.terms], len(index.docs), self.log)
 
-    def _lengths(self, index: Index, letters: Letters) -> Floats:
+    def _lengths(self, index: Index, letters: SmartLetters) -> Floats:
         """The length of each document's vector, of all its terms."""
         matrix = index.matrix
         rows = np.repeat(np.arange(len(index.terms)), np.diff(matrix.indptr))
         every = self._raw(index, letters, Postings(rows, matrix.indices, matrix.data))
         return np.sqrt(np.bincount(matrix.indices, weights=every**2, minlength=len(index.docs)))
 
-    def query(self, index: Index, query: Query) -> Floats:
+    def query_weights(self, index: Index, query: Query) -> Floats:
         letters = self.letters[1]
         if not len(query.terms):
             return np.zeros(0)
-        tallies = Tallies(np.array([query.counts.max()]), np.array([query.counts.mean()]))
-        weight = letters.frequency(query.counts, np.zeros(len(query.terms), int), tallies, self.log)
-        weight = weight * letters.rarity(index.document_frequency[query.terms], len(index.docs), self.log)
+        bags = TfStatistics(np.array([query.counts.max()]), np.array([query.counts.mean()]))
+        weight = letters.tf_weight(query.counts, np.zeros(len(query.terms), int), bags, self.log)
+        weight = weight * letters.idf(index.document_frequency[query.terms], len(index.docs), self.log)
         return _divided(weight, np.sqrt(np.sum(weight**2))) if letters.normalised else weight
 
-    def rarity(self, index: Index, terms: Ints) -> Floats | None:
-        said = [letters for letters in self.letters if letters.df != "n"]
-        return said[-1].rarity(index.document_frequency[terms], len(index.docs), self.log) if said else None
+    def idf(self, index: Index, terms: Ints) -> Floats | None:
+        used = [letters for letters in self.letters if letters.df != "n"]
+        return used[-1].idf(index.document_frequency[terms], len(index.docs), self.log) if used else None
 
 
 class _Bm25(Scorer):
@@ -209,17 +281,17 @@ class _Bm25(Scorer):
         "b": (Between(0, 1, closed=True), 0.75),
     }
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
         k1, b = self.values["k1"], self.values["b"]
         lengths = index.lengths[entries.docs] / (index.tokens / len(index.docs))
         tf = entries.counts
-        weights: Floats = self.rarity(index, entries.terms) * (tf / (tf + k1 * (1 - b + b * lengths)))
+        weights: Floats = self.idf(index, entries.terms) * (tf / (tf + k1 * (1 - b + b * lengths)))
         return weights
 
-    def query(self, index: Index, query: Query) -> Floats:
+    def query_weights(self, index: Index, query: Query) -> Floats:
         return query.counts
 
-    def rarity(self, index: Index, terms: Ints) -> Floats:
+    def idf(self, index: Index, terms: Ints) -> Floats:
         df = index.document_frequency[terms]
         return np.log1p((len(index.docs) - df + 0.5) / (df + 0.5))
 
@@ -229,14 +301,14 @@ class _LanguageModel(Scorer):
     parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"mu": (Above(0), 2000.0)}
 
     def _prior(self, index: Index, terms: Ints) -> Floats:
-        """What each document has of each term before it is seen: mu times the term's share of the collection."""
+        """Dirichlet prior: mu times the term's share of the collection."""
         return np.asarray(self.values["mu"] * (index.collection_frequency[terms] / index.tokens))
 
-    def documents(self, index: Index, entries: Postings) -> Floats:
-        with np.errstate(over="ignore", divide="ignore"):  # of a tiny mu: what comes of it is looked at in the end
+    def document_weights(self, index: Index, entries: Postings) -> Floats:
+        with np.errstate(over="ignore", divide="ignore"):  # of a tiny mu: scores are checked in the end
             return np.log1p(entries.counts / self._prior(index, entries.terms))
 
-    def query(self, index: Index, query: Query) -> Floats:
+    def query_weights(self, index: Index, query: Query) -> Floats:
         return query.counts
 
     def finish(self, index: Index, query: Query, docs: Ints, sums: Floats) -> Floats:
@@ -249,13 +321,13 @@ SCORERS: dict[str, type[Scorer]] = {
     each.name: each for each in (_Jaccard, _LogTf, _TfIdf, _Cosine, _Bm25, _LanguageModel)
 }
 
-_NO_TALLIES = Tallies(np.zeros(0), np.zeros(0))
+_NO_BAGS = TfStatistics(np.zeros(0), np.zeros(0))
 
 
-def _tallies(index: Index) -> Tallies:
+def _tf_statistics(index: Index) -> TfStatistics:
     largest = np.zeros(len(index.docs))
     np.maximum.at(largest, index.matrix.indices, index.matrix.data)
-    return Tallies(largest, index.lengths / np.maximum(index.sizes, 1))
+    return TfStatistics(largest, index.lengths / np.maximum(index.sizes, 1))
 
 
 def _divided(weights: Floats, lengths: Any) -> Floats:
@@ -266,7 +338,7 @@ def _divided(weights: Floats, lengths: Any) -> Floats:
 
 
 def parse_scorer(text: str | Scorer) -> Scorer:
-    """Read a scorer: its name, and its parameters where they are not the usual ones.
+    """The scorer of a name, with parameters where they are not the defaults.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Search: the scores of all documents for many topics at once, as a sparse product, and the best of them."""
+"""Search: scores of all documents for many topics at once, as a sparse product, and the best of them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from amble.errors import AmbleError
 from amble.io.files import whole_file
-from amble.io.written import run_line, unfit
+from amble.io.trec import column_fault, run_line
 from amble.retrieval.inverted_index import Index, open_index
 from amble.retrieval.scorers import Floats, Ints, Postings, Query, Scorer, parse_scorer
 from amble.retrieval.topics import read_topics
 
-__all__ = ["Hits", "ask", "score", "search"]
+__all__ = ["Hits", "make_query", "score_documents", "search"]
 
 _CELLS = 20_000_000  # scores that are held at once
 
 
 class Hits(Mapping[str, dict[str, float]]):
-    """What was found: ``{topic: {doc: score}}``, best first. Goes wherever a run goes.
+    """The documents found: ``{topic: {doc: score}}``, best first; accepted wherever a run is.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def search(
     progress: Callable[[int, int], object] | None = None,
     **reading: Any,
 ) -> Hits:
-    """Search a collection for topics.
+    """The best documents of a collection for each topic.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def search(
     tag : str, optional
         What to call the run; the scorer's name.
     progress : callable, optional
-        Told how many topics of how many are done.
+        Called with the number of topics done, and of all.
     **reading
         ``fields``, ``lang``, ``encoding``, ``renumber``, for `amble.read_topics`.
 
@@ -126,7 +126,7 @@ def search(
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise AmbleError(f"k {k!r}: expected a whole number of at least 1")
     name = str(scorer) if tag is None else tag
-    if wrong := unfit(name) if isinstance(name, str) else "is no text":
+    if wrong := column_fault(name) if isinstance(name, str) else "is no text":
         raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")
     try:
         name.encode()
@@ -134,7 +134,7 @@ def search(
         raise AmbleError(f"tag {name!r}: expected text in UTF-8") from None
     wanted = read_topics(topics, **reading)
     opened = index if isinstance(index, Index) else open_index(index)
-    queries = [ask(opened, text) for text in wanted.values()]
+    queries = [make_query(opened, text) for text in wanted.values()]
     found: dict[str, tuple[Ints, Floats]] = {}
     names = list(wanted)
     for start, rows in _products(opened, scorer, queries):
@@ -145,8 +145,8 @@ def search(
     return Hits(name, found, opened.docs)
 
 
-def ask(index: Index, text: str) -> Query:
-    """Make a query of text, as the documents of the index were made."""
+def make_query(index: Index, text: str) -> Query:
+    """The query of a text, analysed as the documents of the index were."""
     counted: dict[str, int] = {}
     for term in index.analyser.terms(text):
         counted[term] = counted.get(term, 0) + 1
@@ -156,7 +156,7 @@ def ask(index: Index, text: str) -> Query:
     return Query(np.array(terms, np.int64), np.array(counts, np.float64), len(counted))
 
 
-def score(index: Index, query: Query, scorer: Scorer) -> tuple[Ints, Floats]:
+def score_documents(index: Index, query: Query, scorer: Scorer) -> tuple[Ints, Floats]:
     """The documents that a query finds, and their scores, in no order."""
     _, rows = next(_products(index, scorer, [query]))
     return next(rows)
@@ -165,20 +165,20 @@ def score(index: Index, query: Query, scorer: Scorer) -> tuple[Ints, Floats]:
 def _products(
     index: Index, scorer: Scorer, queries: list[Query]
 ) -> Iterator[tuple[int, Iterator[tuple[Ints, Floats]]]]:
-    """Multiply weights of queries with weights of documents, as many queries at a time as memory is wanted for."""
+    """Multiply weights of queries with weights of documents, as many queries at a time as memory allows."""
     from scipy import sparse
 
     used = np.unique(np.concatenate([query.terms for query in queries])) if queries else np.zeros(0, np.int64)
     rows = index.matrix[used]
     terms = np.repeat(used, np.diff(rows.indptr))
-    weights = scorer.documents(index, Postings(terms, rows.indices, rows.data.astype(float)))
+    weights = scorer.document_weights(index, Postings(terms, rows.indices, rows.data.astype(float)))
     documents = sparse.csr_matrix((weights, rows.indices, rows.indptr), shape=rows.shape)
     at_once = max(1, _CELLS // max(1, len(index.docs)))
     for start in range(0, len(queries), at_once):
         block = queries[start : start + at_once]
         starts = np.cumsum([0, *(len(query.terms) for query in block)])
         places = np.searchsorted(used, np.concatenate([query.terms for query in block]))
-        values = np.concatenate([scorer.query(index, query) for query in block])
+        values = np.concatenate([scorer.query_weights(index, query) for query in block])
         product = sparse.csr_matrix((values, places, starts), shape=(len(block), len(used))) @ documents
         yield start, _rows(index, scorer, block, product)
 

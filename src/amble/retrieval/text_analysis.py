@@ -1,11 +1,11 @@
-"""Text becomes terms: words are found, made small, and, if a language is chosen, thinned out and stemmed.
+"""Text analysis: from text to terms, by tokenisation, lower-casing, stop words and stemming.
 
 A word is a run of letters, marks and digits, in any script. Ideographs and Hiragana, which are written without blanks,
 are words of one character each. In English an apostrophe stays inside a word (the stemmer takes a possessive off);
 elsewhere it divides, as in *l'acqua*.
 
-Words are told apart by the library regex, which knows Unicode; stems are Snowball's, by PyStemmer; stop words are the
-lists of bm25s. All of them come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none.
+The library regex, which knows Unicode, finds the words; stems are Snowball's, by PyStemmer; stop words are the lists of
+bm25s. All come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LISTS = {  # language: its list of stop words in bm25s
 
 
 class Analyser:
-    """How text becomes terms.
+    """The analysis of text into terms.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Analyser:
         self.stopwords = frozenset(word[0] for word in found if len(word) == 1)
 
     def words(self, text: str) -> list[str]:
-        """Find the words, in small letters."""
+        """The words of a text, in lower case."""
         apostrophe = self.language in _APOSTROPHES
         if text.isascii():
             return (_ASCII_APOSTROPHE if apostrophe else _ASCII).findall(text.lower())
@@ -92,17 +92,17 @@ class Analyser:
         return list(_unicode_words(apostrophe)(text))
 
     def terms(self, text: str) -> list[str]:
-        """Make terms of text: what an index holds, and what is looked up in it."""
+        """The terms of a text, as an index holds them."""
         return [term for term in map(self.term, self.words(text)) if term is not None]
 
     def term(self, word: str) -> str | None:
-        """Make a term of a word; None for a stop word."""
+        """The term of a word; None for a stop word."""
         if word in self.stopwords:
             return None
         return word if self._stem is None else self._stem(word)
 
     def settings(self) -> dict[str, Any]:
-        """What to call it with to have it again."""
+        """The arguments that make the same analyser."""
         return {"language": self.language, "stopwords": sorted(self.stopwords), "stemming": self.stemming}
 
     def __repr__(self) -> str:

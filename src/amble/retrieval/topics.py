@@ -1,4 +1,4 @@
-"""Topics: what was searched for; and judgments in the layout of SMART's collections."""
+"""Topics read from files, and judgments in the layout of SMART's collections."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from amble.errors import AmbleError, ReadError
-from amble.io.text import numbered_lines
-from amble.io.written import unfit
-from amble.retrieval.irds import PREFIX, named_records
-from amble.retrieval.records import Field, Kind, Record, records
+from amble.io.files import numbered_lines
+from amble.io.trec import column_fault
+from amble.retrieval.documents import IRDS, irds_records
+from amble.retrieval.records import Field, Kind, Record, read_records
 
 __all__ = ["FIELDS", "read_questions", "read_rel", "read_topics"]
 
@@ -37,7 +37,7 @@ def read_topics(
     encoding: str | None = None,
     renumber: bool = False,
 ) -> dict[str, str]:
-    """Read topics.
+    """The topics of a file or a mapping.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def read_topics(
 
 
 def read_questions(path: str, encoding: str | None = None) -> dict[str, str]:
-    """All that topics say, a line a field: what an assessor should know, and not only what was searched for."""
+    """All fields of topics, a line each, for assessors: ``{topic: text}``."""
     return {
         record.id: "\n".join(" ".join(field.text.split()) for field in record.fields)
         for record in _found(path, encoding)
@@ -94,7 +94,7 @@ def read_questions(path: str, encoding: str | None = None) -> dict[str, str]:
 
 
 def _found(path: str, encoding: str | None) -> Iterable[Record]:
-    return named_records(path, "queries") if path.startswith(PREFIX) else records(path, _KIND, encoding)
+    return irds_records(path, "queries") if path.startswith(IRDS) else read_records(path, _KIND, encoding)
 
 
 def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
@@ -107,12 +107,12 @@ def _in_memory(source: Mapping[Any, Any]) -> dict[str, str]:
 
 def _first_column(topic: str, where: str) -> None:
     """Refuse an id that would not be the first column of lines in a run."""
-    if wrong := unfit(topic, first=True):
+    if wrong := column_fault(topic, first=True):
         raise ReadError(f"{where}: id {topic!r:.60} of a topic {wrong}, which runs cannot hold")
 
 
 def _in_one_language(found: list[Record], lang: str | None, path: str) -> list[Record]:
-    """Keep what is in the language asked for; what says no language is kept, too."""
+    """The topics in a language; those without a language are kept, too."""
     languages = sorted({field.lang for record in found for field in record.fields if field.lang})
     if lang is None:
         if len(languages) > 1:
@@ -139,7 +139,7 @@ def _text(record: Record, field: str) -> str:
 
 
 def read_rel(source: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
-    r"""Read judgments as SMART's collections have them: ``topic document``, and more columns that say nothing.
+    r"""The judgments of a file in SMART's layout: ``topic document``, and further columns of zeros.
 
     CISI.REL and CACM's ``qrels.text`` are such files. Every pair is relevant; ids lose their leading zeros. They look
     like judgments of TREC and are not: there, the document is the third column.

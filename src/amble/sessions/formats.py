@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import ReadError
-from amble.io.files import LONGEST_DOCUMENT, longest, read_bytes, stem
+from amble.io.files import LONGEST_DOCUMENT, byte_limit, read_bytes, stem
 from amble.io.tables import read_rows
 from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
@@ -55,8 +55,8 @@ _DIGITS = 18  # of whole numbers
 
 
 def content(path: str, max_line: int | None = None) -> bytes:
-    """The bytes of a file, decompressed; lines of JSON and XML may be as long as documents."""
-    return read_bytes(path, max(longest(max_line), LONGEST_DOCUMENT))
+    """All of a file, decompressed; lines of JSON and XML may be as long as documents."""
+    return read_bytes(path, max(byte_limit(max_line), LONGEST_DOCUMENT))
 
 
 def name_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The file of fitted users: TOML, versioned, small, and readable by people.
+"""Reading and writing the file of fitted users: TOML, versioned and small.
 
 ::
 
@@ -36,7 +36,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ import numpy as np
 
 from amble.errors import AmbleError, ReadError
 from amble.io.files import write_whole
-from amble.io.toml import read_toml
+from amble.io.toml import read_toml, toml_numbers, toml_string
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
 
@@ -81,31 +80,31 @@ def write_fit(path: str | os.PathLike[str], fitted: Fitted) -> None:
 
 
 def _lines(fitted: Fitted) -> Iterator[str]:
-    yield f"format = {_string(FORMAT)}"
+    yield f"format = {toml_string(FORMAT)}"
     yield f"version = {VERSION}"
-    yield f"best = {_string(fitted.best)}"
+    yield f"best = {toml_string(fitted.best)}"
     yield f"smallest = {int(fitted.smallest)}"
     origin = fitted.origin
     yield ""
     yield "[origin]"
-    yield f"files = [{', '.join(map(_string, origin.files))}]"
-    yield f"layout = {_string(origin.layout)}"
+    yield f"files = [{', '.join(map(toml_string, origin.files))}]"
+    yield f"layout = {toml_string(origin.layout)}"
     for name in ("sessions", "records", "moves"):
         count = int(getattr(origin, name))
         yield f"{name} = {_marker(fitted.smallest) if count == SUPPRESSED else count}"
     if origin.date:
-        yield f"date = {_string(origin.date)}"
-    yield f"amble = {_string(origin.amble)}"
+        yield f"date = {toml_string(origin.date)}"
+    yield f"amble = {toml_string(origin.amble)}"
     for model in fitted.models:
         yield ""
         yield "[[model]]"
         for name in ("name", "kind", "observation"):
-            yield f"{name} = {_string(getattr(model, name))}"
-        yield f"level = {_number(model.level)}"
+            yield f"{name} = {toml_string(getattr(model, name))}"
+        yield f"level = {toml_numbers(model.confidence)}"
         if model.kind == "walk":
-            yield f"first = {_string(model.first)}"
+            yield f"first = {toml_string(model.first)}"
         if model.note:
-            yield f"note = {_string(model.note)}"
+            yield f"note = {toml_string(model.note)}"
         for name, estimate in model.estimates.items():
             yield ""
             yield f"[model.{name}]"
@@ -114,58 +113,39 @@ def _lines(fitted: Fitted) -> Iterator[str]:
             yield ""
             yield "[model.likelihood]"
             for part in fields(Likelihood):
-                yield f"{part.name} = {_number(getattr(model.likelihood, part.name))}"
+                yield f"{part.name} = {toml_numbers(getattr(model.likelihood, part.name))}"
 
 
 def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     if estimate.grades is not None:
-        yield f"grades = [{', '.join(map(_number, estimate.grades))}]"
+        yield f"grades = [{', '.join(map(toml_numbers, estimate.grades))}]"
     for name in ("value", "low", "high"):
         if getattr(estimate, name) is not None:
-            yield f"{name} = {_nested(getattr(estimate, name).tolist(), 10)}"
+            yield f"{name} = {toml_numbers(getattr(estimate, name).tolist(), 10)}"
     counts = np.where(estimate.observations == SUPPRESSED, np.nan, estimate.observations).tolist()
-    shown = _nested(counts, 17).replace("nan", _marker(smallest))
+    shown = toml_numbers(counts, 17).replace("nan", _marker(smallest))
     yield f"observations = {shown}"
     if estimate.pooled is not None:
-        yield f"pooled = {_nested(estimate.pooled.tolist(), 17)}"
+        yield f"pooled = {toml_numbers(estimate.pooled.tolist(), 17)}"
     if estimate.concentration is not None:
-        yield f"concentration = {_nested(estimate.concentration.tolist(), 6)}"
+        yield f"concentration = {toml_numbers(estimate.concentration.tolist(), 6)}"
     if estimate.draws is not None:
         rows = estimate.draws.reshape(len(estimate.draws), -1)
         width = "\n" if rows.shape[1] > 1 else " "
-        told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
-        yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
+        text = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
+        yield f"draws = '''\n{text}'''" if width == "\n" else f"draws = '{text}'"
 
 
 def _marker(smallest: int) -> str:
-    """What is told of a count that is suppressed."""
-    return _string(f"<{int(smallest)}")
-
-
-def _string(text: str) -> str:
-    """A basic string of TOML, whose escapes are those of JSON."""
-    return json.dumps(str(text).encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _number(x: float, digits: int = 17) -> str:
-    short = repr(float(x)) if digits >= 17 else f"{x:.{digits}g}"
-    return short[:-2] if short.endswith(".0") else short
-
-
-def _nested(value: Any, digits: int) -> str:
-    """Numbers in brackets, a line for each row of rows."""
-    if not isinstance(value, list):
-        return _number(value, digits)
-    if value and isinstance(value[0], list):
-        return "[\n" + "".join(f"  {_nested(row, digits)},\n" for row in value) + "]"
-    return f"[{', '.join(_number(x, digits) for x in value)}]"
+    """Placeholder for a suppressed count, e.g. `<10`."""
+    return toml_string(f"<{int(smallest)}")
 
 
 # ---- reading
 
 
 def read_fit(path: str | os.PathLike[str]) -> Fitted:
-    """Read a file of fitted users.
+    """The fitted users of a file.
 
     Raises
     ------
@@ -239,26 +219,26 @@ def _model(table: dict[str, Any], smallest: int) -> FittedModel:
     estimates = {
         key: _estimate_of(_take(table, key, dict, where), f"{where}{key}.", smallest) for key in table if key not in own
     }
-    told = _take(table, "likelihood", dict, where, {})
+    held_out = _take(table, "likelihood", dict, where, {})
     likelihood = None
-    if told:
+    if held_out:
         inside = f"{where}likelihood."
-        _known(told, [part.name for part in fields(Likelihood)], inside)
+        _known(held_out, [part.name for part in fields(Likelihood)], inside)
         likelihood = Likelihood(
-            sessions=_count(told, "sessions", inside),
-            events=_count(told, "events", inside),
-            log_likelihood=_real(told, "log_likelihood", inside),
-            parameters=_count(told, "parameters", inside),
-            perplexity=_real(told, "perplexity", inside),
-            aic=_real(told, "aic", inside),
-            bic=_real(told, "bic", inside),
+            sessions=_count(held_out, "sessions", inside),
+            events=_count(held_out, "events", inside),
+            log_likelihood=_real(held_out, "log_likelihood", inside),
+            parameters=_count(held_out, "parameters", inside),
+            perplexity=_real(held_out, "perplexity", inside),
+            aic=_real(held_out, "aic", inside),
+            bic=_real(held_out, "bic", inside),
         )
     return FittedModel(
         name,
         _take(table, "kind", str, where),
         estimates,
         _take(table, "observation", str, where),
-        level=_real(table, "level", where),
+        confidence=_real(table, "level", where),
         first=_take(table, "first", str, where, "stop"),
         likelihood=likelihood,
         note=_take(table, "note", str, where, ""),

@@ -82,7 +82,7 @@ def _user_of(measure: Any, **seen: Any) -> MarkovUser | None:
     d = measure.declaration
     if d.seen and not seen:
         return None
-    user = d.function(**seen, **{key: measure.values[key] for key in measure._own()})
+    user = d.function(**seen, **{key: measure.values[key] for key in measure.own_keys()})
     if not isinstance(user, MarkovUser):
         raise MeasureError(f"the question is 'markov', so the user must be a MarkovUser; found {type(user).__name__}")
     return user

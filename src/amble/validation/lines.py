@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from amble.errors import ReadError
-from amble.io.files import longest, open_source
-from amble.native.plain_reader import _Layout as Layout
-from amble.native.plain_reader import _lines as parse_lines
-from amble.native.plain_reader import _quote as quote
+from amble.io.files import byte_limit, open_source
+from amble.native.plain_reader import Layout, parse_lines, quote
 from amble.validation.findings import Findings
 
 __all__ = ["Block", "Progress", "all_numbers", "blocks", "quote", "report_unreadable"]
@@ -196,7 +194,7 @@ def blocks(
         The file cannot be opened, or not be read to its end.
     """
     seen, n, text = _Bytes(found), 0, b""
-    most = longest(max_line)
+    most = byte_limit(max_line)
     for text in _chunks(path, most):
         body = text
         if not n and body.startswith(_BOM):

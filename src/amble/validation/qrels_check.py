@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import ReadError
-from amble.native.plain_reader import _QRELS_LINE
+from amble.native.plain_reader import QRELS_LINE
 from amble.validation.findings import Findings, Report
 from amble.validation.lines import Progress, blocks, quote, report_unreadable
 
@@ -80,7 +80,7 @@ def check_qrels(
     now, last = b"", 0
     ended: dict[bytes, int] = {}  # the line on which each topic's lines ended
     try:
-        for block in blocks(path, _QRELS_LINE, found, progress, max_line):
+        for block in blocks(path, QRELS_LINE, found, progress, max_line):
             _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
             for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
                 if topic != now:

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from amble.errors import ReadError
-from amble.native.plain_reader import _RUN_LINE, _number, _text
+from amble.native.plain_reader import RUN_LINE, decode, parse_number
 from amble.validation.findings import Findings, Report
 from amble.validation.lines import Block, Progress, all_numbers, blocks, quote, report_unreadable
 from amble.validation.qrels_check import Judged
@@ -89,7 +89,7 @@ class _Run:
         out = array("d")
         for line, text in zip(lines, column, strict=True):
             try:
-                out.append(_number(text, "rank"))
+                out.append(parse_number(text, "rank"))
             except ValueError as error:
                 self.found.add("rank-number", line, "{}, expected a whole number", error)
                 out.append(float("nan"))
@@ -204,7 +204,7 @@ def _look_at_depth(names: list[bytes], refused: set[bytes], totals: _Totals, lim
 def _look_at_topics(run: _Run, totals: _Totals, judged: Judged, qrels: str, found: Findings) -> None:
     """Report topics that are missing from the run, or not judged."""
     if judged and run.topics.keys().isdisjoint(judged):
-        here, there = (", ".join(map(_text, list(topics)[:3])) for topics in (run.topics, judged))
+        here, there = (", ".join(map(decode, list(topics)[:3])) for topics in (run.topics, judged))
         found.add(
             "no-common-topic", None, "no topic in common with {}: found {}, expected such as {}", qrels, here, there
         )
@@ -265,7 +265,7 @@ def check_run(
     report = Report(path, "run", found)
     run, totals = _Run(found), _Totals()
     try:
-        for block in blocks(path, _RUN_LINE, found, progress, max_line):
+        for block in blocks(path, RUN_LINE, found, progress, max_line):
             run.add(block)
     except ReadError as error:
         report.unreadable = error
@@ -282,5 +282,5 @@ def check_run(
             _look_at_topics(run, totals, judged, qrels, found)
     elif not report.errors:
         found.add("empty", None, "empty, expected lines of a run: topic Q0 doc rank score tag")
-    report.topics, report.documents, report.tag = len(names), len(run.lines), _text(run.tag)
+    report.topics, report.documents, report.tag = len(names), len(run.lines), decode(run.tag)
     return report

@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
             steps=args.steps,
             first=args.first,
             smooth=args.smooth,
-            level=args.confidence,
+            confidence=args.confidence,
             rounds=args.rounds,
             draws=args.draws,
             smallest=args.smallest,

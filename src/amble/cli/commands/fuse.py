@@ -63,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(f"{len(args.runs)} run, expected at least two to fuse")
     weights = _weights(args.weights)
     from amble.fusion import fuse
-    from amble.io.trec import read_runs
-    from amble.io.written import run_text
+    from amble.io.trec import read_runs, run_text
 
     fused = fuse(
         read_runs(*args.runs, max_line=args.max_line),

@@ -71,7 +71,7 @@ def _words(path: str | None) -> bool | list[str]:
     """Read the stop words."""
     if path is None or path == "none":
         return path is None
-    from amble.io.text import numbered_lines
+    from amble.io.files import numbered_lines
 
     words = [word for _, line in numbered_lines(path) for word in line.split()]
     if not words:

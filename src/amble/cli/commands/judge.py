@@ -140,7 +140,7 @@ def _agreement(args: argparse.Namespace) -> None:
 
 
 def _uniques(args: argparse.Namespace) -> None:
-    from amble.judging.unique_documents import unique_relevant
+    from amble.judging.pooling import unique_relevant
     from amble.rankings.alignment import align
 
     qrels, runs = _qrels_and_runs(args)
@@ -154,7 +154,7 @@ def _uniques(args: argparse.Namespace) -> None:
 
 def _effort(args: argparse.Namespace) -> None:
     from amble.io.trec import read_qrels, read_runs
-    from amble.judging.judging_cost import judging_effort
+    from amble.judging.judging_cost import simulate_judging
     from amble.judging.pooling import pool
     from amble.progress import Progress
 
@@ -168,7 +168,7 @@ def _effort(args: argparse.Namespace) -> None:
     )
     progress = Progress("judging")
     try:
-        effort = judging_effort(
+        effort = simulate_judging(
             made,
             known,
             orders,
@@ -184,11 +184,11 @@ def _effort(args: argparse.Namespace) -> None:
 
 def _ask(args: argparse.Namespace) -> None:
     from amble.io.trec import read_runs
-    from amble.judging.terminal import ask
+    from amble.judging.terminal import judge_at_terminal
 
     if args.output is None:
         raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
-    made, found = ask(
+    made, found = judge_at_terminal(
         read_runs(*args.files, max_line=args.max_line),
         args.output,
         order=args.order or "mtf",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from amble.errors import AmbleError
-from amble.io.files import keep, whole_file
+from amble.io.files import check_outputs, whole_file
 from amble.io.html import page
 from amble.users.forward import Behaviour
 from amble.users.markov import MarkovUserOnList
@@ -191,7 +191,7 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
             importlib.import_module("vl_convert")
     except ImportError:
         raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
-    keep([], str(target))
+    check_outputs([], str(target))
 
 
 def save(chart: Any, path: str | os.PathLike[str]) -> None:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.retrieval.documents import read_documents
-from amble.retrieval.scorers import SCORERS, parse_scorer
-from amble.retrieval.smart import Tallies, parse_smart
+from amble.retrieval.scorers import SCORERS, TfStatistics, parse_scorer, parse_smart
 
 # N = 3; lengths 3, 2, 5, so 10 tokens; df: a 2, b 2, c 1, d 1; cf: a 3, b 4, c 1, d 2
 THREE = {"d1": "a a b", "d2": "a c", "d3": "b b b d d"}
@@ -160,9 +159,9 @@ def test_the_insurance_of_a_car() -> None:
     # lnc.ltc of "best car insurance" and "car insurance auto insurance", N = 1,000,000; df of auto 5,000, best 50,000,
     # car 10,000, insurance 1,000. Document: 1, 0, 1, 1.30 / 1.92; query: 0, 1.3, 2, 3 / 3.83; 0.52 x 0.52 + 0.68 x 0.78
     documents, query = parse_smart("lnc.ltc")
-    bag, tallies = np.zeros(3, int), Tallies(np.ones(1), np.ones(1))
-    d = documents.frequency(np.array([1.0, 1.0, 2.0]), bag, tallies, log(10))  # auto, car, insurance
-    q = query.frequency(np.ones(3), bag, tallies, log(10)) * query.rarity(np.array([5e4, 1e4, 1e3]), 10**6, log(10))
+    bag, bags = np.zeros(3, int), TfStatistics(np.ones(1), np.ones(1))
+    d = documents.tf_weight(np.array([1.0, 1.0, 2.0]), bag, bags, log(10))  # auto, car, insurance
+    q = query.tf_weight(np.ones(3), bag, bags, log(10)) * query.idf(np.array([5e4, 1e4, 1e3]), 10**6, log(10))
     assert d == pytest.approx([1, 1, 1 + log10(2)])
     assert q == pytest.approx([1.30103, 2, 3], abs=1e-5)
     cosine = (d[1] * q[1] + d[2] * q[2]) / np.linalg.norm(d) / np.linalg.norm(q)

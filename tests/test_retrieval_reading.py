@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.io.written import qrels_text, run_text
+from amble.io.trec import qrels_text, run_text
 from amble.retrieval.documents import Document, read_documents
 from amble.retrieval.markup import parts, plain
 

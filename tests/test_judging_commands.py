@@ -132,7 +132,7 @@ def test_agreement_uniques_and_effort(demo: list[str], capsys: pytest.CaptureFix
     words = ["judge", "effort", "qrels.txt", *demo, "--depth", "10", "--orders", "docno,mm", "--found", "0.5,1"]
     assert main([*words, "--format", "tsv", "--seed", "2"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    effort = amble.judging.judging_effort(amble.pool(demo, 10), "qrels.txt", ["docno", "mm"], seed=2)
+    effort = amble.judging.simulate_judging(amble.pool(demo, 10), "qrels.txt", ["docno", "mm"], seed=2)
     assert [int(row[2]) for row in rows[1:]] == [
         int(effort.needed(share).sum(axis=1)[i]) for i in (0, 1) for share in (0.5, 1.0)
     ]
