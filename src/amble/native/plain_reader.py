@@ -1,4 +1,4 @@
-"""The plain twin of ``_reader.c``: the same functions, the same results, the same messages.
+"""The plain twin of ``reader.c``, which reads runs and judgments: the same functions, results and messages.
 
 It is used where no compiler was at hand, and it is the C reader's specification: tests and the fuzzer hold the two
 together. Everything is read whole, line by line; ids are bytes inside and strings outside.
@@ -212,7 +212,7 @@ def _is_table(origin: object) -> bool:
 
 
 def judge(origin: Any, name: str, longest: int = LONGEST) -> Judgments:
-    """Read judgments from an origin."""
+    """The judgments read from an origin."""
     judgments = Judgments()
     first: dict[tuple[bytes, bytes], int] = {}
     if _is_table(origin):
@@ -239,7 +239,7 @@ def judge(origin: Any, name: str, longest: int = LONGEST) -> Judgments:
 
 
 def describe(judgments: Judgments) -> tuple[list[str], bytes, bytes]:
-    """Topics, offsets of their rows (int64) and grades by row (float64)."""
+    """The topics, offsets of their rows (int64) and grades by row (float64)."""
     offsets, grades = array("q", [0]), array("d")
     for topic in judgments.rows:
         grades.extend(judgments.grades.get(topic, ()))
@@ -248,7 +248,7 @@ def describe(judgments: Judgments) -> tuple[list[str], bytes, bytes]:
 
 
 def documents(judgments: Judgments) -> list[str]:
-    """Documents by row."""
+    """The documents by row."""
     return [_text(doc) for docs in judgments.rows.values() for doc in docs]
 
 
@@ -331,7 +331,7 @@ def _records(origin: Any, ties: int, keep_best: int, name: str, longest: int) ->
 def rank_stream(
     judgments: Judgments, source: Any, stop: int, middle: bool, *how: Any
 ) -> tuple[bytes, bytes, list[str], str] | None:
-    """Rank a run from where the source stands, as `rank` does; this twin always reads the whole of it."""
+    """The ranked run from where the source stands, as of `rank`; this twin always reads the whole of it."""
     if stop >= 0 or middle:
         raise ValueError("the plain reader does not read parts of a file")
     return rank(judgments, source, *how)  # type: ignore[return-value]
@@ -340,7 +340,7 @@ def rank_stream(
 def rank(
     judgments: Judgments | None, origin: Any, ties: int, keep_best: int, name: str, longest: int = LONGEST
 ) -> tuple[bytes, bytes, list[str], str] | tuple[list[str], bytes, list[str], bytes, str, int]:
-    """Rank a run: its lists and hits where there are judgments, its documents where there are none."""
+    """The ranked run: its lists and hits where there are judgments, its documents where there are none."""
     no_groups, single, ties = bool(ties & NO_GROUPS), bool(ties & SINGLE), ties & ~(NO_GROUPS | SINGLE)
     topics, tag = _records(origin, ties, keep_best, name, longest)
     if single:

@@ -1,4 +1,4 @@
-"""Estimates: numbers fitted to what people did, each with its interval and how many observations are behind it."""
+"""Estimates: parameters fitted to logs, each with its confidence interval and its number of observations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError
 
-__all__ = ["SLACK", "SUPPRESSED", "Estimate", "Part", "check_estimate"]
+__all__ = ["SLACK", "SUPPRESSED", "Estimate", "ParameterDomain", "check_estimate"]
 
 Array = NDArray[np.float64]
 
@@ -19,8 +19,8 @@ SUPPRESSED = -1  # instead of how many observations a cell has
 SLACK = 1e-6  # probabilities may be written with few digits
 
 
-class Part(NamedTuple):
-    """What one parameter of a kind of model may be."""
+class ParameterDomain(NamedTuple):
+    """The values and forms that one parameter of a kind of model may have."""
 
     least: float
     most: float
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is expected, in words."""
+        """The values expected, in words."""
         if np.isinf(self.most):
             return f"a number {'above' if self.open_below else 'of at least'} {self.least:g}"
         return f"a number between {self.least:g} and {self.most:g}"
@@ -38,17 +38,17 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A parameter, with what is known of it.
+    """A fitted parameter with its confidence interval, observations and resampled values.
 
     Parameters
     ----------
     value : array_like
         A number; a number for each rank, from rank 1 on; for each of some grades; or a square array, a row for each
-        rank she goes from. NaN: suppressed.
+        rank of departure. NaN: suppressed.
     low, high : array_like, optional
-        The interval, of the same shape. Only a square array may do without.
+        The confidence interval, of the same shape. Only a square array may do without.
     observations : array_like of int
-        How many are behind each number, or behind each row of a square array; -1: suppressed.
+        The number behind each value, or behind each row of a square array; -1: suppressed.
     draws : array_like, optional
         The value on resampled sessions: an axis more, in front.
     grades : sequence of float, optional
@@ -89,7 +89,7 @@ class Estimate:
 
     @property
     def form(self) -> str:
-        """Whether it is one number, by rank, by grade, or a matrix from rank to rank."""
+        """The form: "one" number, by "rank", by "grade", or a "matrix" from rank to rank."""
         if self.value.ndim == 0:
             return "one"
         return "matrix" if self.value.ndim == 2 else "rank" if self.grades is None else "grade"
@@ -116,7 +116,7 @@ class Estimate:
         return self.distribution if self.draws is None else _distribution(self.draws[b % len(self.draws)])
 
     def suppress(self, smallest: int) -> Estimate:
-        """Return it without the cells that have fewer observations than that; rows of a square array keep theirs."""
+        """The estimate without the cells that have fewer observations than that; rows of a square array keep theirs."""
         few = self.observations < smallest
         parts: dict[str, Any] = {"observations": np.where(few, SUPPRESSED, self.observations)}
         if self.form != "matrix":
@@ -153,8 +153,8 @@ def _filled(value: Array) -> Array:
     return np.asarray(value[there[np.maximum(np.searchsorted(there, np.arange(value.size), side="right") - 1, 0)]])
 
 
-def check_estimate(estimate: Estimate, part: Part, where: str, smallest: int) -> None:
-    """Refuse what is no such estimate."""
+def check_estimate(estimate: Estimate, part: ParameterDomain, where: str, smallest: int) -> None:
+    """Refuse an estimate that a parameter of this kind cannot have."""
     value, form, seen = estimate.value, estimate.form, estimate.observations
     if value.ndim > 2 or not value.size or form not in part.forms:
         raise AmbleError(f"{where}.value: found numbers of shape {value.shape}, expected {' or '.join(part.forms)}")
@@ -203,7 +203,7 @@ def check_estimate(estimate: Estimate, part: Part, where: str, smallest: int) ->
         raise AmbleError(f"{where}.concentration: expected a number above 0 for each row of a square array")
 
 
-def _check_numbers(estimate: Estimate, name: str, part: Part, where: str) -> None:
+def _check_numbers(estimate: Estimate, name: str, part: ParameterDomain, where: str) -> None:
     given, value = getattr(estimate, name), estimate.value
     if given is None:
         if name in ("low", "high") and estimate.form != "matrix":

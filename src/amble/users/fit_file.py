@@ -1,4 +1,4 @@
-"""The file of fitted users: TOML, versioned, small, and readable by people.
+"""Reading and writing files of fitted users: TOML, versioned, small, and readable by people.
 
 ::
 
@@ -133,12 +133,12 @@ def _estimate(estimate: Estimate, smallest: int) -> Iterator[str]:
     if estimate.draws is not None:
         rows = estimate.draws.reshape(len(estimate.draws), -1)
         width = "\n" if rows.shape[1] > 1 else " "
-        told = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
-        yield f"draws = '''\n{told}'''" if width == "\n" else f"draws = '{told}'"
+        text = width.join(" ".join(f"{x:.5g}" for x in row) for row in rows.tolist())
+        yield f"draws = '''\n{text}'''" if width == "\n" else f"draws = '{text}'"
 
 
 def _marker(smallest: int) -> str:
-    """What is told of a count that is suppressed."""
+    """Placeholder for a suppressed count, e.g. ``"<10"``."""
     return _string(f"<{int(smallest)}")
 
 
@@ -239,19 +239,19 @@ def _model(table: dict[str, Any], smallest: int) -> FittedModel:
     estimates = {
         key: _estimate_of(_take(table, key, dict, where), f"{where}{key}.", smallest) for key in table if key not in own
     }
-    told = _take(table, "likelihood", dict, where, {})
+    found = _take(table, "likelihood", dict, where, {})
     likelihood = None
-    if told:
+    if found:
         inside = f"{where}likelihood."
-        _known(told, [part.name for part in fields(Likelihood)], inside)
+        _known(found, [part.name for part in fields(Likelihood)], inside)
         likelihood = Likelihood(
-            sessions=_count(told, "sessions", inside),
-            events=_count(told, "events", inside),
-            log_likelihood=_real(told, "log_likelihood", inside),
-            parameters=_count(told, "parameters", inside),
-            perplexity=_real(told, "perplexity", inside),
-            aic=_real(told, "aic", inside),
-            bic=_real(told, "bic", inside),
+            sessions=_count(found, "sessions", inside),
+            events=_count(found, "events", inside),
+            log_likelihood=_real(found, "log_likelihood", inside),
+            parameters=_count(found, "parameters", inside),
+            perplexity=_real(found, "perplexity", inside),
+            aic=_real(found, "aic", inside),
+            bic=_real(found, "bic", inside),
         )
     return FittedModel(
         name,

@@ -1,11 +1,11 @@
-"""Users fitted to what people did: estimates with their intervals, in a small file that every measure can use.
+"""Users fitted to logs: models with estimates and confidence intervals, in a file that every measure can use.
 
 A `Fitted` holds one or more models of the same log, each with its parameters. An `Estimate` is a number, a number for
-each rank or grade, or probabilities from rank to rank; with it come its interval, how many observations are behind it,
-and draws: the same parameter on resampled sessions, so that what is not known of it can be carried into scores.
+each rank or grade, or probabilities from rank to rank; with it come its confidence interval, its number of
+observations, and draws: the same parameter on resampled sessions, so that its uncertainty can be carried into scores.
 
 A file holds aggregates only. A cell with fewer observations than ``smallest`` is suppressed: its numbers are NaN, and
-of its observations only that they are fewer is told. `amble.users.fit_file` reads and writes it.
+its number of observations is a placeholder, e.g. `<10`. `amble.users.fit_file` reads and writes it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from amble.errors import AmbleError
-from amble.users.estimates import SLACK, Estimate, Part, check_estimate
+from amble.users.estimates import SLACK, Estimate, ParameterDomain, check_estimate
 
 __all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin"]
 
-_MOST_HOPE = 1e9  # nobody hopes for more
+_MOST_GOAL = 1e9  # beyond any user's goal
 _DRAWN_SLACK = 1e-4  # draws are written with five digits
 
 
-def _probability(*forms: str, needed: bool = True) -> Part:
-    return Part(0.0, 1.0, False, forms, needed)
+def _probability(*forms: str, needed: bool = True) -> ParameterDomain:
+    return ParameterDomain(0.0, 1.0, False, forms, needed)
 
 
-KINDS: dict[str, dict[str, Part]] = {
+KINDS: dict[str, dict[str, ParameterDomain]] = {
     "walk": {
         "p": _probability("one", "rank", "grade"),
         "q": _probability("one", "rank", "grade"),
@@ -37,24 +37,24 @@ KINDS: dict[str, dict[str, Part]] = {
         "start": _probability("rank", needed=False),
     },
     "rbp": {"p": _probability("one")},
-    "insq": {"T": Part(0.0, _MOST_HOPE, True, ("one",))},
-    "inst": {"T": Part(0.5, _MOST_HOPE, False, ("one",))},
+    "insq": {"T": ParameterDomain(0.0, _MOST_GOAL, True, ("one",))},
+    "inst": {"T": ParameterDomain(0.5, _MOST_GOAL, False, ("one",))},
     "continuation": {"C": _probability("rank")},
     "markov": {"P": _probability("matrix"), "start": _probability("rank", needed=False)},
-    "times": {"mu": Part(0.0, np.inf, True, ("one", "rank"))},
+    "times": {"mu": ParameterDomain(0.0, np.inf, True, ("one", "rank"))},
 }
 
 
 @dataclass(frozen=True)
 class Likelihood:
-    """How well a model tells sessions that it has not seen.
+    """How well a model predicts held-out sessions.
 
     Parameters
     ----------
     sessions : int
         How many sessions were held out.
     events : int
-        How many things were told, one by one: moves and stops, say. Perplexity is per event.
+        How many events were predicted, one by one: moves and stops, say. Perplexity is per event.
     log_likelihood : float
         Its natural logarithm, over these sessions.
     parameters : int
@@ -73,7 +73,7 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A user of one kind, fitted.
+    """A fitted user of one kind.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ class FittedModel:
     observation : str
         What was taken for what: ``last click``, say.
     level : float
-        Of the intervals.
+        The confidence of the intervals.
     first : {"forward", "stop"}
-        Of a walk: what she does at rank 1 instead of going back.
+        Of a walk: what happens at rank 1 instead of going back.
     likelihood : Likelihood, optional
     note : str
         Anything else, in a line.
@@ -105,7 +105,7 @@ class FittedModel:
 
     @property
     def draws(self) -> int | None:
-        """How many times its parameters were estimated on resampled sessions; None: as often as one likes."""
+        """The number of resampled estimates of its parameters; None: as many as one likes."""
         counts = [len(e.draws) for e in self.estimates.values() if e.draws is not None]
         if counts:
             return min(counts)
@@ -122,9 +122,9 @@ class Origin:
     layout : str
         ``relpred``, ``table``.
     sessions, records, moves : int
-        Query sessions, records, and moves from one click to the next; of these, -1: too few sessions made them to tell.
+        Query sessions, records, and moves from one click to the next; of these, -1: suppressed, too few sessions.
     date : str
-        When, as 2026-11-16; empty if not told.
+        When, as 2026-11-16; empty if unknown.
     amble : str
         The version that fitted it; by default this one.
     """
@@ -247,7 +247,7 @@ def _check_model(model: FittedModel, smallest: int) -> None:
 
 
 def _check_together(model: FittedModel, where: str) -> None:
-    """A walker's probabilities of going forward and back."""
+    """Refuse p, q and s of a walk that do not go together."""
     p, q = model.estimates["p"], model.estimates["q"]
     if p.form != q.form and "grade" in (p.form, q.form) and "rank" in (p.form, q.form):
         raise AmbleError(f"{where}: p by {p.form} and q by {q.form}, expected both by rank or both by grade")
