@@ -607,7 +607,7 @@ def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
         ({"weights": [1, 2]}, r"weights of shape \(2,\), expected \(3, 3\)"),
         ({"weights": lambda i, j: j - i}, "the weight from rank 2 to rank 1 is -1"),
         ({"weights": lambda i, j: np.where(i == 2, np.nan, 1.0)}, "the weight from rank 2 to rank 1 is nan"),
-        ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "the user cannot leave rank 2: all weights from there are 0"),
+        ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "cannot leave rank 2: all weights from there are 0"),
         ({"weights": lambda i, j: 1 / (i - j) ** 2, "loops": "SL"}, "from rank 1 to rank 1 is inf"),
         ({"matrix": np.ones((3, 3))}, "the probabilities at rank 1 sum to 3, expected 1"),
         ({"matrix": [["a"]]}, "probabilities: expected a square array of numbers"),

@@ -250,7 +250,7 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
     """Whether the curve of the row rises above that of the column by more than it may, anywhere up to the pair's top.
 
     All curves are looked at where it is cheap: at the same probes. A curve that is above another one at a probe needs
-    no further look, nor do cells between probes where the values at their ends leave no room. What is left is decided
+    no further look, nor do cells between probes where the values at their ends allow none. What is left is decided
     at the atoms in the cells that are left. So the memory is that of the atoms, and few pairs need all of theirs.
     """
     every = np.unique(np.concatenate([curve.x for curve in curves]))
@@ -271,11 +271,11 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
         height = np.where(inside, mine[i] - theirs, 0.0)
         out[i] = height.max(axis=1) > most[i]
         for j in np.flatnonzero(~out[i]):
-            room = mine[i] - least[j]
+            slack = mine[i] - least[j]
             if order == "first":
-                left = (room > most[i, j])[cell[i]]
+                left = (slack > most[i, j])[cell[i]]
             else:  # it lies below its chord, so the two ends bound the difference; half, as they are rounded
-                left = ((np.maximum(room, height[j][before]) > most[i, j] / 2) | ~inside[j])[cell[j]]
+                left = ((np.maximum(slack, height[j][before]) > most[i, j] / 2) | ~inside[j])[cell[j]]
             out[i, j] = i != j and left.any() and curve.excess(curves[j], order, left) > most[i, j]
     return out
 

@@ -21,6 +21,7 @@ __all__ = [
     "NoExactDistributionError",
     "OverBudgetError",
     "between",
+    "check_mass",
     "distribution_of_gain",
     "joint_kept",
     "joint_once",
@@ -51,6 +52,12 @@ def _spend(budget: int, cells: int) -> int:
     return budget - cells
 
 
+def check_mass(left: float) -> None:
+    """Refuse a mass still walking that is no share of users: with it a loop over visits would not end."""
+    if not 0.0 <= left <= 1.0 + 1e-6:
+        raise RuntimeError(f"internal error: a share {left!r} of the users still walks, expected 0 to 1")
+
+
 def joint_kept(
     p: Array, q: Array, s: Array, start: Array, units: NDArray[np.int64], budget: int = BUDGET
 ) -> tuple[Array, Array, Array]:
@@ -75,6 +82,7 @@ def joint_kept(
             moved[:u, ranks] = 0.0
         by_gain = moved.sum(axis=1)
         left = float(by_gain.sum())
+        check_mass(left)
         if left < _NEGLIGIBLE:
             stopped = stopped + _upto(by_gain, stopped.size)
         t = np.flatnonzero(stopped > 0)
@@ -132,6 +140,7 @@ def joint_once(
         moved += back
         moved[:, high + 1, high + 1] += beyond
         left = float(moved.sum())
+        check_mass(left)
         if left < _NEGLIGIBLE:
             stopped = stopped + moved.sum(axis=2)
         t = stopped > 0
@@ -229,6 +238,7 @@ def distribution_of_gain(back: Array, loop: Array, forward: Array, stop: Array, 
         arrived[t % (top + 1)] = moved  # will gain its own units on arrival
         if t % (top + 1) == top:  # now and then: how much mass still walks?
             left = float(np.where((t - age) % (top + 1) < units, arrived, 0.0).sum())
+            check_mass(left)
             if left < 1e-16:
                 out[-1] += left
                 return np.array(out)

@@ -264,6 +264,8 @@ class SessionWalkOnLists:
         tables = [self._probabilities(j) for j in range(len(n))]
         probabilities = [np.concatenate(part) for part in zip(*tables, strict=True)]
         limits = np.cumsum(np.stack(probabilities), axis=0)  # forward, back, on, stop
+        if not (np.abs(limits[-1] - 1.0) <= _SLACK).all():  # users who neither move nor stop would be followed for ever
+            raise RuntimeError("internal error: the probabilities at a document do not sum to 1")
         first = first and self.walk.q > 0  # else there is no second visit
         batch = max(1, min(_BATCH, _MOST_MARKS // max(y.size, 1))) if first else _BATCH
         for begin in range(0, users, batch):

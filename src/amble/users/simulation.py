@@ -166,7 +166,7 @@ def simulated_walks(
     distinct, kind = np.unique(gain, return_inverse=True)
     table = np.zeros((0, 1))
     walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
-    if users * walked.expected_depth > _MOST_STEPS:
+    if not users * walked.expected_depth <= _MOST_STEPS:  # nor NaN, with which no walk would end
         raise MeasureError(
             f"{users:,} users would make {users * walked.expected_depth:.1e} visits, expected at most {_MOST_STEPS:.0e}"
         )

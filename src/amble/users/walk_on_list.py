@@ -30,6 +30,7 @@ from amble.users.joint_distribution import (
     BUDGET,
     NoExactDistributionError,
     between,
+    check_mass,
     distribution_of_gain,
     joint_kept,
     joint_once,
@@ -222,6 +223,7 @@ class WalkOnList:
             moved[:-1] += here[1:] * q
             here = moved
             left = float(here.sum())
+            check_mass(left)
             if left < _NEGLIGIBLE:
                 out[-1] += left
                 return np.array(out)
