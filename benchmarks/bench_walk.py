@@ -24,13 +24,14 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import workload
 
 import amble
 from amble.measures import Lists
-from amble.native import plain_walker as _walker_py
+from amble.native import plain_walker
 from amble.users import simulation
 from amble.users.utility import Utility
 from amble.users.walk import Walk
@@ -133,7 +134,7 @@ def simulated(folder: Path, rounds: int) -> None:
     on_list = Walk(0.5, 0.25, utility=Utility(0.25)).over(dense[0].size)
     steps = 0
 
-    def walk(walker: object, ys: list[np.ndarray]) -> Callable[[], object]:
+    def walk(walker: ModuleType, ys: list[np.ndarray]) -> Callable[[], object]:
         def go() -> None:
             nonlocal steps
             kept, simulation.walker = simulation.walker, walker
@@ -147,7 +148,7 @@ def simulated(folder: Path, rounds: int) -> None:
     contenders: dict[str, Callable[[], object]] = {}
     count: dict[str, int] = {}
     few = 5  # lists for those who take long; scaled
-    modules = {"plain twin": _walker_py} | ({"C": simulation.walker} if simulation.compiled() else {})
+    modules = {"plain twin": plain_walker} | ({"C": simulation.walker} if simulation.compiled() else {})
     for name, walker in modules.items():
         number = lists.n if name == "C" else few
         ones = [walk(walker, [y]) for y in dense[:number]]

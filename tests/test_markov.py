@@ -245,7 +245,7 @@ def test_user() -> None:
 
 
 def test_what_cannot_be_asked() -> None:
-    with pytest.raises(amble.MeasureError, match="^MP: she never stops, so nobody comes home with a score"):
+    with pytest.raises(amble.MeasureError, match="^MP: the user never stops, so there are no scores to simulate"):
         amble.simulate("MP", [1, 0, 1])
     rankings = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}})
     with pytest.raises(amble.MeasureError, match="MP has no C/W/L form"):
@@ -417,7 +417,7 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
     assert mixed.stderr.startswith("amble: RBP: users who stop at a rank are shown apart")
     few = amble_cli("user", "MP(steps=10)", "--gains", "1,0,1,1,0,0,1")
     assert few.stdout.splitlines()[-1].startswith(
-        "MP(steps=10): stops after 10 looks, wherever she is, score 0.7652; over users: mean 0.7652, sd 0.0404, "
+        "MP(steps=10): stops after 10 looks, at any rank, score 0.7652; over users: mean 0.7652, sd 0.0404, "
     )
 
 
@@ -431,7 +431,7 @@ def test_charts_are_apart() -> None:
 
 def test_amble_list(amble_cli: Cli) -> None:
     full = amble_cli("list", "MP(model='LO_OR_ID')").stdout
-    assert "\n  this one     She wanders over the relevant documents of the list, from each to one of its" in full
+    assert "\n  this one     She moves over the relevant documents of the list, from each to one of its" in full
     assert "this one" not in amble_cli("list", "AP").stdout
     lines = amble_cli("list", "MP", "--variants").stdout.splitlines()
     assert len(lines) == 720

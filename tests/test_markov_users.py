@@ -543,7 +543,7 @@ def test_a_distribution_of_ones_own() -> None:
         _ = user.transitions
     with pytest.raises(MeasureError, match="the distribution is 0 at every relevant rank"):
         MarkovUser(distribution=[0, 1, 0]).over([1, 0, 1])
-    with pytest.raises(MeasureError, match="the distribution at rank 2 is -1"):
+    with pytest.raises(MeasureError, match="the probability of rank 2 is -1"):
         MarkovUser(distribution=[0, -1, 0]).over([1, 0, 1])
     with pytest.raises(MeasureError, match="distribution: found 2 numbers, expected one for each rank, down to 3"):
         MarkovUser(distribution=[1, 1]).over([1, 0, 1])
@@ -552,9 +552,9 @@ def test_a_distribution_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("links", "culprit"),
     [
-        ([(1, 2), (2, 1), (3, 2)], "from rank 1 she never gets to rank 3$"),
-        ([(1, 2), (2, 3), (3, 2)], "from ranks 2, 3 she never gets to rank 1$"),
-        ([(1, 2), (2, 1), (3, 4), (4, 3)], "from rank 1 she never gets to ranks 3, 4$"),
+        ([(1, 2), (2, 1), (3, 2)], "rank 3 cannot be reached from rank 1$"),
+        ([(1, 2), (2, 3), (3, 2)], "rank 1 cannot be reached from ranks 2, 3$"),
+        ([(1, 2), (2, 1), (3, 4), (4, 3)], "ranks 3, 4 cannot be reached from rank 1$"),
     ],
 )
 def test_culprits_are_named(links: list[tuple[int, int]], culprit: str) -> None:
@@ -569,10 +569,10 @@ def test_culprits_are_named(links: list[tuple[int, int]], culprit: str) -> None:
 def test_many_culprits_are_counted() -> None:
     weights = np.eye(12, k=1) + np.eye(12, k=-1)
     weights[2, 3] = weights[3, 2] = 0.0
-    with pytest.raises(MeasureError, match="from rank 1 she never gets to ranks 4, 5, 6, 7, 8 and 4 more$"):
+    with pytest.raises(MeasureError, match="ranks 4, 5, 6, 7, 8 and 4 more cannot be reached from rank 1$"):
         MarkovUser(weights=weights).over([1] * 12)
     with pytest.raises(
-        MeasureError, match="from rank 2 she never gets to ranks 9, 12$"
+        MeasureError, match="ranks 9, 12 cannot be reached from rank 2$"
     ):  # states are ranks, not places
         MarkovUser(weights=np.kron(np.eye(2), 1 - np.eye(2)), states="OR").over([0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1])
 
@@ -607,11 +607,11 @@ def test_wrong_declarations(arguments: dict[str, object], message: str) -> None:
         ({"weights": [1, 2]}, r"weights of shape \(2,\), expected \(3, 3\)"),
         ({"weights": lambda i, j: j - i}, "the weight from rank 2 to rank 1 is -1"),
         ({"weights": lambda i, j: np.where(i == 2, np.nan, 1.0)}, "the weight from rank 2 to rank 1 is nan"),
-        ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "she cannot leave rank 2: all weights from there are 0"),
+        ({"weights": lambda i, j: np.where(i == 2, 0.0, 1.0)}, "cannot leave rank 2: all weights from there are 0"),
         ({"weights": lambda i, j: 1 / (i - j) ** 2, "loops": "SL"}, "from rank 1 to rank 1 is inf"),
         ({"matrix": np.ones((3, 3))}, "the probabilities at rank 1 sum to 3, expected 1"),
         ({"matrix": [["a"]]}, "probabilities: expected a square array of numbers"),
-        ({"matrix": np.eye(3)}, "not irreducible: from rank 1 she never gets to ranks 2, 3"),
+        ({"matrix": np.eye(3)}, "not irreducible: ranks 2, 3 cannot be reached from rank 1"),
         ({"model": "GL_AD_ID", "rates": [1, 0]}, "the rate at rank 3 is 0, expected a finite number above 0"),
         ({"model": "GL_AD_ID", "rates": [[1, 2]]}, r"rates: expected a number for each rank, found an array of shape"),
         ({"model": "GL_AD_ID", "rates": "fast"}, "rates: expected a number for each rank, or a function"),
@@ -631,10 +631,10 @@ def test_wrong_chains(arguments: dict[str, object], message: str) -> None:
 # ---- what she does
 
 
-def test_she_never_stops() -> None:
+def test_the_user_never_stops() -> None:
     user = MarkovUser("GL_AD_ID").over(GRADES)
     for name in ("last", "expected_depth", "visits", "continuation", "halting", "beyond", "tail"):
-        with pytest.raises(MeasureError, match="^she never stops"):
+        with pytest.raises(MeasureError, match="^the user never stops"):
             getattr(user, name)
     with pytest.raises(AttributeError, match="no attribute 'depth'"):
         _ = user.depth
@@ -647,12 +647,12 @@ def test_she_never_stops() -> None:
     assert copy.copy(user).score == user.score
 
 
-def test_she_stops_after_her_steps() -> None:
+def test_the_user_stops_after_some_steps() -> None:
     user = MarkovUser("GL_AD_ID", steps=10).over(GRADES)
     for name in ("last", "expected_depth", "visits", "continuation"):
-        with pytest.raises(MeasureError, match="^she stops after 10 looks, wherever she is: there is no last rank"):
+        with pytest.raises(MeasureError, match="^the user stops after 10 looks, at any rank: there is no last rank"):
             getattr(user, name)
-    assert MarkovUser("GL_AD_ID", steps=1).over(GRADES).ends == "stops after 1 look, wherever she is"
+    assert MarkovUser("GL_AD_ID", steps=1).over(GRADES).ends == "stops after 1 look, at any rank"
     assert MarkovUser("GL_AD_ID").over(GRADES).ends == "never stops"
 
 

@@ -215,7 +215,7 @@ def test_users_who_wander_say_when_they_stop() -> None:
         {"1": {"a": 1, "b": 1}}, {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}}, ["MP", "MP(steps=3)"]
     )
     told = [attention(scores, m, "x") for m in scores.parsed]
-    assert [one["ends"] for one in told] == ["never stops", "stops after 3 looks, wherever she is"]
+    assert [one["ends"] for one in told] == ["never stops", "stops after 3 looks, at any rank"]
     assert [(one["depth"], one["halting"]) for one in told] == [(None, None)] * 2
 
 

@@ -176,9 +176,9 @@ def test_more_is_never_worse(p: float, share: float, loss: float, order: int, gr
     [
         ("PH(p=0.8,q=0.3)", r"p \+ q = 0.8 \+ 0.3 = 1.1 at rank 1, expected at most 1"),
         ("PH(p='0.5,0.9',q=0.3)", r"= 1.2 at rank 2"),
-        ("PH(p=0.5,q=0.5,end='endless')", "she never stops"),
-        ("PH(p=0.5,q=0.5,order=2,per='endless')", "she never stops"),
-        ("PH(p='0.5,0',q='0.5,1')", "she never stops"),
+        ("PH(p=0.5,q=0.5,end='endless')", "the user never stops"),
+        ("PH(p=0.5,q=0.5,order=2,per='endless')", "the user never stops"),
+        ("PH(p='0.5,0',q='0.5,1')", "the user never stops"),
         ("PH(p=1,q=0,end='endless')", "never stops"),
         ("PH(visits='0.5,1')", r"g\(2, 1\) = 1 is more than g\(1, 1\) = 0.5"),
         ("PH(visits='1,1.0000000000001')", r"it must not rise with the visits"),

@@ -14,11 +14,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
-from amble.users.birth_death import induced_chain, passages, reachable, stops
+from amble.users.birth_death import BirthDeathChain, induced_chain, passages, reachable, stops
 from amble.users.effort import Effort
-from amble.users.joint_distribution import NoExactDistributionError, OverBudgetError
+from amble.users.joint_distribution import (
+    NoExactDistributionError,
+    OverBudgetError,
+    distribution_of_gain,
+    joint_kept,
+    joint_once,
+)
 from amble.users.utility import Utility
 from amble.users.walk import Probabilities, Walk
+from amble.users.walk_on_list import WalkOnList
 
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
@@ -363,11 +370,11 @@ def test_no_probabilities() -> None:
     refuses(r"p = nan at rank 1", lambda: Walk(float("nan"), 0.3))
     refuses(r"q = 1.2 at rank 3", lambda: Walk(0.1, lambda rank: np.where(rank == 3, 1.2, 0.1)).over(5))
     refuses("expected a probability, or probabilities by rank or grade", lambda: Walk("often", 0.3))  # type: ignore[arg-type]
-    refuses("she never stops", lambda: Walk(0.5, 0.5, beyond="endless"))
-    refuses("she never stops", lambda: Walk(0.5, 0.5, per="endless"))
-    refuses("she never stops", lambda: Walk(0.0, 1.0))
-    refuses("she never stops", lambda: Walk({0: 0.0, 1: 0.4}, {0: 1.0, 1: 0.6}))
-    refuses("beyond the list: she never stops", lambda: Walk(1.0, 0.0, beyond="endless"))
+    refuses("the user never stops", lambda: Walk(0.5, 0.5, beyond="endless"))
+    refuses("the user never stops", lambda: Walk(0.5, 0.5, per="endless"))
+    refuses("the user never stops", lambda: Walk(0.0, 1.0))
+    refuses("the user never stops", lambda: Walk({0: 0.0, 1: 0.4}, {0: 1.0, 1: 0.6}))
+    refuses("beyond the list: the user never stops", lambda: Walk(1.0, 0.0, beyond="endless"))
     refuses("never stops: from rank 1 there is no way", lambda: Walk([1.0, 0.0, 0.1], [0.0, 1.0, 0.1]).over(3).visits)
     refuses("start: expected probabilities that sum to 1", lambda: Walk(0.5, 0.2, start=[0.5, 0.2]))
     refuses("first='back'", lambda: Walk(0.5, 0.2, first="back"))
@@ -560,3 +567,19 @@ def test_who_stops_instead_of_going_back_from_rank_1_does_stop() -> None:
     half = Walk(lambda rank: 0.5 * (rank < 4), lambda rank: 1 - 0.5 * (rank < 4), first="stop").over(10)
     # rank 4 sends her back: reflected there, from rank 1 of 4, x (2 x 4 - x) = 7 visits
     assert half.expected_depth == pytest.approx(7, abs=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 2.0])
+def test_a_walk_that_loses_count_of_its_users_ends(wrong: float) -> None:
+    """A bug elsewhere (probabilities that are none) is an error at once, not a loop without an end."""
+    p, q, s, start = np.array([wrong, 0.0]), np.array([0.0, 0.5]), np.array([0.5, 0.5]), np.array([1.0, 0.0])
+    chain = BirthDeathChain(p[None], q[None], s[None], start[None], None)
+    units = np.array([1, 1])
+    for follow in (
+        lambda: WalkOnList(chain)._stopping(),
+        lambda: joint_kept(p, q, s, start, units),
+        lambda: joint_once(p, q, s, start, np.ones(2)),
+        lambda: distribution_of_gain(q, np.zeros(2), p, s, start, units),
+    ):
+        with pytest.raises(RuntimeError, match="internal error: a share .* of the users still walks"):
+            follow()

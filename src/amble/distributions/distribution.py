@@ -1,6 +1,6 @@
 """The distribution of a score over users: atoms on the line, exact where they can be, with what follows from them.
 
-A user stops at rank h with a gain t; the score she goes home with is t / f(h). Over many users that is a random
+A user stops at rank h with a gain t; the score is t / f(h). Over many users that is a random
 variable. `Distribution` holds its atoms: values and probabilities, in increasing order of value.
 
 Two distributions are compared by their cdfs (first-order stochastic dominance) or by the integrals of their cdfs
@@ -45,7 +45,7 @@ def near(x: Floats) -> Floats:
 
 
 class Curve:
-    """What comparisons need of a distribution: its cdf, that ends at 1 exactly, and the integral of the cdf."""
+    """The cdf of a distribution, which ends at 1 exactly, and the integral of the cdf."""
 
     def __init__(self, distribution: Distribution) -> None:
         self.x = distribution.values
@@ -81,7 +81,7 @@ class Curve:
 
 
 def check_order(order: str, tolerance: float | None) -> None:
-    """Refuse an order or a tolerance that does not exist."""
+    """Refuse an order or a tolerance that is not allowed."""
     if order not in ("first", "second"):
         raise MeasureError(f"order={order!r}: expected 'first' or 'second'")
     if tolerance is not None and not 0 <= tolerance < np.inf:
@@ -89,7 +89,7 @@ def check_order(order: str, tolerance: float | None) -> None:
 
 
 def allowance(order: str, tolerance: float | None, band: Any, low: Any, high: Any) -> Any:
-    """How far a curve may rise above another one before it counts; `Distribution.compare` says why.
+    """How far a curve may rise above another one before it counts (see `Distribution.compare`).
 
     Numbers, or arrays of them for many pairs: the sum of the two bands, the least and the greatest value of both
     distributions.
@@ -174,7 +174,7 @@ class Distribution:
 
     @staticmethod
     def mixture(distributions: Iterable[Distribution], weights: ArrayLike | None = None) -> Distribution:
-        """The distribution of a user who is drawn from several: of a system over topics, for one.
+        """The mixture of several distributions: of a system over topics, for one.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Distribution:
 
     @property
     def mean(self) -> float:
-        """The mean: the expected rate, order 1."""
+        """The mean: the expected gain per document, E[T/H] (order 1)."""
         return float(self.values @ self.probs)
 
     @property
@@ -290,7 +290,7 @@ class Distribution:
         return max(one.excess(two, "first"), two.excess(one, "first"))
 
     def compare(self, other: Distribution, tolerance: float | None = None, order: str = "first") -> str:
-        """Compare by stochastic dominance.
+        """The verdict of stochastic dominance.
 
         Parameters
         ----------
@@ -317,8 +317,9 @@ class Distribution:
         >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0, 1], [0.2, 0.8]))
         'less'
         >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0.5], [1.0]))
-        'incomparable' >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0.5], [1.0]), order="second")      #
-        the same mean, without risk 'less'
+        'incomparable'
+        >>> Distribution([0, 1], [0.5, 0.5]).compare(Distribution([0.5], [1.0]), order="second")  # same mean, no risk
+        'less'
         """
         check_order(order, tolerance)
         if not isinstance(other, Distribution):
@@ -334,7 +335,7 @@ class Distribution:
         return float(allowance(order, tolerance, self.band + other.band, low, high))
 
     def dominance(self, other: Distribution, tolerance: float | None = None) -> Dominance:
-        """Tell how two distributions stand to each other, and for whom.
+        """How two distributions stand to each other, and for which users.
 
         Parameters
         ----------
@@ -350,16 +351,16 @@ class Distribution:
             of that stretch: always the least x from which the earlier sign holds no more. There are crossings if and
             only if the two distributions are incomparable by the first order.
 
-            For `better`, `worse` and `same` users are paired by how well they fare: she of whom a share u fares no
-            better in this distribution, with her of the same share in the other distribution. They are shares of the
-            two distributions as they are, whatever the tolerance.
+            For `better`, `worse` and `same` users are paired by how well they fare: the quantile of a share u in this
+            distribution with that of the same share in the other one. They are shares of the two distributions as they
+            are, whatever the tolerance.
 
         Examples
         --------
         >>> import amble
         >>> ap = amble.parse("AP")
-        >>> spread, packed = ap.distribution([1, 0, 0, 1, 0, 0, 1, 0, 0, 1]), ap.distribution([0, 1, 1, 1, 1, 0, 0, 0,
-        0, 0])
+        >>> spread = ap.distribution([1, 0, 0, 1, 0, 0, 1, 0, 0, 1])
+        >>> packed = ap.distribution([0, 1, 1, 1, 1, 0, 0, 0, 0, 0])
         >>> found = spread.dominance(packed)
         >>> found.verdict, found.crossings, found.better, found.worse
         ('incomparable', array([0.75]), 0.25, 0.75)

@@ -1,7 +1,7 @@
-"""Many systems by stochastic dominance: who is better whatever users want, and who cannot be compared.
+"""Partial orders of systems by stochastic dominance: which are better for all users, which cannot be compared.
 
 Dominance is a partial order. `order_systems` compares the distributions of all systems pair by pair; `PartialOrder`
-holds the verdicts, and tells the levels and the Hasse diagram that follow from them.
+holds the verdicts, with the levels and the Hasse diagram that follow from them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class PartialOrder:
         self.order = order
 
     def verdict(self, a: str, b: str) -> str:
-        """Tell how system a stands to b: "less", "greater", "equal" or "incomparable"."""
+        """How system a stands to b: "less", "greater", "equal" or "incomparable"."""
         for name in (a, b):
             if name not in self.names:
                 raise MeasureError(f"no system {name!r}, expected one of {', '.join(self.names)}")
@@ -94,7 +94,7 @@ class PartialOrder:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pairs have each verdict; of a pair, it is the verdict of the one that is named first."""
+        """The number of pairs of each verdict; of a pair, it is the verdict of the one that is named first."""
         pairs = self.matrix[np.triu_indices(len(self.names), 1)]
         return {verdict: int((pairs == code).sum()) for code, verdict in _VERDICTS.items()}
 
@@ -121,7 +121,7 @@ class PartialOrder:
         _, first, member = np.unique(reach & reach.T, axis=0, return_index=True, return_inverse=True)
         better = reach[np.ix_(first, first)] & ~np.eye(first.size, dtype=bool)
         level = np.zeros(first.size, np.intp)
-        for c in np.argsort(better.sum(axis=0), kind="stable"):  # who is better has fewer that are better still
+        for c in np.argsort(better.sum(axis=0), kind="stable"):  # better classes have fewer that are better still
             level[c] = level[better[:, c]].max(initial=-1) + 1
         return member.ravel(), better, level
 
@@ -144,7 +144,7 @@ class PartialOrder:
 
     @cached_property
     def levels(self) -> tuple[Class, ...]:
-        """Systems by level: 0 if nobody dominates them, else the length of the longest way down to them."""
+        """Systems by level: 0 if no system dominates them, else the length of the longest way down to them."""
         rank = self._levels()
         return tuple(
             tuple(name for name, at in zip(self.names, rank, strict=True) if at == step)
@@ -173,7 +173,7 @@ class PartialOrder:
         )
 
     def dot(self) -> str:
-        r"""Write the Hasse diagram for Graphviz, the best on top.
+        r"""The Hasse diagram as text for Graphviz, the best on top.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class PartialOrder:
 def order_systems(
     distributions: Mapping[str, Distribution], order: str = "first", tolerance: float | None = None
 ) -> PartialOrder:
-    """Compare all systems with each other by stochastic dominance.
+    """The partial order of systems by stochastic dominance.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
     """Whether the curve of the row rises above that of the column by more than it may, anywhere up to the pair's top.
 
     All curves are looked at where it is cheap: at the same probes. A curve that is above another one at a probe needs
-    no further look, nor do cells between probes where the values at their ends leave no room. What is left is decided
+    no further look, nor do cells between probes where the values at their ends allow none. What is left is decided
     at the atoms in the cells that are left. So the memory is that of the atoms, and few pairs need all of theirs.
     """
     every = np.unique(np.concatenate([curve.x for curve in curves]))
@@ -267,17 +267,15 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
         least = mine[:, before] + slope[:, before] * (probe - probe[before])  # convex: it lies above its tangent
     out = np.zeros(most.shape, bool)
     for i, curve in enumerate(curves):
-        inside = (
-            probe <= top[i][:, None]
-        )  # above both distributions the integrals grow for ever, and so does their rounding
+        inside = probe <= top[i][:, None]  # above both, the integrals and their rounding grow for ever
         height = np.where(inside, mine[i] - theirs, 0.0)
         out[i] = height.max(axis=1) > most[i]
         for j in np.flatnonzero(~out[i]):
-            room = mine[i] - least[j]
+            slack = mine[i] - least[j]
             if order == "first":
-                left = (room > most[i, j])[cell[i]]
+                left = (slack > most[i, j])[cell[i]]
             else:  # it lies below its chord, so the two ends bound the difference; half, as they are rounded
-                left = ((np.maximum(room, height[j][before]) > most[i, j] / 2) | ~inside[j])[cell[j]]
+                left = ((np.maximum(slack, height[j][before]) > most[i, j] / 2) | ~inside[j])[cell[j]]
             out[i, j] = i != j and left.any() and curve.excess(curves[j], order, left) > most[i, j]
     return out
 

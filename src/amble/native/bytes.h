@@ -59,7 +59,7 @@ INLINE u64 fold(u64 a, u64 b) {
     return (a * b) ^ (ah * bh + (mid >> 32) + (mid2 >> 32));
 #endif
 }
-/* The key of the hash, drawn anew by every process, so that nobody can write ids that collide. No result depends on it:
+/* The key of the hash, drawn anew by every process, so that colliding ids cannot be prepared. No result depends on it:
  * bytes are always compared, and no table is read in the order of its slots. */
 static struct { u64 seed, step; } hash_key;
 
@@ -129,7 +129,7 @@ static int names_add(Names *t, const Name *k, Err *e) {
             slot[j] = SLOT_TAG(t->name[i].hash) | (i + 1);
         }
     }
-    if (ROOM(t->name, t->cap, t->n + 1, e)) return e->kind;
+    if (RESERVE(t->name, t->cap, t->n + 1, e)) return e->kind;
     size_t j = k->hash & t->mask;
     while (t->slot[j]) j = (j + 1) & t->mask;
     t->slot[j] = SLOT_TAG(k->hash) | (t->n + 1);

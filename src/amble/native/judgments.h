@@ -59,7 +59,7 @@ static int judge(Judgments *j, const Name *topic, const Name *doc, double grade,
     i64 at = names_find(&j->topics, topic);
     if (at < 0) {
         Name kept = *topic;
-        if (ROOM(j->topic, j->topic_cap, j->topics.n + 1, e)) return e->kind;
+        if (RESERVE(j->topic, j->topic_cap, j->topics.n + 1, e)) return e->kind;
         if (!(kept.p = arena_keep(&j->arena, topic->p, topic->n))) return fail_memory(e);
         at = (i64)j->topics.n;
         memset(&j->topic[at], 0, sizeof(Topic));
@@ -68,7 +68,7 @@ static int judge(Judgments *j, const Name *topic, const Name *doc, double grade,
     Topic *t = &j->topic[at];
     if ((!t->slot || t->n * 2 >= t->mask) && topic_grow(t, e)) return e->kind;
     if (topic_find(t, doc->p, doc->n, doc->hash) >= 0) return 1;
-    if (ROOM(t->doc, t->doc_cap, t->n + 1, e) || ROOM(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
+    if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
     if (j->rows == INT32_MAX) {
         snprintf(e->text, sizeof e->text, "more than %ld judgments", (long)INT32_MAX);
         return e->kind = WRONG;

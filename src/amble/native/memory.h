@@ -54,9 +54,9 @@ static void *mem_grow(void *old, size_t count, size_t size) {
     return p;
 }
 
-/* Room for `need` items in the array *at of *cap items, doubling. */
-#define ROOM(at, cap, need, e) room((void **)&(at), &(cap), (need), sizeof *(at), (e))
-static int room(void **at, size_t *cap, size_t need, size_t size, Err *e) {
+/* Reserves space for `need` items in the array *at of *cap items, doubling. */
+#define RESERVE(at, cap, need, e) reserve((void **)&(at), &(cap), (need), sizeof *(at), (e))
+static int reserve(void **at, size_t *cap, size_t need, size_t size, Err *e) {
     if (need <= *cap) return FINE;
     size_t more = *cap ? *cap * 2 : 16;
     if (more < need) more = need;

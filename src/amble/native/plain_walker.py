@@ -1,4 +1,4 @@
-"""The plain twin of ``_walker.c``: users who walk back and forth over ranked lists, simulated.
+"""The plain twin of ``walker.c``: simulation of users who walk back and forth over ranked lists.
 
 It is used where no compiler was at hand, and it is the C part's specification: the same totals and steps to the last
 bit, the same messages. All users of a chunk take their steps together; those who have stopped are dropped.
@@ -29,7 +29,7 @@ _Wholes = NDArray[np.int64]
 
 
 def mix64(x: _Words) -> _Words:
-    """Return SplitMix64's finaliser of each word.
+    """SplitMix64's finaliser of each word.
 
     >>> [int(x) for x in mix64(np.array([1234567 + GOLDEN, 1234567 + 2 * GOLDEN & 2**64 - 1], np.uint64))]
     [6457827717110365317, 3203168211198807973]
@@ -40,13 +40,13 @@ def mix64(x: _Words) -> _Words:
 
 
 def keys(seed: int, first: int, users: int) -> _Words:
-    """Return what sets apart the draws of the users ``first``, ``first + 1``, …"""
+    """The keys of the draws of the users ``first``, ``first + 1``, …"""
     mixed = mix64(np.array([seed + GOLDEN & _WORD], np.uint64))  # near seeds must not be each other's users
     return mix64(mixed + np.arange(first + 1, first + users + 1, dtype=np.uint64) * np.uint64(ODD))
 
 
 def draws(key: _Words, number: int) -> _Floats:
-    """Return the draw of that number, counted from 0, of each key: a probability in [0, 1).
+    """The draw of that number, counted from 0, of each key: uniform in [0, 1).
 
     >>> draws(keys(7, 0, 2), 0).round(6).tolist()
     [0.897757, 0.912854]
@@ -55,12 +55,12 @@ def draws(key: _Words, number: int) -> _Floats:
 
 
 class _Walk(NamedTuple):
-    """What all users share. Arrays by rank have one entry more, for all ranks beyond the last."""
+    """The walk that all users share. Arrays by rank have one entry more, for all ranks beyond the last."""
 
-    start: _Floats  # without the last, which is where she starts if at none of the others
+    start: _Floats  # without the last, which is the start if none of the others is
     forward: _Floats
     turn: _Floats
-    end: int | None  # where the list ends for her
+    end: int | None  # where the list ends
     limit: int
     offsets: _Wholes
     gains: _Wholes  # how many there are at each rank
@@ -68,7 +68,7 @@ class _Walk(NamedTuple):
     row: _Wholes  # where in utility the row of a gain begins
     utility: _Floats
     depth: int
-    counter: np.dtype[Any]  # holds how often she was somewhere, as far as it matters
+    counter: np.dtype[Any]  # holds how often a rank was visited, as far as it matters
     ranks: int  # where it is counted: where there are gains, and only if visits differ
     column: _Wholes  # of a rank among those
 
@@ -91,7 +91,7 @@ def walk(
     steps: Any,
     /,
 ) -> int:
-    """Simulate users who share a walk over several lists, and tell what each gains on each list.
+    """Simulate users who share a walk over several lists: the gain of each on each list, and the visits.
 
     All arrays are contiguous, of the type that is named (anything with a buffer will do), and aligned.
 
@@ -102,13 +102,13 @@ def walk(
     first, users : int
         The users ``first``, ``first + 1``, …, ``first + users - 1`` are simulated.
     start : float64[m]
-        Cumulative probabilities of starting at rank 1, …, m, with m <= n. She starts at the first that exceeds draw 0,
-        or at the last.
+        Cumulative probabilities of starting at rank 1, …, m, with m <= n. A user starts at the first that exceeds
+        draw 0, or at the last.
     forward, turn : float64[n]
-        After her h-th visit, at rank i: if draw h is below ``forward[i]`` she goes on to the next rank; else, if it is
-        below ``turn[i]``, back to the one before; else she stops. She stops as well where there is no such rank.
+        After the h-th visit, at rank i: if draw h is below ``forward[i]`` the user goes on to the next rank; else, if
+        it is below ``turn[i]``, back to the one before; else the user stops, as well as where there is no such rank.
     endless : int
-        1 if ranks beyond n exist: nothing is gained there, and she moves on as at rank n. Otherwise 0.
+        1 if ranks beyond n exist: nothing is gained there, and users move on as at rank n. Otherwise 0.
     offsets : int64[n + 1]
         Rank i has the gains ``offsets[i]:offsets[i + 1]`` (ranks counted from 0 here).
     which, kind : int32[gains]
@@ -119,7 +119,7 @@ def walk(
     limit : int
         The most visits a user may make, at least 1: a user who has made as many is stopped.
     total : float64[users * lists]
-        Overwritten: what each user gains on each list, user by user, added up in the order of her visits. It may have
+        Overwritten: what each user gains on each list, user by user, added up in the order of the visits. It may have
         any number of dimensions.
     steps : int64[users]
         Overwritten: how many visits each user makes.
@@ -218,7 +218,7 @@ def _follow(plan: _Walk, key: _Words, total: _Floats, lists: int, steps: _Wholes
 
 
 def _gain(plan: _Walk, user: _Wholes, here: _Wholes, seen: NDArray[Any], total: _Floats, lists: int) -> None:
-    """Add what each user gains at the rank where she is."""
+    """Add what each user gains at the present rank."""
     finds = np.flatnonzero(plan.gains[here])
     user, here = user[finds], here[finds]
     gains = plan.gains[here]

@@ -1,6 +1,6 @@
-/* Ranking: the records of one topic, put in order and joined with its judgments. The only C home of ties and
- * duplicates: score descending as double (or float), then by the rule for ties; a document that comes twice is an error, or only
- * its best occurrence is kept. */
+/* Ranking: the records of one topic, put in order and joined with its judgments. The only place in C for ties and
+ * duplicates: score descending as double (or float), then by the rule for ties; a document that comes twice is an error,
+ * or only its best occurrence is kept. */
 #ifndef AMBLE_RANKING_H
 #define AMBLE_RANKING_H
 
@@ -91,7 +91,7 @@ static void sort_by_rank(Key *a, Key *b, size_t n, const double *g) { sort_keys(
 static int check_duplicates(Ranker *k, Record *r, size_t n, const double *given, size_t *dropped, Err *e) {
     size_t size = 64;
     while (size < n * 2) size *= 2;
-    if (ROOM(k->seen, k->seen_cap, size, e)) return e->kind;
+    if (RESERVE(k->seen, k->seen_cap, size, e)) return e->kind;
     memset(k->seen, 0, size * sizeof *k->seen);
     *dropped = 0;
     for (size_t i = 0; i < n; i++) {
@@ -142,7 +142,7 @@ static int moved_as_floats(const Ranker *k, const Record *r, size_t m, const dou
 
 /* Puts records in rank order: k->key[0, *kept). *tied counts the documents that share their score. */
 static int order(Ranker *k, const Record *r, size_t n, const double *given, size_t *kept, size_t *tied, Err *e) {
-    if (ROOM(k->key, k->key_cap, n, e) || ROOM(k->spare, k->spare_cap, n, e)) return e->kind;
+    if (RESERVE(k->key, k->key_cap, n, e) || RESERVE(k->spare, k->spare_cap, n, e)) return e->kind;
     Key *key = k->key;
     size_t m = 0;
     int sorted = 1, close = 0;
@@ -177,10 +177,11 @@ static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_
         return e->kind = WRONG;
     }
     int rc = check_duplicates(k, r, n, given, &dropped, e);
-    if (rc || topic < 0) return rc; /* nobody judged this topic: its lines are only checked */
+    if (rc || topic < 0) return rc; /* this topic has no judgments: its lines are only checked */
     join(&j->topic[topic], r, n);
     if (order(k, r, n, given, &kept, &tied, e)) return e->kind;
-    if (ROOM(k->list, k->list_cap, k->lists + 1, e) || ROOM(k->hit, k->hit_cap, (k->hits + kept) * HIT_WIDTH(k), e))
+    if (RESERVE(k->list, k->list_cap, k->lists + 1, e) ||
+        RESERVE(k->hit, k->hit_cap, (k->hits + kept) * HIT_WIDTH(k), e))
         return e->kind;
     for (size_t i = 0, end; i < kept; i = end) { /* groups of equal scores */
         for (end = i + 1; end < kept && k->key[end].score == k->key[i].score; end++) {}

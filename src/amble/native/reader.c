@@ -1,8 +1,8 @@
 /* amble.native._reader: the hot path from files, dictionaries and columns to ranked judgments.
  *
  * Tokenise, hash (bytes verified), check duplicates, join with the judgments, rank: one pass, the GIL released, no
- * Python object per line. amble.native.plain_reader is its plain twin: the same functions, results and messages; tests and the
- * fuzzer hold the two together. Limited API (abi3): one build serves every CPython from 3.11 on.
+ * Python object per line. amble.native.plain_reader is its plain twin: the same functions, results and messages; tests and
+ * the fuzzer hold the two together. Limited API (abi3): one build serves every CPython from 3.11 on.
  *
  * Origins. A source is a descriptor of a regular file (int) or an object with readinto; a table is a dictionary
  * {topic: {doc: number}} or a tuple of three lists (topics, docs, numbers).
@@ -374,9 +374,9 @@ static PyObject *export_ranked(const Run *r, const Judgments *j) {
 /* (topics, offsets, docs, scores, tag, dropped): the documents themselves, in rank order */
 static PyObject *export_documents(Run *r, const size_t *group, const char *where, PyObject *name, Err *e) {
     size_t nt = r->topics.n, total = 0, all_dropped = 0;
-    Judgments nobody; /* first check all topics for duplicates, as with judgments */
-    memset(&nobody, 0, sizeof nobody);
-    int rc = rank_groups(r, &nobody, group, where, e);
+    Judgments none; /* first check all topics for duplicates, as with judgments */
+    memset(&none, 0, sizeof none);
+    int rc = rank_groups(r, &none, group, where, e);
     if (rc) return raise_err(e, name);
     PyObject *topics = list_of_names(&r->topics), *result = NULL;
     PyObject *docs = topics ? PyList_New(0) : NULL;

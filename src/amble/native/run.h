@@ -78,9 +78,9 @@ static int appears_twice(const Name *topic, const Record *second, const char *wh
 }
 
 INLINE int keep_record(Run *r, const RunLine *l, Err *e) {
-    if (r->n == r->cap && ROOM(r->record, r->cap, r->n + 1, e)) return e->kind;
+    if (r->n == r->cap && RESERVE(r->record, r->cap, r->n + 1, e)) return e->kind;
     if (r->rank.ties == TIES_RANK) {
-        if (ROOM(r->given, r->given_cap, r->n + 1, e)) return e->kind;
+        if (RESERVE(r->given, r->given_cap, r->n + 1, e)) return e->kind;
         r->given[r->n] = l->given;
     }
     Record *x = &r->record[r->n++];
@@ -193,7 +193,7 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
     return rc;
 }
 
-/* Groups the records by topic (stable): topic t's are group[t] .. group[t + 1]. topic_of then tells for each record
+/* Groups the records by topic (stable): topic t's are group[t] .. group[t + 1]. topic_of then holds for each record
  * its place before. */
 static size_t *group_records(Run *r, Err *e) {
     size_t nt = r->topics.n, *group = mem_grow(NULL, nt + 2, sizeof *group);
@@ -231,7 +231,7 @@ static size_t *group_records(Run *r, Err *e) {
     return group;
 }
 
-/* Ranks every topic of a whole run. Of several documents that come twice it tells the earliest in the source. */
+/* Ranks every topic of a whole run. Of several documents that come twice it reports the earliest in the source. */
 static int rank_groups(Run *r, const Judgments *j, const size_t *group, const char *where, Err *e) {
     size_t second = SIZE_MAX, first = 0, topic = 0;
     const double *given = ranks_given(r);
@@ -272,7 +272,7 @@ static int add_record(Run *r, const RunLine *l, Err *e) {
         snprintf(e->text, sizeof e->text, "more than %lu documents in one run", (unsigned long)UINT32_MAX - 1);
         return e->kind = WRONG;
     }
-    if (ROOM(r->topic_of, r->topic_cap, r->n + 1, e)) return e->kind;
+    if (RESERVE(r->topic_of, r->topic_cap, r->n + 1, e)) return e->kind;
     r->topic_of[r->n] = (u32)t;
     return keep_record(r, l, e);
 }

@@ -51,7 +51,7 @@ static i64 ask_reader(Source *s, u8 *to, size_t space, Err *e) {
         got = -1;
     }
     Py_XDECREF(n);
-    if (view) { /* nobody may write through it later */
+    if (view) { /* nothing may write through it later */
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
         PyObject *done = PyObject_CallMethod(view, "release", NULL);

@@ -1,7 +1,7 @@
 /* amble.native._walker: users who walk back and forth over ranked lists, simulated one after the other.
  *
- * amble.native.plain_walker is its plain twin: the same function, the same totals and steps to the last bit, the same messages.
- * Its docstring says what the arguments are. Limited API (abi3): one build serves every CPython from 3.11 on.
+ * amble.native.plain_walker is its plain twin: the same function, the same totals and steps to the last bit, the same
+ * messages. Its docstring says what the arguments are. Limited API (abi3): one build serves every CPython from 3.11 on.
  *
  * The n-th draw of a user is a function of seed, user and n alone (SplitMix64, its state computed instead of kept), so
  * users can be split among calls and threads as one likes, and draws do not wait for one another.
@@ -46,15 +46,15 @@ static u64 draws_below(double p) {
 /* ---- the walk ---- */
 
 typedef struct {
-    u64 forward, turn; /* draws below these take her forward, or else back; forward <= turn */
+    u64 forward, turn; /* draws below these lead forward, or else back; forward <= turn */
     u64 first;         /* of its gains; they end where those of the next rank begin */
-    u64 seen;          /* mark of the last user who was here, plus her visits so far: nothing to clear between users */
+    u64 seen;          /* mark of the last user who was here, plus the visits so far: nothing to clear between users */
 } Rank;
 
 typedef struct { u32 list, kind; } Gain;
 
 typedef struct {
-    u64 n, end; /* ranks; where the list ends for her, which may be never */
+    u64 n, end; /* ranks; where the list ends, which may be never */
     Rank *rank; /* n + 2: one that stands for all beyond the n-th, one that ends its gains */
     const Gain *gain;
     const double *utility;
@@ -74,7 +74,7 @@ static inline u64 start_of(const Walk *w, double p) {
     return (u64)(from - w->start);
 }
 
-/* Follows a user from start to stop and returns her number of visits. `mark` grows by `depth` from user to user. */
+/* Follows a user from start to stop and returns the number of visits. `mark` grows by `depth` from user to user. */
 static inline u64 follow(const Walk *w, u64 key, u64 mark, double *total) {
     const u64 n = w->n, end = w->end, limit = w->limit, depth = w->depth;
     const Gain *gain = w->gain;
@@ -214,7 +214,7 @@ static PyObject *walk_arrays(u64 seed, u64 first, u64 users, u64 endless, u64 li
     if (check_sizes(v, n, entries, users, lists)) return NULL;
     Walk w = {.n = n, .end = endless ? NEVER : n, .utility = v[UTILITY].buf, .depth = (u64)v[UTILITY].shape[1],
               .start = v[START].buf, .starts = (u64)v[START].len / sizeof(double), .limit = limit};
-    if (w.depth > UINT64_MAX / (users + 2)) return PyErr_NoMemory(); /* no room for the marks */
+    if (w.depth > UINT64_MAX / (users + 2)) return PyErr_NoMemory(); /* no space for the marks */
     w.rank = PyMem_Calloc((size_t)n + 2, sizeof *w.rank);
     Gain *gain = PyMem_Calloc((size_t)entries, sizeof *gain);
     int failed = !w.rank || !gain;
@@ -255,6 +255,6 @@ static PyMethodDef METHODS[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyModuleDef_Slot SLOTS[] = {{0, NULL}};
-static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "amble.native._walker", "Users, simulated; see plain_walker.",
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "amble.native._walker", "Simulated walks; see plain_walker.",
                                     0, METHODS, SLOTS, NULL, NULL, NULL};
 PyMODINIT_FUNC PyInit__walker(void) { return PyModuleDef_Init(&MODULE); }

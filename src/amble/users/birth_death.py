@@ -1,10 +1,9 @@
-"""Chains on the ranks: forward, back, stop. First passages, visits and ends, without a subtraction.
+"""Birth-death chains on the ranks: first passages, visits and ends of users who go forward, go back, or stop.
 
-At rank i she goes forward with probability p, back with q, and stops with s = 1 - p - q. Weight each step by z = e^-x.
-With
+At rank i the user goes forward with probability p, back with q, and stops with s = 1 - p - q. Weight each step by
+z = e^-x. With F(i, j) the weight of ever getting from i to j,
 
-    u_i = 1 - F(i, i+1): she never gets from i to i + 1 (nor does the weight), and
-    v_i = 1 - F(i, i-1): never to i - 1,
+    u_i = 1 - F(i, i+1),    v_i = 1 - F(i, i-1),
 
     a_i = (1 - z (p_i + q_i)) + z q_i u_(i-1),    F(i, i+1) = z p_i / (a_i + z p_i),    u_i = a_i / (a_i + z p_i),
 
@@ -42,13 +41,13 @@ _SLACK = 1e-9  # by how much p + q may exceed 1
 
 
 class BirthDeathChain(NamedTuple):
-    """Probabilities at each rank of some lists; rank is the last axis.
+    """The chains of walks over some lists: probabilities at each rank, which is the last axis.
 
     Attributes
     ----------
     forward, back, stop : ndarray of shape (lists, n)
     start : ndarray of shape (lists, n)
-        Where she begins.
+        The distribution of the first rank visited.
     beyond : tuple of ndarray, or None
         The three probabilities at every rank beyond the list, each of shape (lists,), where it goes on for ever.
     """
@@ -61,18 +60,18 @@ class BirthDeathChain(NamedTuple):
 
 
 class Passages(NamedTuple):
-    """What follows from the chain, for every node; arrays of shape (n, lists, nodes).
+    """First-passage weights of the chain, for every node; arrays of shape (n, lists, nodes).
 
     Attributes
     ----------
     hit : ndarray
-        The weight with which she ever comes to each rank.
+        The weight of ever coming to each rank.
     away : ndarray
-        1 - the weight with which she comes back to it.
+        1 - the weight of coming back to it.
     end : ndarray
-        The weight with which she ends, from there.
+        The weight of the walk's end, from there.
     on, off : ndarray
-        The weight with which she ever gets one rank further, or one rank back.
+        The weights of ever getting one rank further, and one rank back.
     tail : ndarray of shape (lists, nodes), or None
         Visits beyond an endless list, for each visit to its last rank.
     """
@@ -86,7 +85,7 @@ class Passages(NamedTuple):
 
 
 def stops(forward: Array, back: Array) -> Array:
-    """1 - p - q with the rounding error of p + q taken back."""
+    """The probabilities of stopping, 1 - p - q, corrected for the rounding error of p + q."""
     p, q = np.broadcast_arrays(np.asarray(forward, np.float64), np.asarray(back, np.float64))
     both = p + q
     part = both - p
@@ -95,7 +94,7 @@ def stops(forward: Array, back: Array) -> Array:
 
 
 def check(forward: Array, back: Array) -> None:
-    """Refuse what are no probabilities, and say where."""
+    """Refuse p and q that are no probabilities, with the rank where."""
     for name, probability in (("p", forward), ("q", back)):
         bad = ~((probability >= 0) & (probability <= 1))
         if bad.any():
@@ -112,7 +111,7 @@ def check(forward: Array, back: Array) -> None:
 def chain_on_lists(
     forward: Array, back: Array, length: Array, start: Array, first: str, beyond: tuple[float, float] | None
 ) -> BirthDeathChain:
-    """Lists of probabilities, each closed at its own end (or endless), with what is meant at rank 1."""
+    """The chains of lists of these lengths, each closed at its own end (or endless), with rank 1 as ``first`` says."""
     p, q = np.array(forward, np.float64, ndmin=2), np.array(back, np.float64, ndmin=2)
     lists, n = p.shape
     s = stops(p, q)
@@ -133,7 +132,7 @@ def chain_on_lists(
         p = np.where(rank >= last, 0.0, p)
         q = np.where(after, 0.0, q)
         late = np.concatenate((mu, np.full((lists, 1), start[m:].sum())), axis=1)
-        at_end = np.where(np.arange(n + 1) > last, late, 0.0).sum(axis=1)  # nobody starts beyond the list
+        at_end = np.where(np.arange(n + 1) > last, late, 0.0).sum(axis=1)  # no walk starts beyond the list
         mu = np.where(after, 0.0, mu)
         mu[np.arange(lists), last[:, 0]] += at_end
     else:
@@ -143,7 +142,7 @@ def chain_on_lists(
 
 
 def reachable(forward: Array, back: Array, stop: Array, start: Array, least: float = 1e-18) -> int:
-    """How many ranks of one list matter: to the others she comes with less than this probability."""
+    """The number of ranks of one list that matter: the others are reached with less than this probability."""
     never, reach, rest = 0.0, 0.0, 1.0
     for i, (p, q, s, mu) in enumerate(
         zip(forward.tolist(), back.tolist(), stop.tolist(), start.tolist(), strict=True), 1
@@ -162,7 +161,7 @@ def reachable(forward: Array, back: Array, stop: Array, start: Array, least: flo
 
 
 def passages(chain: BirthDeathChain, x: Array) -> Passages:
-    """Solve the chain at the nodes z = e^-x; x = 0 is the walk itself."""
+    """The passages of the chain at the nodes z = e^-x; x = 0 is the walk itself."""
     lists, n = chain.forward.shape
     z, lost = np.exp(-x), -np.expm1(-x)
     shape = (n, lists, x.size)
@@ -192,7 +191,7 @@ def passages(chain: BirthDeathChain, x: Array) -> Passages:
         v, ended, outside = _beyond(chain.beyond, z, lost)
         a = left[-1] + s[-1] + lost * (p[-1] + q[-1])
         zp = z * p[-1]
-        # from the last rank: she stops before leaving it, or out there, or comes back to it
+        # from the last rank: stop before leaving it, or out there, or come back to it
         last = (stopped[-1] + on[-1] * ended) * (a + zp) / (a + zp * v)
         after = ended + (1.0 - v) * last
         tail = zp * outside
@@ -214,18 +213,18 @@ def passages(chain: BirthDeathChain, x: Array) -> Passages:
 
 
 def solved(chain: BirthDeathChain) -> Passages:
-    """Solve the walk itself, and refuse one that never ends."""
+    """The passages of the walk itself; refused if it never ends."""
     found = passages(chain, np.zeros(1))
     stuck = np.argwhere(~(found.away[:, :, 0] > 0) & (found.hit[:, :, 0] > 0))
     if stuck.size:
         raise MeasureError(
-            f"she never stops: from rank {int(stuck[0][0]) + 1} there is no way to an end, or none in 1e300 visits"
+            f"the user never stops: from rank {int(stuck[0][0]) + 1} there is no way to an end, or none in 1e300 visits"
         )
     return found
 
 
 def _beyond(probabilities: tuple[Array, Array, Array], z: Array, lost: Array) -> tuple[Array, Array, Array]:
-    """One rank beyond the list: the probability never to come back (v), to end out there, and the visits out there."""
+    """At a rank beyond the list: the probabilities never to come back (v) and to end there, and the visits there."""
     p, q, s = (c[:, None] for c in probabilities)
     dead = s + lost * (p + q)
     zp, zq = z * p, z * q
@@ -238,14 +237,14 @@ def _beyond(probabilities: tuple[Array, Array, Array], z: Array, lost: Array) ->
 
 
 def further(probabilities: tuple[Array, Array, Array]) -> float:
-    """The probability to get one rank further, for each who is at a rank beyond the first list, where it is endless."""
+    """The probability to get one rank further from a rank beyond the first list, where it is endless."""
     p, q, s = (float(c[0]) for c in probabilities)
     never_back = float(_beyond(probabilities, np.ones(1), np.zeros(1))[0][0, 0])
     return p / (s + q + p * never_back)
 
 
 def shortened(chain: BirthDeathChain, n: int) -> BirthDeathChain:
-    """The chains closed after n ranks: those who would go on stop there, those who would start further start there."""
+    """The chains closed after n ranks: walks that would go on stop there, later starts are moved there."""
     forward, back, stop, start = (part[:, :n].copy() for part in chain[:4])
     stop[:, -1] += forward[:, -1]
     forward[:, -1] = 0.0
@@ -254,7 +253,7 @@ def shortened(chain: BirthDeathChain, n: int) -> BirthDeathChain:
 
 
 def induced_chain(chain: BirthDeathChain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:
-    """See one walk only while she is on some ranks: back, stay, forward, stop and start there, and who is never seen.
+    """The chain induced on some ranks: back, stay, forward, stop and start there, and the share that never comes there.
 
     The other ranks are taken out one by one; what led to them is shared among their neighbours and the end.
     """

@@ -11,7 +11,7 @@ and the trapezoidal rule in y is exact up to a bound known beforehand: A is anal
     2 E[T] ((1 + c) cos d)^-a / (e^(2 pi d / eta) - 1)      for any d < pi / 2,
 
 however small the probabilities of stopping are. For any other f the nodes are M-th roots of unity, and their weights
-the Fourier transform of 1 / f (M so large that nobody walks that far).
+the Fourier transform of 1 / f (M so large that no walk is that long).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORDS: dict[str, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0)
 
 
 class Effort:
-    """f(h): what her gain is divided by after h visits.
+    """f(h): what the gain is divided by after h visits.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Effort:
         mean : float
             E[H], or more: the error is stated for gains of at most 1 a visit.
         reach : callable
-            Tells the number of visits that nobody exceeds; asked only where f is no power.
+            Returns the number of visits that no user exceeds; called only where f is no power.
         """
         if self.power == 0:
             return np.zeros(1), np.ones(1)

@@ -1,11 +1,10 @@
-"""A user who looks at n relevant documents, counting repeats, and goes home with the mean of precision there.
+"""Markov users of n steps: the distribution and the variance of the mean precision over n looks at relevant documents.
 
-She is a chain over the relevant documents, p from each to each, and a distribution of the first one that she looks at.
-Her score depends on how often she looked at each of them, so the exact distribution follows (where she is, how often
-she was where): documents that are alike to her are counted together. The work has a budget. The variance needs no
-distribution.
+The user is a chain over the relevant documents, p from each to each, and a distribution of the first one looked at. The
+score depends on how often each was looked at, so the exact distribution follows (document, counts so far): documents
+of the same precision and time are counted together. The work has a budget. The variance needs no distribution.
 
-With rates the mean is over her time: each look counts as long as it takes in the mean.
+With rates the mean is over time: each look counts as long as it takes in the mean.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MOST_STEPS = 1e10  # of all users together, some minutes
 
 
 def exact_distribution(p: Array, first: Array, precision: Array, time: Array, steps: int) -> tuple[Array, Array]:
-    """Her scores after so many looks, and their probabilities.
+    """The scores after so many looks, and their probabilities.
 
     >>> p = np.array([[0.0, 1.0], [0.5, 0.5]])
     >>> exact_distribution(p, np.array([1.0, 0.0]), np.array([1.0, 0.5]), np.ones(2), 3)  # 1 2 1 or 1 2 2
@@ -58,7 +57,7 @@ def exact_distribution(p: Array, first: Array, precision: Array, time: Array, st
 
 
 def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
-    """The variance of her score, if all looks count alike, by the moments of what is still to come from each document.
+    """The variance of the score, if all looks count alike, by the moments of what is still to come from each document.
 
     >>> variance(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([1.0, 0.0]), np.array([1.0, 0.5]), 3)  # (1/12)^2
     0.006944444444444...
@@ -80,9 +79,9 @@ def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
 def followed(
     p: Array, first: Array, precision: Array, time: Array, steps: int, users: int, seed: int
 ) -> Iterator[tuple[Array, Array]]:
-    """Users, simulated, some at a time and in order: the precision that each adds up over her time, and her time.
+    """Simulated users, some at a time and in order: the precision that each adds up over time, and the time.
 
-    Every draw is a function of the seed, the user's number and her step, as for those who walk.
+    Every draw is a function of the seed, the user's number and the step, as for walks.
     """
     if users * steps > _MOST_STEPS:
         raise MeasureError(f"{users:,} users would look {users * steps:.1e} times, expected at most {_MOST_STEPS:.0e}")

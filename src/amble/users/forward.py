@@ -5,12 +5,12 @@ Write only one of these, and the others follow (ranks from 1):
 * C(i), the probability of going on after rank i (``continuation``);
 * V(i) = C(1) ... C(i-1), the probability of reaching rank i (``visits``);
 * L(i) = V(i) (1 - C(i)), the probability that i is the last rank seen (``last``);
-* W(i) = V(i) / sum V, the share of her attention that rank i gets (``weights``);
+* W(i) = V(i) / sum V, the share of attention that rank i gets (``weights``);
 * s(i), where C(i) = ((i + s) / (i + s + 1))^2 (``shift``): the family of INSQ and INST.
 
-Expected depth is sum V = 1 / W(1). What happens beyond the list is said by ``beyond``: she stops at its end, she
-leaves with nothing, or she reads on for ever (then C is one number, or she is of the ``shift`` family, and the tail has
-a closed form, never cut).
+Expected depth is sum V = 1 / W(1). What happens beyond the list is said by ``beyond``: the user stops at its end,
+leaves with nothing, or reads on for ever (then C is one number, or the user is of the ``shift`` family, and the tail
+has a closed form, never cut).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Forward:
     continuation, visits, last, weights, shift : float, array or function of the ranks
         Exactly one of them.
     survival : array, optional
-        With what probability she survives the gain at each rank: C is what was declared, times this.
+        The probability of going on in spite of the gain at each rank: C is what was declared, times this.
     mass : float, optional
         With ``last``: what it is to be divided by (AP stops at a relevant document with probability 1 / R: last is 1
         there, the mass R; kept apart, the division comes last and is exact).
     depth : int, optional
-        She never looks beyond this rank.
+        The last rank that is ever looked at.
     beyond : {"stop", "nothing", "endless"}
-        At the end of the list she stops there, leaves with nothing, or reads on for ever.
+        At the end of the list the user stops there, leaves with nothing, or reads on for ever.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Forward:
 
     @property
     def ends(self) -> bool:
-        """Whether she looks no further than a list does."""
+        """Whether the user looks no further than the list goes."""
         return self.depth is None and self.beyond != "endless"
 
     def values(self, ranks: Array) -> Array:
@@ -116,7 +116,7 @@ class Forward:
         return self.over(n).visits
 
     def over(self, n: int) -> Behaviour:
-        """What she does on a list of n documents."""
+        """The user's behaviour on a list of n documents."""
         n = max(n, 1)
         if self.depth is not None:
             n = max(n, self.depth)
@@ -169,7 +169,7 @@ class Forward:
 
 
 def check_probabilities(probabilities: Array, rank: Any) -> None:
-    """Refuse what is no probability of going on."""
+    """Refuse numbers that are no probabilities of going on, with the first rank where."""
     with np.errstate(invalid="ignore"):
         wrong = ~((probabilities >= -_TOLERANCE) & (probabilities <= 1 + _TOLERANCE))
     if wrong.any():
@@ -187,16 +187,16 @@ def inverse_square(rank: Array, shift: Array) -> Array:
 
 
 class Behaviour:
-    """What a forward user does over the first n ranks, and what is left for beyond.
+    """What a forward user does over the first n ranks and beyond them: C, V, L, W and what follows.
 
     Attributes
     ----------
     continuation, visits, last, weights, halting : ndarray
         C, V, L, W and 1 - C of each rank.
     expected_depth : float
-        How many documents she looks at: sum V = 1 / W(1).
+        The expected number of documents looked at: sum V = 1 / W(1).
     beyond : float
-        The probability that none of these ranks is her last one.
+        The probability that none of these ranks is the last one looked at.
     """
 
     def __init__(self, continuation: Array, visits: Array, tail: Tail | None = None) -> None:
@@ -213,21 +213,21 @@ class Behaviour:
 
     @property
     def last(self) -> Array:
-        """The probability that a rank is the last one she looks at."""
+        """The probability that a rank is the last one looked at."""
         return self.visits * (1.0 - self.continuation)
 
     @property
     def expected_depth(self) -> float:
-        """How many documents she looks at."""
+        """The expected number of documents looked at."""
         return float(self.visits.sum() + self.tail_visits)
 
     @property
     def weights(self) -> Array:
-        """The share of her attention that each rank gets."""
+        """The share of attention that each rank gets."""
         return self.visits / self.expected_depth
 
     def residual(self, k: int) -> float:
-        """The share of her attention that goes beyond rank k.
+        """The share of attention that goes beyond rank k.
 
         >>> from amble.users.forward import Forward
         >>> round(Forward(continuation=0.8, beyond="endless").over(3).residual(10), 12)  # .8 ** 10
@@ -244,16 +244,16 @@ class Behaviour:
 
 
 def distribution_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float) -> Distribution:
-    """Distribution of the score over users, from the rank where each stops, the gains met before, and the question."""
+    """The distribution of the score over users: from where they stop, the gains before, and the question."""
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
     t = np.cumsum(gain)
     values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[question]
     probs, left = behaviour.last, behaviour.beyond
-    if left > 0 and behaviour.tail is not None:  # she reads on, and gains nothing more
+    if left > 0 and behaviour.tail is not None:  # reads on, and gains nothing more
         beyond, stops = behaviour.tail.stops(left, gain.size)
         values = np.concatenate((values, t[-1] / beyond if question != "total" else np.full(stops.size, t[-1])))
         probs = np.concatenate((probs, stops))
         left = max(0.0, 1.0 - float(probs.sum()))
-    if left > 0:  # she leaves with nothing
+    if left > 0:  # leaves with nothing
         values, probs = np.append(values, 0.0), np.append(probs, left)
     return Distribution(values / scale if scale > 0 else np.zeros(values.size), probs)

@@ -1,4 +1,4 @@
-"""Any forward user, followed rank by rank: one list for her behaviour, blocks of lists for scores."""
+"""Any forward user, followed rank by rank: the behaviour on one list, the scores of blocks of lists."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LISTS = 512  # followed side by side
 def behaviour_on(
     function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, i: int
 ) -> tuple[Behaviour, Array]:
-    """Follow the user down list i: what she does at each rank, and the gains she meets."""
+    """The user's behaviour on list i, and the gains by rank."""
     n = max(int(gains.lists.length[i]), 1)
     hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
 
@@ -53,7 +53,7 @@ def behaviour_on(
 def score_dense(
     function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, norm: str | None
 ) -> Array:
-    """Score any forward user, rank by rank, in blocks of lists."""
+    """The scores of any forward user on every list, rank by rank, in blocks of lists."""
     lists = gains.lists
     out = np.zeros((2, lists.n)) if question == "both" else np.zeros(lists.n)
     order = np.argsort(lists.length, kind="stable")
@@ -66,7 +66,7 @@ def score_dense(
 
 
 class _Block:
-    """Some lists, followed side by side, a stretch of ranks at a time, until nobody is left."""
+    """Some lists, followed side by side, a stretch of ranks at a time, until all users have stopped."""
 
     def __init__(self, gains: Gains, block: NDArray[Any]) -> None:
         self.gains, self.block = gains, block
@@ -88,7 +88,7 @@ class _Block:
         return out
 
     def walk(self, function: Callable[..., Forward], names: tuple[str, ...], question: str) -> Array:
-        """Follow everybody and answer the question."""
+        """The answer to the question on every list."""
         size = self.block.size
         costs = self.gains.lists.costs
         seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
@@ -120,7 +120,7 @@ class _Block:
                 level = np.concatenate((visits[:, :1] if level is None else level[:, -1:], visits), axis=1)
                 if not np.isfinite(visits).all() or (visits < 0).any() or (np.diff(level, axis=1) > 1e-9).any():
                     raise MeasureError(f"{user.kind} must be numbers that do not rise with the rank")
-                c = np.ones(gain.shape)  # only V is asked of her
+                c = np.ones(gain.shape)  # only V is needed
             else:
                 c, visits = self._probabilities(user, value, rank, reach)
             inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
@@ -141,7 +141,7 @@ class _Block:
                 answer += (visits * cost).sum(axis=1)
             elif question not in ("depth", "inside"):
                 if user.kind in ("visits", "weights"):
-                    raise MeasureError("a user who looks at the grades is asked for her rate by C or L, not by V or W")
+                    raise MeasureError("a user who looks at the grades has E[T/H] by C or L, not by V or W")
                 stops = visits * (1.0 - c)
                 answer += ((stops * total_seen if question == "order1" else stops) / rank).sum(axis=1)
             seen, spent = total_seen[:, -1], total_spent[:, -1]

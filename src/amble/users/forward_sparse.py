@@ -1,7 +1,7 @@
-"""Users followed from one gainful document to the next: nothing need be computed between.
+"""Forward users scored from one gainful document to the next: nothing need be computed between.
 
-Either she stops only where she gains something (AP, RR, ERR, BPM, NERR), or she changes her mind only there (INST), and
-what she does between has a closed form.
+Either the user stops only at gains (AP, RR, ERR, BPM, NERR), or the probability of going on changes only there (INST),
+and the visits between have a closed form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
-    """What she sees at each gainful document."""
+    """What a user may look at, at each gainful document."""
     points = {
         "rank": np.asarray(gains.position, np.float64),
         "gain": gains.gain,
@@ -35,7 +35,7 @@ def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
-    """Score a user who stops only where she gains something."""
+    """The scores of a user who stops only at gains."""
     user = function(**_at_hits(gains, names))
     if question in ("order2", "total", "depth", "inside", "both"):
         return _score_surviving(user, question, gains)
@@ -63,10 +63,10 @@ def _before(probabilities: Array, gains: Gains) -> Array:
 
 
 def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
-    """Score a user who walks as one who does not look at the grades, but may stop at each gain as well."""
+    """The scores of a user who does not look at the grades, but may stop at each gain as well."""
     lists = gains.lists
     if user.survival is None:
-        raise MeasureError("a user who stops at gains says with what probability she survives them")
+        raise MeasureError("a user who stops at gains needs survival=, the probability of going on after each")
     survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
     check_probabilities(survival, gains.position)
     behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
@@ -97,11 +97,11 @@ def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
 
 
 def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
-    """Score a user who changes her mind only where she gains something.
+    """The scores of a user whose probability of going on changes only at gains.
 
-    Between a gain at rank a and the next one at b she goes on with one probability c, so that V(b) = V(a) c^(b - a), or
-    with one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits between are V(a)
-    (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    Between a gain at rank a and the next one at b there is one probability c of going on, so that V(b) =
+    V(a) c^(b - a), or one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
+    between are V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
     """
     lists = gains.lists
     n = lists.n
@@ -121,7 +121,7 @@ def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], qu
     until[last] = np.maximum(lists.length, 1) + 1.0
     pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_probability}
     if user.kind not in pieces:
-        raise MeasureError(f"a user in pieces is declared by her shift or her continuation, found {user.kind}")
+        raise MeasureError(f"a user in pieces is declared by shift or continuation, found {user.kind}")
     endless = np.zeros(size, bool)
     endless[last] = user.beyond == "endless" and question != "inside"
     ratio, visits = pieces[user.kind](rank, until, value, endless)

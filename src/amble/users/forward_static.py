@@ -1,4 +1,4 @@
-"""Users who do not look at the grades: one vector of weights for all lists, a sum over the gainful documents."""
+"""Forward users who do not look at the grades: one vector of weights for all lists."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Static", "divided", "followed", "score_static", "static_user"]
 
 Array = NDArray[np.float64]
 
-NEGLIGIBLE = 1e-18  # a share of users that is nobody
-FURTHEST = 1 << 20  # the rank beyond which nobody is followed
+NEGLIGIBLE = 1e-18  # a share of users that is taken for none
+FURTHEST = 1 << 20  # the rank beyond which users are not followed
 
 
 class Static:
-    """A user who does not look at the grades: what she does on a list of any length."""
+    """A user who does not look at the grades: the behaviour on a list of any length."""
 
     def __init__(self, over: Callable[[int], Behaviour], *, ends: bool) -> None:
         self.over = over
@@ -29,14 +29,14 @@ class Static:
 
     @classmethod
     def of(cls, user: Forward) -> Static:
-        """A user declared without looking at anything."""
+        """The static user of a declaration that looks at nothing."""
         return cls(user.over, ends=user.ends)
 
 
 def static_user(
     function: Callable[..., Any], names: tuple[str, ...], arguments: dict[str, Any], costs: Any
 ) -> Static | None:
-    """The user, if she does not look at the grades (nor at costs that differ); else None."""
+    """The user, if independent of the grades (and of costs that differ); else None."""
     if not names:
         return Static.of(function(**arguments))
     if set(names) <= {"rank", "spent", "cost"} and costs is None:
@@ -52,7 +52,7 @@ def static_user(
         if user.beyond == "endless":
             return Static(lambda n: followed(met, n)[0], ends=False)
         return Static(lambda n: met(n)[0].over(n), ends=user.ends)
-    if "seen" in names and set(names) <= {"seen", "rank"}:  # she may have been told not to look
+    if "seen" in names and set(names) <= {"seen", "rank"}:  # parameters may switch the looking off
         with np.errstate(invalid="ignore"):
             blind = function(**{name: np.float64(np.nan) for name in names}, **arguments)
         if np.ndim(blind.rule) == 0 and not callable(blind.rule) and np.isfinite(blind.rule) and blind.survival is None:
@@ -61,7 +61,7 @@ def static_user(
 
 
 def score_static(user: Static, question: str, gains: Gains, norm: str | None) -> Array:
-    """Score all lists with one vector of weights."""
+    """The scores of all lists, by one vector of weights."""
     lists = gains.lists
     n = max(int(lists.length.max(initial=0)), 1)
     if norm == "ideal":
@@ -70,7 +70,7 @@ def score_static(user: Static, question: str, gains: Gains, norm: str | None) ->
         n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
     behaviour = user.over(n)
     if question in ("order2", "depth", "inside", "both"):
-        if user.ends or question == "inside":  # she stops at the end of each list
+        if user.ends or question == "inside":  # stops at the end of each list
             depth = np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
         else:
             depth = np.full(lists.n, behaviour.expected_depth)
@@ -94,7 +94,7 @@ def score_static(user: Static, question: str, gains: Gains, norm: str | None) ->
 
 
 def _ideal_total(gains: Gains, weights: Array) -> Array:
-    """What each topic's ideal list would gain with these weights."""
+    """The gain of each topic's ideal list with these weights."""
     gain, starts = gains.ideal
     sizes = np.diff(starts)
     rank = np.arange(gain.size) - np.repeat(starts[:-1], sizes)
@@ -104,7 +104,7 @@ def _ideal_total(gains: Gains, weights: Array) -> Array:
 
 
 def divided(total: Array, gains: Gains, norm: str | None, weights: Array) -> Array:
-    """Divide by the recall base, or by what the ideal list would gain with the same weights."""
+    """The totals divided by the recall base, or by the ideal list's total with the same weights."""
     if norm is None:
         return total
     by = gains.relevant if norm == "relevant" else _ideal_total(gains, weights)[gains.lists.topic]
@@ -112,7 +112,7 @@ def divided(total: Array, gains: Gains, norm: str | None, weights: Array) -> Arr
 
 
 def followed(met: Callable[[int], tuple[Forward, Array]], n: int) -> tuple[Behaviour, Array]:
-    """Follow a user beyond the list until nobody is left."""
+    """The behaviour beyond the list, down to the rank where all users have stopped, and the gains."""
     m = n
     while True:
         user, gain = met(m)

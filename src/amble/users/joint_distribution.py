@@ -21,6 +21,7 @@ __all__ = [
     "NoExactDistributionError",
     "OverBudgetError",
     "between",
+    "check_mass",
     "distribution_of_gain",
     "joint_kept",
     "joint_once",
@@ -38,11 +39,11 @@ _MOST_UNITS = 1 << 22  # of gain that are followed one by one
 
 
 class NoExactDistributionError(MeasureError):
-    """There is no exact distribution that a computer could hold."""
+    """Raised where there is no exact distribution that a computer could hold."""
 
 
 class OverBudgetError(NoExactDistributionError):
-    """The exact distribution would take more work than was allowed."""
+    """Raised where the exact distribution would take more work than was allowed."""
 
 
 def _spend(budget: int, cells: int) -> int:
@@ -51,10 +52,16 @@ def _spend(budget: int, cells: int) -> int:
     return budget - cells
 
 
+def check_mass(left: float) -> None:
+    """Refuse a mass still walking that is no share of users: with it a loop over visits would not end."""
+    if not 0.0 <= left <= 1.0 + 1e-6:
+        raise RuntimeError(f"internal error: a share {left!r} of the users still walks, expected 0 to 1")
+
+
 def joint_kept(
     p: Array, q: Array, s: Array, start: Array, units: NDArray[np.int64], budget: int = BUDGET
 ) -> tuple[Array, Array, Array]:
-    """Nothing is ever lost: t (in units), h and probabilities."""
+    """The joint distribution where nothing is ever lost: t (in units), h and probabilities."""
     n = p.size
     steps = [(u, np.flatnonzero(units == u)) for u in np.unique(units).tolist() if u]
     top = int(units.max(initial=0))
@@ -75,6 +82,7 @@ def joint_kept(
             moved[:u, ranks] = 0.0
         by_gain = moved.sum(axis=1)
         left = float(by_gain.sum())
+        check_mass(left)
         if left < _NEGLIGIBLE:
             stopped = stopped + _upto(by_gain, stopped.size)
         t = np.flatnonzero(stopped > 0)
@@ -100,11 +108,11 @@ def _upto(values: Array, size: int) -> Array:
 def joint_once(
     p: Array, q: Array, s: Array, start: Array, gains: Array, budget: int = BUDGET
 ) -> tuple[Array, Array, Array]:
-    """Only first visits count: t, h and probabilities."""
+    """The joint distribution where only first visits count: t, h and probabilities."""
     n = p.size
     lowest = int(np.flatnonzero(start > 0)[-1]) + 1 if (start > 0).any() else 1
     if (start[1:] == 0).all():
-        lowest = 1  # she starts at rank 1, so rank 1 is always the lowest
+        lowest = 1  # all start at rank 1, so rank 1 is always the lowest
     total = np.concatenate(([0.0], np.cumsum(gains)))
     seen = total[None, 1:] - total[:lowest, None]  # gain of the ranks from the lowest to the highest
     _spend(budget, lowest * n * n)
@@ -132,6 +140,7 @@ def joint_once(
         moved += back
         moved[:, high + 1, high + 1] += beyond
         left = float(moved.sum())
+        check_mass(left)
         if left < _NEGLIGIBLE:
             stopped = stopped + moved.sum(axis=2)
         t = stopped > 0
@@ -191,9 +200,9 @@ def product_of_two(
     first: Array,
     i: int,
 ) -> Array:
-    """E[S_i S_j] for rank i and every later rank j, from the walk watched on the two of them.
+    """E[S_i S_j] for rank i and every later rank j, from the chain induced on the two of them.
 
-    G is the matrix of mean visits between the two; the watched chain is Q = I - G^-1; she enters it with e = V G^-1.
+    G is the matrix of mean visits between the two; the induced chain is Q = I - G^-1, its start e = V G^-1.
     X_k, the product from state k on, solves X = Q Y + kept Q X, where Y is what the other rank will still bring.
     """
     g = (1.0 / away, there / aways, again / away, 1.0 / aways)  # from i to i and j, from j to i and j
@@ -203,7 +212,7 @@ def product_of_two(
     enter_i = visit * inverse[0] + visits * inverse[2]
     enter_j = visit * inverse[1] + visits * inverse[3]
     one, other = first[i], first[i + 1 :]
-    right_i = q[0] * there * other + q[1] * other  # at i: what j will bring, from wherever she is next
+    right_i = q[0] * there * other + q[1] * other  # at i: what j will bring, from the next state
     right_j = q[2] * one + q[3] * again * one
     a, b, c, d = 1.0 - kept * q[0], -kept * q[1], -kept * q[2], 1.0 - kept * q[3]
     det = a * d - b * c
@@ -215,7 +224,7 @@ def distribution_of_gain(back: Array, loop: Array, forward: Array, stop: Array, 
     out = [0.0]
     m = units.size
     top = int(units.max())
-    arrived = np.zeros((top + 1, m))  # at gain t (modulo top + 1): the mean number of visits that bring her to t
+    arrived = np.zeros((top + 1, m))  # at gain t (modulo top + 1): the mean number of visits that bring the gain to t
     age, t = np.arange(top + 1)[:, None], 0
     while True:
         t += 1
@@ -227,8 +236,9 @@ def distribution_of_gain(back: Array, loop: Array, forward: Array, stop: Array, 
         moved[1:] += here[:-1] * forward[:-1]
         moved[:-1] += here[1:] * back[1:]
         arrived[t % (top + 1)] = moved  # will gain its own units on arrival
-        if t % (top + 1) == top:  # now and then: who is still on her way?
+        if t % (top + 1) == top:  # now and then: how much mass still walks?
             left = float(np.where((t - age) % (top + 1) < units, arrived, 0.0).sum())
+            check_mass(left)
             if left < 1e-16:
                 out[-1] += left
                 return np.array(out)

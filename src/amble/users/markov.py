@@ -1,13 +1,13 @@
-"""Users who wander over a list, back and forth, and are asked for precision where they are.
+"""Markov users: a Markov chain on the ranks of a list, and precision averaged over its stationary distribution.
 
-Ferrante, Ferro and Maistro (2014) let a Markov chain choose the next rank. Only her visits to relevant documents are
-watched, and precision there is averaged over all of them. In the long run that is sum over the relevant ranks i of
-pi(i) Prec(i), pi being the stationary distribution of the chain that is watched: Markov Precision. There is no last
-rank and no depth to ask for: she never stops.
+Ferrante, Ferro and Maistro (2014) let a Markov chain choose the next rank. Only visits to relevant documents count, and
+precision there is averaged over all of them. In the long run that is sum over the relevant ranks i of pi(i) Prec(i), pi
+being the stationary distribution of the chain induced on them: Markov Precision. There is no last rank and no depth:
+the user never stops.
 
-If she spends 1 / mu(i) at rank i in the mean, what counts is time: pi(i) / mu(i), made to sum to 1. If she looks at n
-relevant documents only, pi is where she is in the mean over these visits, given where she starts; her score is the mean
-of n precisions.
+If a visit to rank i takes 1 / mu(i) in the mean, what counts is time: pi(i) / mu(i), made to sum to 1. If the user
+looks at n relevant documents only, pi is the mean distribution over these visits, given the start; the score is the
+mean of n precisions.
 """
 
 from __future__ import annotations
@@ -53,31 +53,31 @@ STARTS = ("first", "uniform")
 
 
 class MarkovUser:
-    """A user who wanders, for ever or for some steps, declared by a model, or by weights, a matrix or a distribution.
+    """A user who moves by a Markov chain, for ever or for some steps: a model, weights, a matrix or a distribution.
 
     Parameters
     ----------
     model : str
         One of the published family: ``"GL_AD_ID"`` and so on, with ``loops`` and ``counts``; see `users.markov_models`.
     loops : {"NL", "SL"}
-        With ``model`` or ``weights``: she never stays where she is, or she may.
+        With ``model`` or ``weights``: the chain never stays at a rank, or it may.
     counts : {"NA", "FRBN", "FNBR", "FIRBIN", "FINBIR"}
-        With ``model``: how what she has passed draws her forward or back.
+        With ``model``: how the documents passed weigh on going forward or back.
     weights : function of two ranks, or square array
-        Her probability of going from rank i to rank j is in proportion to ``weights(i, j)``; the function gets arrays.
+        The probability of going from rank i to rank j is in proportion to ``weights(i, j)``; the function gets arrays.
     matrix : function of the ranks, or square array
-        Her probabilities of going from rank to rank; each row sums to 1.
+        The transition probabilities from rank to rank; each row sums to 1.
     distribution : function of the ranks, or array
-        No chain, but the distribution itself, by rank; on the relevant ranks it is made to sum to 1.
+        No chain, but its stationary distribution, by rank; on the relevant ranks it is made to sum to 1.
     states : {"AD", "OR"}
-        With ``weights`` or ``matrix``: she wanders over all documents, or over the relevant ones only.
+        With ``weights`` or ``matrix``: the states are all documents, or the relevant ones only.
     rates : function of the ranks, or array, optional
-        mu by rank: she spends 1 / mu there in the mean. Of an array the last holds further down.
+        mu by rank: a visit there takes 1 / mu in the mean. Of an array the last holds further down.
     steps : int, optional
-        How many relevant documents she looks at, counting repeats; None: she never stops.
+        The number of looks at relevant documents, counting repeats; None: the user never stops.
     start : {"first", "uniform"}, function of the ranks, or array
-        With ``steps``: where she starts, among the ranks that she wanders over (``"OR"``: the relevant ones): at the
-        first, at any with the same probability, or by rank. She looks first at the first relevant document she meets.
+        With ``steps``: the distribution of the start over the states (``"OR"``: the relevant ranks): at the first, at
+        any with the same probability, or by rank. The first look is at the first relevant document visited.
     rescale : {"NA", "R", "RR"}
         What the score is multiplied by: nothing, the share found of the topic's relevant documents, or of as many as
         the best run found.
@@ -113,7 +113,7 @@ class MarkovUser:
         kinds = {"model": model, "weights": weights, "matrix": matrix, "distribution": distribution}
         given = [(kind, rule) for kind, rule in kinds.items() if rule is not None]
         if len(given) != 1:
-            raise MeasureError(f"a wanderer is declared by one of {', '.join(kinds)}; found {len(given)} of them")
+            raise MeasureError(f"a Markov user is declared by one of {', '.join(kinds)}; found {len(given)} of them")
         self.kind: str = given[0][0]
         self.rule: Any = _own(given[0][1])
         self.model = None if model is None else Model.read(model, loops, counts)
@@ -127,7 +127,7 @@ class MarkovUser:
         if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
             raise MeasureError(f"steps={steps!r:.60}: expected a whole number of at least 1, or None")
         if steps is not None and distribution is not None:
-            raise MeasureError("steps: a wanderer declared by a distribution takes none")
+            raise MeasureError("steps: a Markov user declared by a distribution takes none")
         if isinstance(start, str) and start not in STARTS:
             raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
         self.loops, self.states = loops, states if self.model is None else self.model.states
@@ -139,31 +139,31 @@ class MarkovUser:
 
     @property
     def story(self) -> str:
-        """What she does, in words."""
+        """The user's behaviour in a few sentences, for `amble list`."""
         if self.model is not None:
-            told = [self.model.story]
+            story = [self.model.story]
         elif self.kind == "distribution":
-            told = ["She is at each relevant document of the list with a probability that was given."]
+            story = ["She is at each relevant document of the list with a probability that was given."]
         else:
             over = "all documents" if self.states == "AD" else "the relevant documents"
-            told = [f"She wanders over {over} of the list, with a {self.kind.rstrip('s')} of her own for every move."]
+            story = [f"She moves over {over} of the list, with a {self.kind.rstrip('s')} of her own for every move."]
         if self.rates is not None:
-            told.append("What counts is the time that she spends at each rank.")
+            story.append("What counts is the time that she spends at each rank.")
         if self.steps is not None:
-            told.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
-        return " ".join([*told, RESCALING[self.rescale]]).rstrip()
+            story.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
+        return " ".join([*story, RESCALING[self.rescale]]).rstrip()
 
     def over(self, gain: ArrayLike, *, relevant: float | None = None, most: float | None = None) -> MarkovUserOnList:
-        """What she does on a list.
+        """The user on a list.
 
         Parameters
         ----------
         gain : array_like
             By rank; documents with a gain are relevant.
         relevant : int, optional
-            How many relevant documents the topic has; without it, as many as the list.
+            The number of relevant documents of the topic; without it, that of the list.
         most : int, optional
-            How many of them the best run found; without it, as many as this list.
+            The number of them that the best run found; without it, that of this list.
         """
         try:
             gains = np.array(gain, np.float64, ndmin=1)
@@ -211,7 +211,7 @@ class MarkovUser:
             return np.log(distribution.astype(np.longdouble))
 
     def _weights(self, rank: Ints) -> Array:
-        """Her own weights or probabilities between ranks, checked."""
+        """The given weights or probabilities between ranks, checked."""
         check_size(rank.size)
         if self.kind == "matrix":
             ranks = rank.astype(np.float64)
@@ -220,7 +220,7 @@ class MarkovUser:
             here = rank.astype(np.float64)
             given = self.rule
             if callable(given):
-                with np.errstate(divide="ignore", invalid="ignore"):  # at distance 0, where nothing may be asked
+                with np.errstate(divide="ignore", invalid="ignore"):  # at distance 0, where it need not exist
                     given = given(here[:, None], here[None, :])
             try:
                 w = np.array(given, np.float64)
@@ -234,19 +234,19 @@ class MarkovUser:
             if self.loops == "NL" and w.ndim == 2 and w.shape[0] == w.shape[1]:
                 np.fill_diagonal(w, 0.0)
             w = check_weights(w, rank)
-            transition_probabilities(w, rank)  # refuses ranks that she cannot leave
+            transition_probabilities(w, rank)  # refuses ranks that cannot be left
         if rank.size > 1:
             check_irreducible(w, rank)
         return w
 
     def transitions(self, rank: Ints, n: int) -> tuple[Array, Array]:
-        """Transition probabilities between the relevant ranks, the others passed unseen, and the start over them.
+        """The chain induced on the relevant ranks: its transition probabilities and its start.
 
-        With P her chain, R the relevant ranks, N the others and a start by the distribution l over both, these are
+        With P the whole chain, R the relevant ranks, N the others and the start l over both, these are
         P_RR + P_RN (I - P_NN)^-1 P_NR and l_R + l_N (I - P_NN)^-1 P_NR.
         """
         if self.kind == "distribution":
-            raise MeasureError("she is declared by a distribution, not by a chain: she makes no moves")
+            raise MeasureError("the user is declared by a distribution, not by a chain: there are no transitions")
         every = np.arange(1, n + 1)
         start = self.starting(every if self.states == "AD" else rank)
         if self.model is not None:
@@ -256,19 +256,19 @@ class MarkovUser:
         return induced_chain(transition_probabilities(self._weights(every), every), rank - 1, start)
 
     def starting(self, over: Ints) -> Array:
-        """The distribution of where she starts, among the ranks that she wanders over."""
+        """The distribution of the start over the ranks of the chain."""
         if isinstance(self.start, str):
             first = np.arange(over.size) == 0
             return np.full(over.size, 1.0 / over.size) if self.start == "uniform" else first.astype(np.float64)
         distribution = by_rank(self.start, over, "start", last=False)
         if not ((distribution >= 0) & np.isfinite(distribution)).all() or not distribution.sum() > 0:
             raise MeasureError(
-                "start: expected a probability, 0 or more, for each rank, and more than 0 at some of hers"
+                "start: expected a probability, 0 or more, for each rank, and more than 0 at some of the chain's"
             )
         return np.asarray(distribution / distribution.sum())
 
     def times(self, rank: Ints) -> Array:
-        """The mean time that she spends at each of some ranks."""
+        """The mean time of a visit to each of some ranks, up to a factor."""
         if self.rates is None:
             return np.ones(rank.size)
         mu = by_rank(self.rates, rank, "rates", last=True)
@@ -281,7 +281,7 @@ class MarkovUser:
 
 
 def _own(rule: Any) -> Any:
-    """A copy of what is not a function, so that later changes elsewhere do not change her."""
+    """A copy of what is not a function, so that later changes elsewhere do not change the user."""
     return rule if rule is None or callable(rule) or isinstance(rule, str) else deepcopy(rule)
 
 
@@ -301,12 +301,12 @@ def by_rank(rule: Any, rank: Ints, what: str, *, last: bool) -> Array:
 
 
 class MarkovUserOnList(Behaviour):
-    """What a wanderer does on a list: where she is, and precision there. Without steps she never stops.
+    """A Markov user on a list: the share of visits to each rank, and precision there. Without steps, never stopping.
 
     Attributes
     ----------
     weights : ndarray
-        By rank: the share of her visits to relevant documents, or with rates the share of her time there.
+        By rank: the share of the visits to relevant documents, or with rates the share of time there.
     precision : ndarray
         By rank: the share of relevant documents among those down to it.
     relevant : ndarray of int
@@ -340,12 +340,12 @@ class MarkovUserOnList(Behaviour):
 
     @property
     def weights(self) -> Array:
-        """By rank: the share of her visits, or of her time."""
+        """By rank: the share of the visits, or of time."""
         return self._weights
 
     @cached_property
     def everywhere(self) -> Array:
-        """By rank: the stationary distribution of her chain, with the visits to documents that are not relevant."""
+        """By rank: the stationary distribution of the whole chain, documents that are not relevant included."""
         out = np.zeros(self.n)
         if self._logs.size:
             out[slice(None) if self._logs.size == self.n else self.relevant - 1] = from_logs(self._logs)
@@ -359,16 +359,16 @@ class MarkovUserOnList(Behaviour):
 
     @property
     def transitions(self) -> Array:
-        """The probabilities of going from one relevant document to another: a row and a column for each."""
+        """The transition probabilities between relevant documents (the induced chain): a row and a column for each."""
         return self._induced[0]
 
     @property
     def first(self) -> Array:
-        """The distribution of the relevant document that she looks at first."""
+        """The distribution of the relevant document looked at first."""
         return self._induced[1]
 
     def after(self, moves: int) -> Array:
-        """By rank: where she is after so many moves between relevant documents.
+        """By rank: the distribution after so many moves between relevant documents.
 
         >>> from amble.users.markov import MarkovUser
         >>> MarkovUser("LO_OR_ID").over([1, 1, 0, 1]).after(1)
@@ -381,26 +381,27 @@ class MarkovUserOnList(Behaviour):
             out[self.relevant - 1] = distribution_after(self.transitions, self.first, moves)
         return out
 
-    # ---- her score
+    # ---- the score
 
     @property
     def ends(self) -> str:
-        """When she stops, in words."""
+        """When the user stops, in words."""
         steps = self.user.steps
-        return "never stops" if steps is None else f"stops after {steps:,} look{'s' * (steps > 1)}, wherever she is"
+        return "never stops" if steps is None else f"stops after {steps:,} look{'s' * (steps > 1)}, at any rank"
 
     @property
     def _looks(self) -> tuple[Array, Array, Array, Array, int]:
-        """Of a user of some steps: her chain, precision and times at the relevant documents, and the steps."""
+        """Of a user of some steps: the chain, precision and times at the relevant documents, and the steps."""
         at = self.relevant
         assert self.user.steps is not None
         return self.transitions, self.first, self.precision[at - 1], self.user.times(at), self.user.steps
 
     @cached_property
     def distribution(self) -> Distribution:
-        """The distribution of precision where she is; with steps, of the mean of it that she goes home with, rescaled.
+        """The distribution of precision over visits; with steps, of the mean precision over users; rescaled.
 
-        Without steps, what rescaling takes away is at 0, as it is for AP. NoExactDistributionError if steps are too many.
+        Without steps, what rescaling takes away is at 0, as it is for AP. Raises `NoExactDistributionError` if steps
+        are too many.
         """
         if not self.relevant.size:
             return Distribution([0.0], [1.0])
@@ -412,19 +413,19 @@ class MarkovUserOnList(Behaviour):
 
     @property
     def variance(self) -> float:
-        """The variance of her score over users: exact, for any number of steps if all visits count alike."""
+        """The variance of the score over users: exact, for any number of steps if all visits count alike."""
         if not self.relevant.size or self.user.steps is None or self.user.rates is not None:
             return self.distribution.var
         p, first, precision, _, steps = self._looks
         return variance(p, first, precision, steps) * self.scale**2
 
     def followed(self, users: int, seed: int) -> Iterator[tuple[Array, Array]]:
-        """Users of some steps, simulated, some at a time: what each gains, rescaled, and the time over which she does.
+        """Simulated users of some steps, some at a time: the gain of each, rescaled, and the time that it takes.
 
-        Her score is the one divided by the other; without rates, the time is the number of steps.
+        The score is the one divided by the other; without rates, the time is the number of steps.
         """
         if self.user.steps is None:
-            raise MeasureError("she never stops, so nobody comes home with a score; ask for her distribution")
+            raise MeasureError("the user never stops, so there are no scores to simulate; use the distribution")
         if not self.relevant.size:
             yield np.zeros(users), np.full(users, float(self.user.steps))
             return
@@ -433,11 +434,11 @@ class MarkovUserOnList(Behaviour):
 
     @property
     def score(self) -> float:
-        """Precision where she is, in the mean, rescaled."""
+        """The score: the mean precision over visits, rescaled."""
         return float(self._weights @ self.precision) * self.scale
 
     def residual(self, k: int) -> float:
-        """The share of her attention that goes beyond rank k."""
+        """The share of attention that goes beyond rank k."""
         if not isinstance(k, int | np.integer) or k < 0:
             raise MeasureError(f"residual({k}): expected a rank of at least 0")
         return float(self._weights[k:].sum())
@@ -446,7 +447,7 @@ class MarkovUserOnList(Behaviour):
         # what a user who walks down and stops has, and all that follows from it
         if name in ("continuation", "visits", "tail", "beyond", "tail_visits"):
             raise MeasureError(
-                f"she {self.ends}: there is no last rank, no depth and no probability of going on; "
-                "weights says where she is"
+                f"the user {self.ends}: there is no last rank, no depth and no probability of going on; "
+                "weights is the share of visits to each rank"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -1,15 +1,15 @@
-"""Where a wanderer goes next: the family of Ferrante, Ferro and Maistro (2014), and of the program they published.
+"""Markov models of users: the family of Ferrante, Ferro and Maistro (2014), and of the program they published.
 
-From rank i she goes to rank j with a probability in proportion to a weight, the product of
+The transition probability from rank i to rank j is in proportion to a weight, the product of
 
 * the distance: d(k) = 1 (``NA``), 1 / (k + 1) (``ID``) or 1 / log10(k + 2) (``LID``), where k = abs(i - j);
-* the counts: 1 (``NA``), or a number that depends on the rank i she is at: one going forward, f(i), another one going
-  back, b(i). With r(i) relevant and n(i) other documents at rank i and above, they are r + 1 and n + 1 (``FRBN``),
+* the counts: 1 (``NA``), or a number that depends on the rank i: one going forward, f(i), another one going back,
+  b(i). With r(i) relevant and n(i) other documents at rank i and above, they are r + 1 and n + 1 (``FRBN``),
   n + 1 and r + 1 (``FNBR``), 1 / (r + 1) and 1 / (n + 1) (``FIRBIN``), 1 / (n + 1) and 1 / (r + 1) (``FINBIR``).
 
-She goes to all ranks (``GL``) or to the neighbours only (``LO``) of the ranks that she wanders over: all of them
-(``AD``), or those of relevant documents only (``OR``). She never stays (``NL``), or she may (``SL``), with the weight
-d(0), times f(i) + b(i) where there are counts.
+Transitions lead to all ranks (``GL``) or to the neighbours only (``LO``) among the states: all ranks (``AD``), or those
+of relevant documents only (``OR``). The chain never stays (``NL``), or it may (``SL``), with the weight d(0), times
+f(i) + b(i) where there are counts.
 
 A row of probabilities sums to 1, so only the ratio f : b matters. Hence ``FIRBIN`` is ``FNBR`` and ``FINBIR`` is
 ``FRBN``.
@@ -72,7 +72,7 @@ def distance_weights(distance: str, n: int) -> Array:
 
 
 class Model(NamedTuple):
-    """One of the family.
+    """A Markov model of the published family.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class Model(NamedTuple):
     Examples
     --------
     >>> from amble.users.markov_models import Model
-    >>> Model.read("GL_AD_ID").story
-    'She wanders over all documents of the list, from any of them to any other, the nearer the likelier, as 1 /
-    (distance + 1), and never stays where she is.'
+    >>> Model.read("GL_AD_ID").story  # doctest: +NORMALIZE_WHITESPACE
+    'She moves over all documents of the list, from any of them to any other, the nearer the likelier,
+    as 1 / (distance + 1), and never stays where she is.'
     """
 
     connected: str
@@ -98,7 +98,7 @@ class Model(NamedTuple):
 
     @classmethod
     def read(cls, text: str, loops: str = "NL", counts: str = "NA") -> Model:
-        """Read a name such as ``GL_AD_ID``."""
+        """The model of a name such as ``GL_AD_ID``."""
         for what, word, words in (("model", text, MODELS), ("loops", loops, LOOPS), ("counts", counts, COUNTS)):
             if not isinstance(word, str) or word not in words:
                 raise MeasureError(f"{what}={word!r:.60} is not allowed, expected one of {', '.join(map(repr, words))}")
@@ -107,9 +107,9 @@ class Model(NamedTuple):
 
     @property
     def story(self) -> str:
-        """What she does."""
+        """The user's behaviour in a sentence or two, for `amble list`."""
         first = (
-            f"She wanders over {STATES[self.states]}, {CONNECTED[self.connected]}, {DISTANCES[self.distance]}, "
+            f"She moves over {STATES[self.states]}, {CONNECTED[self.connected]}, {DISTANCES[self.distance]}, "
             f"{LOOPS[self.loops]}."
         )
         return " ".join(part for part in (first, COUNTS[self.counts]) if part)
@@ -126,7 +126,7 @@ class Model(NamedTuple):
         return 0.0 if self.loops == "NL" else float(distance_weights(self.distance, 1)[0])
 
     def ways(self, rank: Any, relevant: Any) -> tuple[Array, Array]:
-        """How strongly she is drawn forward and back, given the rank and the relevant documents down to it."""
+        """The weights f and b of going forward and back, given the rank and the relevant documents down to it."""
         r, n = relevant + 1.0, rank - relevant + 1.0
         if self.counts == "NA":
             return np.ones(np.shape(r)), np.ones(np.shape(r))
@@ -146,5 +146,5 @@ class Model(NamedTuple):
         if self.counts != "NA":
             w *= np.where(np.tri(m, dtype=bool), back[..., None], forward[..., None])
         diagonal = np.arange(m)
-        w[..., diagonal, diagonal] = self.staying(forward, back) if m > 1 else 1.0  # one state: she stays
+        w[..., diagonal, diagonal] = self.staying(forward, back) if m > 1 else 1.0  # one state: the chain stays
         return np.asarray(w)

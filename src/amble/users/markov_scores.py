@@ -1,7 +1,7 @@
-"""Scores of users who wander: of thousands of lists at once where the model is known, one by one otherwise.
+"""Scores of Markov users: of thousands of lists at once where the model is known, one by one otherwise.
 
 What costs time is the stationary distribution. It depends on the model, not on rescaling, so it is kept for measures
-that differ in nothing else. Lists are taken together that have as many ranks for her to wander over.
+that differ in nothing else. Lists whose chains have as many ranks are taken together.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _found(gains: Gains) -> Found:
 
 
 def score_markov(measure: Any, gains: Gains) -> Array:
-    """The score of every list."""
+    """The score of a measure's Markov user on every list."""
     found = _found(gains)
     user = _user_of(measure)
     if user is not None and user.model is not None and user.steps is None:
@@ -69,16 +69,16 @@ def score_markov(measure: Any, gains: Gains) -> Array:
 
 
 def markov_user_on(measure: Any, gains: Gains, i: int) -> MarkovUserOnList:
-    """What the user of a measure does on list i."""
+    """A measure's Markov user on list i."""
     if measure.is_population:
-        raise MeasureError(f"{measure} is a population, not one user; ask for its distribution, or for a user of it")
+        raise MeasureError(f"{measure} is a population, not one user; use its distribution, or a user of it")
     if "most" not in gains.made:
         gains.made["most"] = _most(gains, _found(gains))
     return _on_list(measure, _user_of(measure), gains, i, gains.made["most"][i])
 
 
 def _user_of(measure: Any, **seen: Any) -> MarkovUser | None:
-    """The user; None if she looks at what is on the list, which is not given."""
+    """The user; None if a list has to be looked at, which is not given."""
     d = measure.declaration
     if d.seen and not seen:
         return None
@@ -120,7 +120,7 @@ def _most(gains: Gains, found: Found) -> Array:
 
 
 def most_found(gains: Gains, topic: int) -> float:
-    """How many relevant documents the best list of a topic holds."""
+    """The number of relevant documents in the best list of a topic."""
     return float(_found(gains).size[gains.lists.topic == topic].max(initial=0))
 
 

@@ -1,18 +1,17 @@
-"""A user in a session: down a list, back, on to the next query, or home.
+"""Users who walk through a session: forward and back on a list, on to the next query, or to a stop.
 
-At every document she goes forward with probability p, back with q, on to the next query with r, and stops with s; at
-the first document of a list there is no way back, at the last no way forward, and the other probabilities are scaled up
-(van Dijk, Ferrante, Ferro & Kanoulas 2019). Whatever is scaled, r and s keep their ratio, so that she leaves every list
-for the next query with the same probability r / (r + s), wherever she is on it and however long it is: that is the
-probability of reaching query j + 1 from query j. How long it takes is another matter, and two numbers tell it:
+At every document the user goes forward with probability p, back with q, on to the next query with r, and stops with s;
+at the first document of a list there is no way back, at the last no way forward, and the other probabilities are scaled
+up (van Dijk, Ferrante, Ferro & Kanoulas 2019). Whatever is scaled, r and s keep their ratio, so that every list is left
+for the next query with the same probability r / (r + s), from any document and however long the list is: that is the
+probability of reaching query j + 1 from query j. How long it takes is given by two numbers:
 
-    e(i)   the mean number of steps from document 1 to document i, if she leaves by neither exit:
+    e(i)   the mean number of steps from document 1 to document i, if the list is left by neither exit:
            m_1 = 1, m_k = (1 + q' m_(k-1)) / p' with p' = p / (p + q) and q' = q / (p + q), e(i) = m_1 + ... + m_(i-1)
-    e_Q    the mean number of steps until she asks the next query, if she does not stop. With f_k the probability to get
-    from
-           k to k + 1, tau_k the mean number of steps until she does or leaves (both from the left, in one pass, without
-           a subtraction), it is the sum of f_1 ... f_(k-1) tau_k, and differs between lists of different lengths in
-           its last term only.
+    e_Q    the mean number of steps until the next query, if the user does not stop. With f_k the probability to get
+           from k to k + 1, tau_k the mean number of steps until then or until the list is left (both from the left, in
+           one pass, without a subtraction), it is the sum of f_1 ... f_(k-1) tau_k, and differs between lists of
+           different lengths in its last term only.
 
 All lengths together take one pass: O(N) for the times, O(N K) for the scores.
 """
@@ -50,8 +49,8 @@ class SessionWalk:
     endless : bool
         Lists and sessions go on for ever (session RBP's user), and nothing is scaled up at their ends; needs q = 0.
     last : {"stay", "stop"}
-        At the last query there is no next one. She does not think of it, and the other probabilities are scaled up
-        (MsM); or she stops where she would have asked it (the expected measures of Kanoulas et al. 2011).
+        At the last query there is no next one. The other probabilities are scaled up (MsM); or the user stops instead
+        of issuing it (the expected measures of Kanoulas et al. 2011).
 
     Examples
     --------
@@ -70,9 +69,9 @@ class SessionWalk:
         if abs(total - 1) > _SLACK:
             raise MeasureError(f"p + q + r + s = {p:g} + {q:g} + {r:g} + {s:g} = {total:.6g}, expected 1")
         for name, value, what in (
-            ("p", p, "she never gets past the first document"),
-            ("r", r, "she never asks another query"),
-            ("s", s, "she never stops"),
+            ("p", p, "the user never gets past the first document"),
+            ("r", r, "the user never issues another query"),
+            ("s", s, "the user never stops"),
         ):
             if value == 0:
                 raise MeasureError(f"{name} = 0: {what}; expected a probability above 0")
@@ -92,7 +91,7 @@ class SessionWalk:
         return self.r / (self.r + self.s)
 
     def times(self, n: int) -> Array:
-        """e(1), ..., e(n): mean steps from document 1 to document i, if she leaves by neither exit.
+        """e(1), ..., e(n): mean steps from document 1 to document i, if the list is left by neither exit.
 
         Infinite where they are too many for a float, as they soon are with q > p.
         """
@@ -117,7 +116,7 @@ class SessionWalk:
         return np.asarray(out)
 
     def leaving(self, n: int) -> Array:
-        """Mean steps from document 1 to the next query, if she does not stop, for lists of 0, 1, ..., n documents.
+        """Mean steps from document 1 to the next query, if the user does not stop, for lists of 0, 1, ..., n documents.
 
         A list of one document leaves nothing but to go on: one step. So does an empty one.
         """
@@ -136,7 +135,7 @@ class SessionWalk:
         return out
 
     def over(self, lengths: Sequence[int] | Ints) -> SessionWalkOnLists:
-        """Put her on a session whose queries show so many documents each."""
+        """The walk through a session whose queries show so many documents each."""
         found = np.asarray(lengths)
         if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
             raise MeasureError(
@@ -146,14 +145,14 @@ class SessionWalk:
 
 
 class SessionWalkOnLists:
-    """What a user does in a session; made by `SessionWalk.over`.
+    """A user's walk through the lists of a session; made by `SessionWalk.over`.
 
     Attributes
     ----------
     lengths : ndarray
         How many documents each query shows.
     reach : ndarray
-        The probability that she ever asks each query.
+        The probability that each query is ever issued.
 
     Examples
     --------
@@ -171,7 +170,7 @@ class SessionWalkOnLists:
 
     @property
     def reach(self) -> Array:
-        """The probability that she ever asks each query."""
+        """The probability that each query is ever issued."""
         return np.asarray(self.walk.onward ** np.arange(self.lengths.size))
 
     def _probabilities(self, j: int) -> tuple[Array, Array, Array, Array]:
@@ -194,7 +193,7 @@ class SessionWalkOnLists:
 
     @cached_property
     def _within(self) -> list[tuple[Array, Array]]:
-        """For each query, once there: the probability to see each document, and how often she does."""
+        """For each query, once there: the probability to see each document, and the mean number of visits."""
         out: list[tuple[Array, Array]] = []
         for j, n in enumerate(self.lengths.tolist()):
             p, q, r, s = self._probabilities(j)
@@ -214,31 +213,31 @@ class SessionWalkOnLists:
 
     @property
     def seen(self) -> list[Array]:
-        """The probability that she ever looks at each document, query by query."""
+        """The probability that each document is ever looked at, query by query."""
         return [r * of for r, (of, _) in zip(self.reach.tolist(), self._within, strict=True)]
 
     @property
     def visits(self) -> list[Array]:
-        """How often she looks at each document, in the mean, query by query."""
+        """The mean number of visits to each document, query by query."""
         return [r * of for r, (_, of) in zip(self.reach.tolist(), self._within, strict=True)]
 
     @property
     def last(self) -> list[Array]:
-        """The probability that she stops at each document, query by query."""
+        """The probability of stopping at each document, query by query."""
         return [visits * self._probabilities(j)[3] for j, visits in enumerate(self.visits)]
 
     @property
     def expected_queries(self) -> float:
-        """How many queries she asks, in the mean."""
+        """The mean number of queries issued."""
         return 1.0 / (1.0 - self.walk.onward) if self.walk.endless else float(self.reach.sum())
 
     @property
     def expected_depth(self) -> float:
-        """How often she looks at a document, in the mean: her effort."""
+        """The mean number of visits to documents: the effort."""
         return 1.0 / self.walk.s if self.walk.endless else float(sum(of.sum() for of in self.visits))
 
     def expected_gain(self, gains: Sequence[ArrayLike], *, visits: str = "first") -> float:
-        """What she gains, in the mean: by her first visit to each document, or by every visit."""
+        """The mean gain: by the first visit to each document, or by every visit."""
         of = self.seen if check_visits(visits) == "first" else self.visits
         return float(sum(y @ w for y, w in zip(self._gains(gains), of, strict=True)))
 
@@ -252,19 +251,21 @@ class SessionWalkOnLists:
     def follow(
         self, gains: Sequence[ArrayLike], users: int, seed: int, *, visits: str = "first"
     ) -> Iterator[tuple[Array, Array, Array]]:
-        """Simulate users: what each gains, how many documents she looks at, how many queries she asks."""
+        """Simulated users, some at a time: the gain, the visits to documents and the number of queries of each."""
         first = check_visits(visits) == "first"
         if users * self.expected_depth > _MOST_STEPS:
             raise MeasureError(f"{users:,} users would make {users * self.expected_depth:.1e} visits: too many")
         rng = np.random.default_rng(seed)
         if self.walk.endless:
-            raise MeasureError("endless lists: her gain is known by rank only as far as the lists go; ask for a score")
+            raise MeasureError("endless lists: the gain is known only as far as the lists go; compute a score")
         n = self.lengths.tolist()
         starts = np.concatenate(([0], np.cumsum(n)))
         y = np.concatenate(self._gains(gains))
         tables = [self._probabilities(j) for j in range(len(n))]
         probabilities = [np.concatenate(part) for part in zip(*tables, strict=True)]
         limits = np.cumsum(np.stack(probabilities), axis=0)  # forward, back, on, stop
+        if not (np.abs(limits[-1] - 1.0) <= _SLACK).all():  # users who neither move nor stop would be followed for ever
+            raise RuntimeError("internal error: the probabilities at a document do not sum to 1")
         first = first and self.walk.q > 0  # else there is no second visit
         batch = max(1, min(_BATCH, _MOST_MARKS // max(y.size, 1))) if first else _BATCH
         for begin in range(0, users, batch):
@@ -273,10 +274,10 @@ class SessionWalkOnLists:
     def _batch(
         self, users: int, rng: np.random.Generator, y: Array, limits: Array, starts: Ints, first: bool
     ) -> tuple[Array, Array, Array]:
-        total, steps, asked = np.zeros(users), np.zeros(users), np.ones(users)
+        total, steps, queries = np.zeros(users), np.zeros(users), np.ones(users)
         met = np.zeros((users, y.size), bool) if first else None
         query, who = np.zeros(users, np.int64), np.arange(users)
-        query, who, asked = self._skip(query, who, asked, rng)
+        query, who, queries = self._skip(query, who, queries, rng)
         at = starts[query]
         while who.size:
             gain = y[at]
@@ -291,33 +292,33 @@ class SessionWalkOnLists:
             leaves = (u >= back) & (u < on)
             stops = u >= on
             at = at + step
-            asked[who[leaves]] += 1
+            queries[who[leaves]] += 1
             query = query + leaves
             keep = ~stops
             query, who, at, leaves = query[keep], who[keep], at[keep], leaves[keep]
             if leaves.any():
                 moved, rest = who[leaves], who[~leaves]
                 q_rest, at_rest = query[~leaves], at[~leaves]
-                q_moved, moved, asked = self._skip(query[leaves], moved, asked, rng)
+                q_moved, moved, queries = self._skip(query[leaves], moved, queries, rng)
                 query, who = np.concatenate((q_rest, q_moved)), np.concatenate((rest, moved))
                 at = np.concatenate((at_rest, starts[q_moved]))
-        return total, steps, asked
+        return total, steps, queries
 
-    def _skip(self, query: Ints, who: Ints, asked: Array, rng: np.random.Generator) -> tuple[Ints, Ints, Array]:
-        """From queries that show nothing she goes on to the next, or stops."""
+    def _skip(self, query: Ints, who: Ints, queries: Array, rng: np.random.Generator) -> tuple[Ints, Ints, Array]:
+        """From queries that show nothing users go on to the next, or stop."""
         last = self.lengths.size - 1
         empty = self.lengths[query] == 0
         while empty.any():
             goes = ~empty | ((rng.random(who.size) < self.walk.onward) & (query < last))
             query = query + (empty & goes)
-            asked[who[empty & goes]] += 1
+            queries[who[empty & goes]] += 1
             query, who = query[goes], who[goes]
             empty = self.lengths[query] == 0
-        return query, who, asked
+        return query, who, queries
 
 
 def check_visits(visits: str) -> str:
-    """Refuse what is no choice."""
+    """The choice of visits that count, checked: "first" or "every"."""
     if visits not in ("first", "every"):
         raise MeasureError(f"visits={visits!r}: expected 'first' or 'every'")
     return visits

@@ -1,9 +1,9 @@
-"""A crowd of walking users, simulated: each goes her own way, and the same way whenever she is asked again.
+"""Simulation of walking users: reproducible by seed, on any number of threads, with common random numbers.
 
-Every draw is a function of the seed, the user's number and the number of her step. So the answer does not depend on how
-the users are shared among threads, the same users walk all lists (common random numbers), and where nobody looks at the
-grades one walk serves many lists at once. Walks are not kept: memory does not grow with the number of users, but for
-the distinct scores, and those beyond about a million are rounded.
+Every draw is a function of the seed, the user's number and the number of the step. So the answer does not depend on how
+the users are shared among threads, the same users walk all lists (common random numbers), and where users do not look
+at the grades one walk serves many lists at once. Walks are not kept: memory does not grow with the number of users, but
+for the distinct scores, and those beyond about a million are rounded.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ walker = load("walker")
 
 
 def compiled() -> bool:
-    """Tell whether the C walker is in use."""
+    """Whether the C walker is in use."""
     return str(walker.__name__) == "amble.native._walker"
 
 
 def check_users(users: Any, seed: Any, threads: Any) -> None:
-    """Refuse numbers that make no sense."""
+    """Refuse numbers of users, seeds and threads that are not allowed."""
     for name, value, least, most in (
         ("users", users, 1, 1 << 40),
         ("seed", seed, 0, (1 << 64) - 1),
@@ -65,7 +65,7 @@ def check_users(users: Any, seed: Any, threads: Any) -> None:
 
 
 class Simulation(Distribution):
-    """A distribution that was simulated, with what the users did on the way.
+    """A simulated distribution, with order 2 and the mean number of visits of its users.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Simulation(Distribution):
         E[T] / E[f(H)] of these users, and its standard error (delta method). Of several lists, the means of both: the
         same users walk them all, so that their errors do not cancel.
     visits : float
-        How many visits they made, in the mean.
+        The mean number of visits.
     """
 
     def __init__(self, values: Array, counts: Array, *, users: int, seed: int, sums: Sequence[Array]) -> None:
@@ -96,7 +96,7 @@ def _ratio(sums: Array) -> tuple[float, float, float]:
 
 
 class ScoreCounts:
-    """Scores as they come in, counted: at most about a million different ones."""
+    """Counts of simulated scores as they come in: at most about a million different ones."""
 
     def __init__(self) -> None:
         self.values: Array = np.zeros(0)
@@ -149,7 +149,7 @@ def simulated_walks(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Array, Array]]:
-    """Let users walk over lists that differ in their gains only.
+    """Simulate walks over lists that differ in their gains only.
 
     Yields, in the order of the users, what a batch of them gained on each list (users x lists), and their visits.
     """
@@ -166,7 +166,7 @@ def simulated_walks(
     distinct, kind = np.unique(gain, return_inverse=True)
     table = np.zeros((0, 1))
     walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
-    if users * walked.expected_depth > _MOST_STEPS:
+    if not users * walked.expected_depth <= _MOST_STEPS:  # nor NaN, with which no walk would end
         raise MeasureError(
             f"{users:,} users would make {users * walked.expected_depth:.1e} visits, expected at most {_MOST_STEPS:.0e}"
         )
@@ -179,7 +179,7 @@ def simulated_walks(
         cumulative, np.ascontiguousarray(forward), np.ascontiguousarray(turn), int(chain.beyond is not None), offsets,
         which.astype(np.int32), kind.ravel().astype(np.int32), np.ascontiguousarray(table), lists, _LIMIT,
     )  # fmt: skip
-    fair = -(-users // (4 * threads))  # work for every thread, and something to tell of progress
+    fair = -(-users // (4 * threads))  # work for every thread, and progress to report
     batch = max(256, min(_CELLS // max(lists, 1), int(_STEPS / walked.expected_depth), fair))
 
     def one(first: int) -> tuple[Array, Array]:
@@ -212,18 +212,20 @@ def simulated_distribution(
 ) -> Simulation:
     """The distribution of T / f(H) among users who walk one list."""
     check_users(users, seed, threads)
-    tally = ScoreCounts()
+    counts = ScoreCounts()
     for total, steps in simulated_walks(walk, [gains], users=users, seed=seed, threads=threads, progress=progress):
         effort = efforts(walk.effort, steps)
-        tally.add(total[:, 0] / effort, total[:, 0], effort, steps)
-    return tally.distribution(users, seed)
+        counts.add(total[:, 0] / effort, total[:, 0], effort, steps)
+    return counts.distribution(users, seed)
 
 
-def simulated_steps(user: MarkovUserOnList, tally: ScoreCounts, *, users: int, seed: int, of: int = 0) -> ScoreCounts:
-    """Count what users go home with who wander for some steps over a list; returns the tally."""
-    for total, time in user.followed(users, seed):
-        tally.add(total / time, total, time, np.full(total.size, user.wander.steps), of)
-    return tally
+def simulated_steps(
+    on_list: MarkovUserOnList, counts: ScoreCounts, *, users: int, seed: int, of: int = 0
+) -> ScoreCounts:
+    """Count the scores of Markov users of some steps on a list; returns the counts."""
+    for total, time in on_list.followed(users, seed):
+        counts.add(total / time, total, time, np.full(total.size, on_list.user.steps), of)
+    return counts
 
 
 def efforts(effort: Effort, steps: Array) -> Array:

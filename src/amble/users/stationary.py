@@ -62,7 +62,7 @@ _CELLS = 1 << 18  # pairs that are summed at once
 
 
 def check_size(n: int) -> None:
-    """Refuse chains whose probabilities fill the memory."""
+    """Refuse chains of more ranks than a matrix of probabilities may have."""
     if n > _LARGEST:
         raise MeasureError(
             f"probabilities between {n:,} ranks, from each to each, are too many; expected at most {_LARGEST:,} "
@@ -70,15 +70,15 @@ def check_size(n: int) -> None:
         )
 
 
-def check_weights(weights: Any, rank: Ints, what: str = "weight") -> Array:
-    """Weights between ranks, as numbers that make sense."""
+def check_weights(weights: Any, rank: Ints, what: str = "weight", many: str = "weights") -> Array:
+    """Weights between ranks, as a square array of finite numbers of at least 0."""
     try:
         w = np.array(weights, np.float64)
     except (TypeError, ValueError):
-        raise MeasureError(f"{what}s: expected a square array of numbers, found {type(weights).__name__}") from None
+        raise MeasureError(f"{many}: expected a square array of numbers, found {type(weights).__name__}") from None
     n = rank.size
     if w.shape != (n, n):
-        raise MeasureError(f"{what}s of shape {w.shape}, expected {(n, n)}: a row and a column for each rank")
+        raise MeasureError(f"{many} of shape {w.shape}, expected {(n, n)}: a row and a column for each rank")
     wrong = np.argwhere(~((w >= 0) & np.isfinite(w)))
     if wrong.size:
         i, j = wrong[0]
@@ -89,7 +89,7 @@ def check_weights(weights: Any, rank: Ints, what: str = "weight") -> Array:
 
 
 def transition_probabilities(weights: Array, rank: Ints) -> Array:
-    """Weights as probabilities, each row divided by its sum; a single rank is where she stays."""
+    """The transition probabilities of weights: each row divided by its sum; a single rank stays."""
     if rank.size == 1:
         return np.ones((1, 1))
     largest = float(weights.max(initial=0.0))
@@ -97,13 +97,13 @@ def transition_probabilities(weights: Array, rank: Ints) -> Array:
     total = weights.sum(axis=1)
     stuck = np.flatnonzero(total == 0)
     if stuck.size:
-        raise MeasureError(f"she cannot leave {_ranks(rank[stuck])}: all weights from there are 0")
+        raise MeasureError(f"the user cannot leave {_ranks(rank[stuck])}: all weights from there are 0")
     return np.asarray(weights / total[:, None])
 
 
 def check_matrix(matrix: Any, rank: Ints) -> Array:
     """Probabilities between ranks, each row summing to 1."""
-    p = check_weights(matrix, rank, "probability")
+    p = check_weights(matrix, rank, "probability", "probabilities")
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1.0) > _SLACK)
     if wrong.size:
@@ -123,10 +123,10 @@ def check_irreducible(weights: Array, rank: Ints) -> None:
     >>> check_irreducible(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([1, 2, 3]))
     Traceback (most recent call last):
     ...
-    amble.errors.MeasureError: not irreducible: from rank 1 she never gets to rank 3
+    amble.errors.MeasureError: not irreducible: rank 3 cannot be reached from rank 1
     """
     links = weights > 0
-    for way, text in ((links, "from rank {0} she never gets to {1}"), (links.T, "from {1} she never gets to rank {0}")):
+    for way, text in ((links, "{1} cannot be reached from rank {0}"), (links.T, "rank {0} cannot be reached from {1}")):
         seen = np.zeros(rank.size, bool)
         seen[0] = True
         new = seen
@@ -234,9 +234,9 @@ def log_stationary_of_model(model: Model, rank: NDArray[np.int64], relevant: NDA
     ----------
     model : Model
     rank : ndarray of shape (lists, m) or (1, m)
-        The ranks that she wanders over.
+        The ranks of the chain.
     relevant : ndarray of shape (lists, m)
-        How many relevant documents there are down to each of them.
+        The number of relevant documents down to each of them.
     """
     lists, m = relevant.shape
     rank = np.broadcast_to(rank, relevant.shape)
@@ -281,19 +281,19 @@ def _solved(weights: Array) -> tuple[Array, Array]:
 
 
 def from_logs(logs: Logs) -> Array:
-    """From logarithms to shares that sum to 1, along the last axis."""
+    """The distribution of logarithms known up to a constant: shares that sum to 1 along the last axis."""
     out = np.exp((logs - logs.max(axis=-1, keepdims=True)).astype(np.float64))
     return np.asarray(out / out.sum(axis=-1, keepdims=True))
 
 
-# ---- watched
+# ---- induced chains
 
 
 def induced_chain(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
-    """The probabilities between some states of a chain, if the others are not seen: those kept, by their places.
+    """The chain induced on some of its states (by their places): its transition probabilities and its start.
 
-    And the probabilities that each is the first to be seen, if she starts by a distribution over all states: as if she
-    came from a state of its own, to which she never returns.
+    The start is the distribution of the first of these states that is visited, given one over all states: as if the
+    chain came from a state of its own, to which it never returns.
     """
     n, m = p.shape[0], keep.size
     rest = np.setdiff1d(np.arange(n), keep)
@@ -308,13 +308,13 @@ def induced_chain(p: Array, keep: Ints, start: Array) -> tuple[Array, Array]:
 
 
 def induced_chain_of_model(model: Model, rank: Ints, n: int, start: Array) -> tuple[Array, Array]:
-    """The probabilities between the relevant ranks of a list of n documents, and those of being seen first.
+    """The chain induced on the relevant ranks of a list of n documents: its transition probabilities and its start.
 
     Over all ranks, without counts, probabilities are as in a network of conductances, and unseen ranks are taken out of
     it: what is left has the pseudo-inverse of the whole network's Laplacian, on the ranks kept and centred there. It is
     the same for all lists of a length. Between neighbours, conductances in a row add by their inverses.
 
-    She starts by a distribution over the ranks that she wanders over.
+    ``start`` is a distribution over the ranks of the whole chain.
     """
     m = rank.size
     if m == 1:
@@ -338,7 +338,7 @@ def induced_chain_of_model(model: Model, rank: Ints, n: int, start: Array) -> tu
     border[:m, :m], border[m, m] = some, 0.0
     solved = np.linalg.solve(border, np.eye(m + 1, m))  # currents, and a constant: potentials of 1 at one rank kept
     unseen = start.copy()
-    unseen[rank - 1] = 0.0  # who starts at a rank kept sees it first, without rounding
+    unseen[rank - 1] = 0.0  # a start at a rank kept is the first visit, without rounding
     met = start[rank - 1] + np.maximum(np.append(unseen @ inverse[:, rank - 1], unseen.sum()) @ solved, 0.0)
     return _of_laplacian(np.asarray(solved[:m], np.float64), leaving[rank - 1] + model.loop), met / met.sum()
 
@@ -399,9 +399,9 @@ def squared(p: Array) -> Array:
 
 
 def distribution_after(p: Array, start: Array, steps: int) -> Array:
-    """Where she is after so many steps."""
+    """The distribution after so many steps."""
     power, here = p, start
-    while steps:
+    while steps > 0:
         if steps & 1:
             here = here @ power
         steps >>= 1
@@ -411,7 +411,7 @@ def distribution_after(p: Array, start: Array, steps: int) -> Array:
 
 
 def mean_occupation(p: Array, start: Array, steps: int) -> Array:
-    """Where she is in the mean over so many visits, the first included: (1 / n) sum over k < n of start P^k.
+    """The mean distribution over so many visits, the first included: (1 / n) sum over k < n of start P^k.
 
     >>> mean_occupation(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 0.0]), 3)
     array([0.66666667, 0.33333333])
@@ -424,7 +424,7 @@ def mean_occupation(p: Array, start: Array, steps: int) -> Array:
         return total / steps
     power, sums = p, np.eye(start.size)  # P^k and the sum of P^0, …, P^(k - 1), for k = 1, 2, 4, …
     here, total, left = start, np.zeros(start.size), steps
-    while left:
+    while left > 0:
         if left & 1:
             total, here = total + here @ sums, here @ power
         left >>= 1

@@ -1,7 +1,7 @@
-"""What users who read on for ever do beyond a list: closed forms, never cut.
+"""Tails: the visits and stops beyond a list of users who read on for ever, in closed forms, never cut.
 
-A tail starts after n ranks; a share ``reach`` of users gets to rank n + 1. It tells how many more documents they look
-at and where they stop. All functions work on arrays of lists as well as on one.
+A tail starts after n ranks; a share ``reach`` of users gets to rank n + 1. It gives the expected further visits and
+the distribution of stops. All functions work on arrays of lists as well as on one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def trigamma(x: ArrayLike) -> Array:
 
 
 class Tail(Protocol):
-    """How the readers of ranks beyond n go on."""
+    """How users go on at ranks beyond n: continuation, visits and stops."""
 
     def continuation(self, rank: int) -> float:
         """The probability of going on after a rank beyond the list."""
@@ -62,7 +62,7 @@ class Tail(Protocol):
 
 
 class Geometric:
-    """She goes on with one probability for ever.
+    """One probability of going on, for ever.
 
     >>> Geometric(0.5).visits(1.0, 0)  # 1 + 1/2 + 1/4 + ...
     2.0
@@ -76,22 +76,22 @@ class Geometric:
         return self.p
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
-        """A geometric sum."""
+        """The expected visits beyond n + skip: a geometric sum."""
         return reach * self.p**skip / (1 - self.p)
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """Until what is left is negligible."""
+        """Ranks and probabilities of stopping there, until what is left is negligible."""
         count = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.p))) if self.p > 0 else 1
         if count > _MOST:
             raise MeasureError(
-                f"going on with probability {self.p!r}, she sees some {count:.1g} ranks, too many for a distribution"
+                f"going on with probability {self.p!r} is to see some {count:.1g} ranks, too many for a distribution"
             )
         k = np.arange(count, dtype=np.float64)
         return n + 1 + k, reach * (1 - self.p) * self.p**k
 
 
 class InverseSquare:
-    """She goes on after rank i with ((i + shift) / (i + shift + 1))², so that V(i) falls as 1 / (i + shift)²."""
+    """Going on after rank i with ((i + shift) / (i + shift + 1))², so that V(i) falls as 1 / (i + shift)²."""
 
     def __init__(self, shift: Any) -> None:
         self.shift = shift
@@ -102,12 +102,12 @@ class InverseSquare:
         return (x / (x + 1)) ** 2
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
-        """A trigamma function."""
+        """The expected visits beyond n + skip: a trigamma function."""
         x = np.maximum(np.asarray(n + 1 + self.shift, np.float64), 1e-300)
         return reach * x**2 * trigamma(x + skip)
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """The probabilities fall as the cube of the rank; those far beyond are gathered at the harmonic mean."""
+        """Ranks and probabilities of stopping there, falling as their cube; those far beyond at the harmonic mean."""
         x = n + 1 + float(self.shift)
         k = np.arange(_ATOMS + 1, dtype=np.float64)
         reached = reach * (x / (x + k)) ** 2

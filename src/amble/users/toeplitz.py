@@ -1,8 +1,8 @@
-"""Power steps of chains whose weights depend on the distance, times a number of the rank she leaves.
+"""Stationary distributions by power steps, of chains whose weights depend on the distance and on the rank left.
 
 A step is y -> y P. The weights forward make a Toeplitz matrix, those back its transpose, so a step is two convolutions,
 made by fast Fourier transforms: N log N. With weights that fall as slowly as 1 / distance, somewhere between 30 and 200
-steps settle it, and every few steps an extrapolation (Anderson's, from the last changes) saves half of them. Transforms
+steps suffice, and every few steps an extrapolation (Anderson's, from the last changes) saves half of them. Transforms
 err by the same amount everywhere, so that small entries have fewer digits; a last step without them gives these back.
 """
 
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 _CELLS = 1 << 15  # lists x ranks that fit into a processor's cache
 _CYCLE, _MEMORY = 10, 6  # steps between extrapolations, and how many changes these look at
-_SETTLED = 2e-14  # a change of the distribution, in all, that is nothing but rounding
+_CONVERGED = 2e-14  # a change of the distribution, in all, that is nothing but rounding
 _NEARLY = 1e-11  # below this a change that does not shrink any more is rounding, too; in long lists a little more
 _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
@@ -36,9 +36,9 @@ def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: 
     weights : ndarray
         By distance, from 0; the first is not used: staying does not change the quotient.
     rank : ndarray of shape (lists, m)
-        The ranks that she wanders over, in increasing order.
+        The ranks of the chain, in increasing order.
     forward, back : ndarray of shape (lists, m)
-        What the weights are multiplied by, at the rank she leaves.
+        What the weights are multiplied by, at the rank left.
     """
     lists, m = rank.shape
     out, leaving = np.empty((lists, m)), np.empty((lists, m))
@@ -61,7 +61,7 @@ class _Steps:
         self.size = _size(2 * n - 1)
         self.nearly = max(_NEARLY, n * 1e-15)
         self.kernel = np.fft.rfft(self.weights, self.size)
-        self.every = self.m == n  # she wanders over all ranks
+        self.every = self.m == n  # the chain is on all ranks
         self.at = (np.arange(self.lists)[:, None], rank - 1)
         if self.every:
             upto = np.cumsum(self.weights)
@@ -74,7 +74,7 @@ class _Steps:
         self.forward, self.back = forward / self.leaving, back / self.leaving
 
     def _spread(self, y: Array) -> Array:
-        """From the ranks she wanders over to all of them."""
+        """From the ranks of the chain to all of them."""
         if self.every:
             return y
         out = np.zeros((y.shape[0], self.n))
@@ -100,7 +100,7 @@ class _Steps:
         steps, active, before = self, np.arange(self.lists), np.full(self.lists, np.inf)
         for _ in range(_MOST // _CYCLE):
             y, change = steps._cycle(y)
-            done = (change < _SETTLED) | ((change < self.nearly) & (change > 0.5 * before))
+            done = (change < _CONVERGED) | ((change < self.nearly) & (change > 0.5 * before))
             out[active[done]] = y[done]
             if done.all():
                 return self._polished(out)
@@ -128,7 +128,7 @@ class _Steps:
             y = z
         last = changes[-1]
         change = np.abs(last).sum(axis=1)
-        if change.max() < _SETTLED:
+        if change.max() < _CONVERGED:
             return y, change
         less = np.stack([last - other for other in changes[:-1]], axis=1)
         gram = less @ less.transpose(0, 2, 1)

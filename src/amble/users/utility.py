@@ -1,4 +1,4 @@
-"""What a visit is worth: the k-th one to a document of gain y brings g(k, y), which must not rise with k."""
+"""Utility: the k-th visit to a document of gain y brings g(k, y), which must not rise with k."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = 1e-17
 
 
 class Utility:
-    """What the k-th visit to a document is worth.
+    """g(k, y): what the k-th visit to a document of gain y is worth.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Utility:
 
     @property
     def kind(self) -> str:
-        """How visits fade: kept (nothing is ever lost), once (only the first visit counts) or fading."""
+        """How visits fade: "kept" (nothing is ever lost), "once" (only the first visit counts) or "fading"."""
         if self.function is None and self.visits is None and self.loss in (0.0, 1.0):
             return "once" if self.loss else "kept"
         if self.visits is not None and self.visits[0] == 1 and not self.visits[1:].any() and self.visits.size > 1:
@@ -86,7 +86,7 @@ class Utility:
 
     @property
     def geometric(self) -> float | None:
-        """What is kept from one visit to the next, where that is one number."""
+        """The share kept from one visit to the next, where that is one number; else None."""
         if self.kind == "once":
             return 0.0
         return None if self.function is not None or self.visits is not None else 1.0 - self.loss
@@ -109,7 +109,7 @@ class Utility:
         return np.asarray(y[:, None] * (1.0 - self.loss) ** k)
 
     def table(self, gains: Array, returns: float) -> NDArray[np.float64]:
-        """g(k, y) for as many visits as matter when she comes back to no document with more than this probability."""
+        """g(k, y) for as many visits as matter if documents are revisited with probability at most ``returns``."""
         if self.function is None and self.visits is not None:
             return self.values(gains, self.visits.size)
         kept = self.geometric

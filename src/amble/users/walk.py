@@ -1,10 +1,10 @@
 """Users who walk a ranking back and forth, and stop (Ferrante and Ferro, 2020: the random walk browsing model).
 
-At each rank she goes forward with probability p, back with q, and stops with 1 - p - q. What she gains from a document
-depends on how often she has been there; all she has gained is divided by a function of how many visits she made.
+At each rank the user goes forward with probability p, back with q, and stops with 1 - p - q. What a document brings
+depends on how often it was visited before; the whole gain is divided by a function of the number of visits.
 
-`Walk` is the user; `Walk.over` puts her on a list, and the `WalkOnList` that it returns knows her visits, her last rank,
-how many visits she makes, what she gains, and the whole distribution of her score: exactly, not by simulation.
+`Walk` is the user; `Walk.over` puts the user on a list, and the `WalkOnList` that it returns knows the visits, the last
+rank, the number of visits, the gain, and the whole distribution of the score: exactly, not by simulation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Probabilities", "Walk"]
 Array = NDArray[Any]
 _NEVER = 1e-12  # a probability of stopping that is none
 _NEVER_STOPS = (
-    "p + q = 1 at every rank: she never stops of her own accord, and does not always come to the end of the list; "
+    "p + q = 1 at every rank: the user never stops before the end of the list, and may not come there; "
     "expected p + q < 1 somewhere, or p > 0 everywhere and a list that ends"
 )
 Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
@@ -70,7 +70,7 @@ class Probabilities:
 
     @property
     def by_grade(self) -> bool:
-        """Whether it looks at the grades."""
+        """Whether it depends on the grades."""
         return self.grades is not None
 
     @property
@@ -100,7 +100,7 @@ class Probabilities:
 
 
 class Walk:
-    """A user who walks back and forth.
+    """A user who walks back and forth, and stops.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ class Walk:
         p and q: one number, numbers by rank (the last one holds further down), ``{grade: probability}``, or a function
         of the ranks.
     first : {"forward", "stop"}
-        What she does at rank 1 instead of going back: FF20's Figure 1d has the former, its Appendix C the latter.
+        What happens at rank 1 instead of going back: FF20's Figure 1d has the former, its Appendix C the latter.
     start : sequence of float, optional
-        Where she begins: the probabilities of ranks 1, 2, …; without it, at rank 1. On a shorter list those who would
-        start beyond its end start at its last rank.
+        The probabilities of starting at ranks 1, 2, …; without it, at rank 1. On a shorter list users who would start
+        beyond its end start at its last rank.
     beyond : {"stop", "endless"}
         At the last rank the forward step is a stop; or the list goes on for ever, with nothing to gain.
     utility : Utility
@@ -182,15 +182,15 @@ class Walk:
                 stopping = max(stopping, float(stops(a, b).max()), float(b[0]) if self.first == "stop" else 0.0)
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
             forth = bool((p.values > 0).any())
-            comes = self.beyond == "stop" and bool((p.values > 0).all())  # to the end of the list, which stops her
+            comes = self.beyond == "stop" and bool((p.values > 0).all())  # to the end of the list, which ends the walk
             if stopping < _NEVER and not comes and (bool((q.values > 0).any()) or not forth):
                 raise MeasureError(_NEVER_STOPS)
             if self.beyond == "endless" and outside < _NEVER and forth:
-                raise MeasureError("p + q = 1 at every rank beyond the list: she never stops there")
+                raise MeasureError("p + q = 1 at every rank beyond the list: the user never stops there")
 
     @property
     def ends(self) -> bool:
-        """Whether she walks no further than a list does."""
+        """Whether the walk goes no further than the list."""
         return self.beyond != "endless"
 
     def endless(self) -> Walk:
@@ -207,11 +207,11 @@ class Walk:
 
     @property
     def looks(self) -> bool:
-        """Whether she looks at the grades."""
+        """Whether p or q depends on the grades."""
         return self.forward.by_grade or self.back.by_grade
 
     def chain(self, length: Array, grades: Array | None = None) -> BirthDeathChain:
-        """Put her on lists of some lengths; grades (lists x ranks) where she looks at them."""
+        """The chains of lists of some lengths; with grades (lists x ranks) where p or q depends on them."""
         n = max(int(np.max(length, initial=0)), 1)
         if self.beyond == "endless":  # all that is said by rank is spelled out, however short the list is
             n = max(n, self.start.size, *(1 if c.by_grade else c.values.size for c in (self.forward, self.back)))
@@ -229,7 +229,7 @@ class Walk:
         return chain_on_lists(p, q, length, self.start, self.first, beyond)
 
     def over(self, n: int, grades: Any = None) -> WalkOnList:
-        """Put her on one list of n documents (with these grades, where she looks at them)."""
+        """The walk over one list of n documents (with these grades, where p or q depends on them)."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
         seen = None if grades is None else np.array(grades, np.float64, ndmin=2)

@@ -1,4 +1,4 @@
-"""A walk over one list: where she is, when she stops, what she gains. All of it exact.
+"""A walk over one list: visits, last rank, gain and score, and their distributions. All of it exact.
 
 H is the number of visits, T what they are worth together. `order1` is E[T / f(H)], `order2` is E[T] / E[f(H)];
 `distribution` is the whole distribution of T / f(H).
@@ -30,6 +30,7 @@ from amble.users.joint_distribution import (
     BUDGET,
     NoExactDistributionError,
     between,
+    check_mass,
     distribution_of_gain,
     joint_kept,
     joint_once,
@@ -42,12 +43,12 @@ __all__ = ["WalkOnList"]
 
 Array = NDArray[Any]
 
-_NEGLIGIBLE = 1e-16  # a share of users that is nobody
+_NEGLIGIBLE = 1e-16  # a share of users that is taken for none
 _FURTHEST = 1 << 22  # visits that are followed one by one
 
 
 class WalkOnList:
-    """What a walking user does on a list.
+    """The walk of a user over a list; made by `Walk.over`.
 
     Attributes
     ----------
@@ -72,10 +73,10 @@ class WalkOnList:
 
     @property
     def n(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return int(self.forward.size)
 
-    # ---- where she is
+    # ---- visits
 
     @cached_property
     def _walk(self) -> Passages:
@@ -83,46 +84,46 @@ class WalkOnList:
 
     @property
     def reach(self) -> Array:
-        """The probability that she ever comes to each rank."""
+        """The probability that each rank is ever visited."""
         return np.asarray(self._walk.hit[:, 0, 0])
 
     @property
     def returns(self) -> Array:
-        """The probability that she comes back to a rank, once there."""
+        """The probability of coming back to a rank, once there."""
         return 1.0 - self._walk.away[:, 0, 0]
 
     @cached_property
     def visits(self) -> Array:
-        """How often she visits each rank, in the mean."""
+        """The mean number of visits to each rank."""
         away = self._walk.away[:, 0, 0]
         return np.divide(self.reach, away, out=np.zeros(self.n), where=away > 0)
 
     @property
     def last(self) -> Array:
-        """The probability that she stops at each rank."""
+        """The probability of stopping at each rank."""
         return np.asarray(self.visits * self.stop)
 
     @property
     def tail_visits(self) -> float:
-        """Visits beyond an endless list."""
+        """The mean number of visits beyond an endless list."""
         tail = self._walk.tail
         return 0.0 if tail is None else float(self.visits[-1] * tail[0, 0])
 
     @property
     def beyond(self) -> float:
-        """The probability that she stops beyond the list."""
+        """The probability of stopping beyond the list."""
         if self.chain.beyond is None:
             return 0.0
         return float(self.tail_visits * self.chain.beyond[2][0])
 
     @property
     def expected_depth(self) -> float:
-        """E[H]: how many visits she makes."""
+        """E[H]: the mean number of visits."""
         return float(self.visits.sum() + self.tail_visits)
 
     @property
     def weights(self) -> Array:
-        """The share of her visits that each rank gets."""
+        """The share of the visits that each rank gets."""
         return np.asarray(self.visits / self.expected_depth)
 
     @property
@@ -136,7 +137,7 @@ class WalkOnList:
         return np.asarray(self.forward + self.back)
 
     def residual(self, k: int) -> float:
-        """The share of her visits that goes beyond rank k."""
+        """The share of the visits that goes beyond rank k."""
         if not isinstance(k, int | np.integer) or k < 0:
             raise MeasureError(f"residual({k}): expected a rank of at least 0")
         if k > self.n and self.chain.beyond is not None:  # out there every rank has the same share of the one before
@@ -162,7 +163,7 @@ class WalkOnList:
             on = further(self.chain.beyond)
             more = 1 if on <= 0 else 2 + math.ceil(math.log(least) / math.log(min(on, 1 - 1e-12)))
             if more > _FURTHEST:
-                raise NoExactDistributionError(f"she may walk {more:,} ranks beyond the list, too far to be followed")
+                raise NoExactDistributionError(f"walks go {more:,} ranks beyond the list, too far to be followed")
             whole = self._extended(more)
         p, q, s, mu = (part[0] for part in whole.chain[:4])
         n = reachable(p, q, s, mu, least)
@@ -222,6 +223,7 @@ class WalkOnList:
             moved[:-1] += here[1:] * q
             here = moved
             left = float(here.sum())
+            check_mass(left)
             if left < _NEGLIGIBLE:
                 out[-1] += left
                 return np.array(out)
@@ -231,7 +233,7 @@ class WalkOnList:
                 )
 
     def _longest(self) -> int:
-        """A number of visits that nobody exceeds: the spectral radius tells how fast they thin out."""
+        """A number of visits that no user exceeds, by the spectral radius of the chain."""
         from scipy.linalg import eigvalsh_tridiagonal
 
         n = self.n
@@ -259,7 +261,7 @@ class WalkOnList:
         probs = self.cut()._stopping()
         return float(probs @ f(np.arange(1.0, probs.size + 1.0)))
 
-    # ---- what she gains
+    # ---- gains
 
     def _gains(self, gains: Any) -> Array:
         given = np.array(gains, np.float64, ndmin=1)
@@ -268,7 +270,7 @@ class WalkOnList:
         return np.pad(given, (0, self.n - given.size))
 
     def total(self, gains: Any) -> float:
-        """E[T]."""
+        """E[T], the mean gain."""
         y = self._gains(gains)
         found = self._walk
         met = found.hit[:, 0, 0] > 0
@@ -276,11 +278,11 @@ class WalkOnList:
         return float(found.hit[met, 0, 0] @ worth)
 
     def nodes(self) -> tuple[Array, Array]:
-        """Where the walk has to be solved for order 1, and what each node counts."""
+        """The nodes where the walk is solved for order 1, and their weights."""
         return self.effort.nodes(self.expected_depth, self.cut()._longest)
 
     def order1(self, gains: Any) -> float:
-        """E[T / f(H)], the expected rate."""
+        """E[T / f(H)], the expected gain per unit of effort (order 1)."""
         y = self._gains(gains)
         return float(np.asarray(self._rate(y)).sum())
 
@@ -314,7 +316,7 @@ class WalkOnList:
         return walk.order1(gains) if order == 1 else walk.total(gains) / self.mean_effort
 
     def order2(self, gains: Any) -> float:
-        """E[T] / E[f(H)], the rate of expectations."""
+        """E[T] / E[f(H)], the expected gain over expected effort (order 2)."""
         return self.total(gains) / self.mean_effort
 
     def total_var(self, gains: Any) -> float:
@@ -368,8 +370,8 @@ class WalkOnList:
         """The joint distribution of T and H: arrays of t, h and their probabilities.
 
         Followed visit by visit until less than 1e-15 of the users are left, who are taken to stop there.
-        Raises `NoExactDistributionError` where that takes more than ``budget`` cells, or where a loss makes T depend on the
-        whole history of her visits.
+        Raises `NoExactDistributionError` where that takes more than ``budget`` cells, or where a loss makes T depend on
+        the whole history of visits.
         """
         if self.utility.kind == "fading":
             raise NoExactDistributionError(

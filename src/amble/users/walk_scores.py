@@ -1,8 +1,8 @@
-"""Walking users, asked about many lists at once.
+"""Scores of walking users on many lists at once.
 
-A user who does not look at the grades has one vector of weights for all lists of a length, and beyond the rank where
-nobody comes any more the length makes no difference: a random walk costs what RBP costs. One who looks is followed on
-every list, many lists at a time.
+A user who does not look at the grades has one vector of weights for all lists of a length, and beyond the rank that is
+never reached the length makes no difference: a random walk costs what RBP costs. One who looks is followed on every
+list, many lists at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CELLS = 1 << 21  # ranks x lists x nodes solved at once
 
 
 def grades_on(lists: Lists, i: int) -> Array:
-    """The grades of list i by rank; 0 where nobody judged, and below a cut."""
+    """The grades of list i by rank; 0 where there is no judgment, and below a cut."""
     out = np.zeros(max(int(lists.length[i]), 1))
     hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
     at = np.asarray(lists.position[hits], np.int64) - 1
@@ -46,14 +46,14 @@ def gains_on(gains: Gains, i: int) -> Array:
 
 
 def walk_on(walk: Walk, lists: Lists, i: int) -> WalkOnList:
-    """Put the user on list i."""
+    """The user's walk over list i."""
     return walk.over(int(lists.length[i]), grades_on(lists, i) if walk.looks else None)
 
 
 def score_walk(walk: Walk, question: str, gains: Gains) -> Array:
-    """Ask a walking user about all lists."""
+    """The answer of a walking user to a question, on every list."""
     if question not in QUESTIONS_OF_WALKS:
-        raise MeasureError(f"a user who walks back and forth cannot be asked for {question}")
+        raise MeasureError(f"a user who walks back and forth has no {question}")
     lists = gains.lists
     if walk.looks or (not walk.utility.separable and question not in ("depth", "inside")):
         if lists.ties is not None:
@@ -100,7 +100,7 @@ def _by_depth(walk: Walk, lists: Lists) -> Iterator[tuple[int, NDArray[np.int64]
 
 
 def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
-    """How long each list is, as far as anybody comes."""
+    """The length of each list, as far as it is ever reached."""
     length = np.maximum(np.asarray(lists.length, np.int64), 1)
     if walk.beyond == "endless":
         return np.full(lists.n, int(length.max(initial=1)))
@@ -174,7 +174,7 @@ def _visits(found: Passages) -> tuple[Array, Array]:
 
 
 def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
-    """Follow her on every list."""
+    """The same where the user is followed on every list."""
     lists = gains.lists
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
     power = walk.effort.is_power
@@ -205,7 +205,7 @@ def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array,
 
 
 def _trimmed(chain: BirthDeathChain, y: Array) -> tuple[BirthDeathChain, Array]:
-    """Without the ranks to which nobody comes on any of the lists."""
+    """The chain and gains without the ranks that are reached on none of the lists."""
     if chain.beyond is not None:
         return chain, y
     rows = zip(chain.forward, chain.back, chain.stop, chain.start, strict=True)
