@@ -110,27 +110,31 @@ def compare(
     return Comparison(systems, (a, b), design, found, how=how, left_out=left_out, limit=limit)
 
 
-def check_design(q: Design) -> Design:
+def check_design(design: Design) -> Design:
     """The design with its defaults filled in; an error if it is not valid."""
     choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
     for option, allowed in choices.items():
-        given = getattr(q, option)
+        given = getattr(design, option)
         if not isinstance(given, str) or given not in allowed:
             raise AmbleError(f"{option}={given!r}: expected one of {', '.join(repr(x) for x in allowed if x)}")
-    if q.interval not in ("", "t", "percentile", "bca"):
-        raise AmbleError(f"interval={q.interval!r}: expected 't', 'percentile' or 'bca'")
-    q = q._replace(alpha=checks.share(q.alpha, "alpha"))
-    checks.seed(q.seed)
-    checks.whole(q.rounds, "rounds", most=None)
-    if q.test in _FAMILIES:
-        if q.sides != "two":
-            raise AmbleError(f"test={q.test!r} has two sides, found sides={q.sides!r}")
-        if q.correction not in ("", "none"):
-            raise AmbleError(f"test={q.test!r} is about all runs at once: no correction={q.correction!r} on top of it")
-        if q.interval:
-            raise AmbleError(f"test={q.test!r} has intervals of its own, found interval={q.interval!r}")
-        return q._replace(correction="none", interval=q.test)
-    return q._replace(correction=q.correction or "holm", interval=q.interval or _usual_interval(q.test))
+    if design.interval not in ("", "t", "percentile", "bca"):
+        raise AmbleError(f"interval={design.interval!r}: expected 't', 'percentile' or 'bca'")
+    design = design._replace(alpha=checks.share(design.alpha, "alpha"))
+    checks.seed(design.seed)
+    checks.whole(design.rounds, "rounds", most=None)
+    if design.test in _FAMILIES:
+        if design.sides != "two":
+            raise AmbleError(f"test={design.test!r} has two sides, found sides={design.sides!r}")
+        if design.correction not in ("", "none"):
+            raise AmbleError(
+                f"test={design.test!r} is about all runs at once: no correction={design.correction!r} on top of it"
+            )
+        if design.interval:
+            raise AmbleError(f"test={design.test!r} has intervals of its own, found interval={design.interval!r}")
+        return design._replace(correction="none", interval=design.test)
+    return design._replace(
+        correction=design.correction or "holm", interval=design.interval or _usual_interval(design.test)
+    )
 
 
 def _usual_interval(test: str) -> str:
@@ -148,18 +152,18 @@ class _Tested(NamedTuple):
 
 
 def _test(
-    systems: Systems, a: Ints, b: Ints, q: Design, progress: Callable[[int, int], None]
+    systems: Systems, a: Ints, b: Ints, design: Design, progress: Callable[[int, int], None]
 ) -> tuple[Findings, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
-    family, dealt = _family(systems, q, progress) if q.test in _FAMILIES else (None, 0.0)
+    family, dealt = _family(systems, design, progress) if design.test in _FAMILIES else (None, 0.0)
     kept: list[dict[str, Any]] = []
     for rows, d in differences(systems, a, b):
-        _enough(systems, a[rows], b[rows], d, q)
+        _enough(systems, a[rows], b[rows], d, design)
 
         def report(done: int, start: int = rows.start) -> None:
             progress(start + done, a.size)
 
-        tested = family(d) if family is not None else _paired(d, q, report)
+        tested = family(d) if family is not None else _paired(d, design, report)
         wins, ties, losses = effects.counts(d)
         kept.append(
             {
@@ -175,18 +179,18 @@ def _test(
         )
     arrays = {key: np.concatenate([some[key] for some in kept]) for key in kept[0]}
     exact = arrays.pop("exact")
-    adjusted = adjust(arrays["p"], q.correction)
-    limit = _limit(q, arrays["wins"] + arrays["losses"], dealt)
-    return Findings(missing=missing, adjusted=adjusted, **arrays), _how(q, exact), limit
+    adjusted = adjust(arrays["p"], design.correction)
+    limit = _limit(design, arrays["wins"] + arrays["losses"], dealt)
+    return Findings(missing=missing, adjusted=adjusted, **arrays), _how(design, exact), limit
 
 
-def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, q: Design) -> None:
+def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, design: Design) -> None:
     few = np.flatnonzero(d.n < _LEAST)
     if few.size:
         i = int(few[0])
         names = f"{systems.names[int(a[i])]} and {systems.names[int(b[i])]}"
         n = int(d.n[i])
-        raise AlignError(f"{names} have scores on {n} common topic{'s' * (n != 1)}, {_needs(q.test)}")
+        raise AlignError(f"{names} have scores on {n} common topic{'s' * (n != 1)}, {_needs(design.test)}")
 
 
 def _needs(test: str) -> str:
@@ -194,35 +198,37 @@ def _needs(test: str) -> str:
     return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
 
 
-def _paired(d: Differences, q: Design, report: Report) -> _Tested:
+def _paired(d: Differences, design: Design, report: Report) -> _Tested:
     exact = np.zeros(d.n.size, bool)
-    if q.test == "t":
-        statistic, p = paired.t_test(d, q.sides)
-    elif q.test == "sign":
-        statistic, p = paired.sign_test(d, q.sides)
-    elif q.test == "wilcoxon":
-        statistic, p, exact = paired.wilcoxon_test(d, q.sides, report)
-    elif q.test == "permutation":
-        statistic, p, exact = resampling.permutation_test(d, q.sides, q.rounds, q.seed, report)
+    if design.test == "t":
+        statistic, p = paired.t_test(d, design.sides)
+    elif design.test == "sign":
+        statistic, p = paired.sign_test(d, design.sides)
+    elif design.test == "wilcoxon":
+        statistic, p, exact = paired.wilcoxon_test(d, design.sides, report)
+    elif design.test == "permutation":
+        statistic, p, exact = resampling.permutation_test(d, design.sides, design.rounds, design.seed, report)
     else:
-        statistic, p = resampling.bootstrap_test(d, q.sides, q.rounds, q.seed, report)
-    if q.interval == "t":
-        low, high = paired.t_interval(d.mean, d.deviation, d.n, q.sides, q.alpha)
+        statistic, p = resampling.bootstrap_test(d, design.sides, design.rounds, design.seed, report)
+    if design.interval == "t":
+        low, high = paired.t_interval(d.mean, d.deviation, d.n, design.sides, design.alpha)
     else:
-        low, high = resampling.bootstrap_interval(d, q.interval, q.sides, q.alpha, q.rounds, q.seed, report)
+        low, high = resampling.bootstrap_interval(
+            d, design.interval, design.sides, design.alpha, design.rounds, design.seed, report
+        )
     return _Tested(statistic, p, low, high, exact)
 
 
 def _family(
-    systems: Systems, q: Design, progress: Callable[[int, int], None]
+    systems: Systems, design: Design, progress: Callable[[int, int], None]
 ) -> tuple[Callable[[Differences], _Tested], float]:
     """The test of all systems at once, as a function of some pairs, and the smallest p-value it could give any."""
     k, n = systems.values.shape
     if n < _LEAST:
-        raise AlignError(f"{n} topic on which all runs have a score, {_needs(q.test)}")
-    if q.test == "tukey":
-        ranges = dealt_ranges(systems.values, q.rounds, q.seed, progress)
-        width = critical_difference(ranges, q.alpha)
+        raise AlignError(f"{n} topic on which all runs have a score, {_needs(design.test)}")
+    if design.test == "tukey":
+        ranges = dealt_ranges(systems.values, design.rounds, design.seed, progress)
+        width = critical_difference(ranges, design.alpha)
 
         def by_randomisation(d: Differences) -> _Tested:
             mean = d.mean
@@ -233,7 +239,7 @@ def _family(
         return by_randomisation, float(range_p(ranges, widest, 2 * systems.unit)[0])
     freedom = (k - 1) * (n - 1)
     error = float(np.sqrt(error_variance(systems.values, systems.unit) / n))
-    width = critical_range(q.alpha, k, freedom) * error
+    width = critical_range(design.alpha, k, freedom) * error
 
     def by_variance(d: Differences) -> _Tested:
         mean = d.mean
@@ -272,15 +278,15 @@ def _limit(design: Design, changed: Ints, dealt: float) -> tuple[str, int]:
     return "rounds", high
 
 
-def _how(q: Design, exact: NDArray[np.bool_]) -> str:
+def _how(design: Design, exact: NDArray[np.bool_]) -> str:
     """How p-values were computed, where there is a choice."""
-    drawn = f"{q.rounds:,} rounds, seed {q.seed}"
-    if q.test == "permutation":
+    drawn = f"{design.rounds:,} rounds, seed {design.seed}"
+    if design.test == "permutation":
         if exact.all():
             return ALL_COUNTED
         return drawn + (f"; {int(exact.sum())} of the pairs exactly" if exact.any() else "")
-    if q.test == "wilcoxon":
+    if design.test == "wilcoxon":
         if exact.all():
             return "exact"
         return "normal approximation" + (f"; {int(exact.sum())} of the pairs exactly" if exact.any() else "")
-    return drawn if q.test in ("bootstrap", "tukey") or q.interval in ("percentile", "bca") else ""
+    return drawn if design.test in ("bootstrap", "tukey") or design.interval in ("percentile", "bca") else ""
