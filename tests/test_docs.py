@@ -145,7 +145,7 @@ def renamed(heading: str) -> list[tuple[str, str]]:
 
 
 def public(name: str) -> Any:
-    """What a dotted name of amble stands for."""
+    """What a dotted name of amble stands for; None if it is an attribute of objects."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         try:
@@ -153,6 +153,9 @@ def public(name: str) -> Any:
         except ModuleNotFoundError:
             continue
         for part in parts[end:]:
+            if inspect.isclass(found) and not hasattr(found, part):  # what its objects have
+                assert re.search(rf"\b{part}\b", inspect.getsource(found)), name
+                return None
             found = getattr(found, part)
         return found
     raise AssertionError(name)
