@@ -56,9 +56,9 @@ The measures that everybody knows, seen as users: each walks down a list and sto
 can be computed of them. In this family `P` and `RBP` are expected gain over expected effort, as all of
 [the C/W/L framework](cwl.md) are.""",
     "cwl": """\
-Users who walk down; the score is expected gain over expected effort, E[T]/E[H]. A gain is a grade divided by the largest grade of
-all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails, costs and unjudged
-documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+Users who walk down; the score is expected gain over expected effort, E[T]/E[H]. A gain is a grade divided by the
+largest grade of all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails,
+costs and unjudged documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
     "walks": """\
 Users who may go back, look at a document again, and stop anywhere. [Walks](../walks.md) has the theory: exact scores,
 the whole distribution of the score over users, and orders of systems by dominance. The classic measures are users of
@@ -82,10 +82,10 @@ what `amble session` reads. MsM, sRBP and the expected measures have users who w
 }
 
 CHARTS = f"""\
-Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the
-probability 1 − C that they stop there, once there; and the residual, the share of attention that goes beyond the rank.
-All charts have the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant, and
-documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""
+Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the probability
+1 − C that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts
+have the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant,
+and documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""
 
 INDEX = """\
 # Measures
