@@ -1,4 +1,4 @@
-"""Make the pages of the measures from their declarations, and the charts of their users.
+"""Write the pages of the measures from their declarations, and the charts of their users.
 
     python docs/make_pages.py             writes docs/measures/*.md and docs/measures/charts/*.svg
     python docs/make_pages.py --charts    only the charts
@@ -53,46 +53,45 @@ DRAWN = {
 ABOUT = {
     "classic": """\
 The measures that everybody knows, seen as users: each walks down a list and stops. [Users](../users.md) explains what
-can be asked of them. In this family `P` and `RBP` are rates of a user's expectations, as all of
+can be computed of them. In this family `P` and `RBP` are expected gain over expected effort, as all of
 [the C/W/L framework](cwl.md) are.""",
     "cwl": """\
-Users who walk down and are asked for their rate of gain, E[t] / E[h]. A gain is a grade divided by the largest grade of
-all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails, costs and unjudged
-documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+Users who walk down; the score is expected gain over expected effort, E[T]/E[H]. A gain is a grade divided by the
+largest grade of all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails,
+costs and unjudged documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
     "walks": """\
 Users who may go back, look at a document again, and stop anywhere. [Walks](../walks.md) has the theory: exact scores,
 the whole distribution of the score over users, and orders of systems by dominance. The classic measures are users of
 this kind, too, with `model=`.""",
     "markov": """\
-Users who wander over a list, back and forth, and never stop, and the measure that Markov Precision grew out of.
-[Wanderers](../wander.md) explains them, and what rates, steps and rescaling do. `amble list MP --variants` tells the
-stories of all 360 choices.
+Users who move over a list, back and forth, as a Markov chain, and never stop, and the measure that Markov Precision
+grew out of. [Markov Precision](../markov.md) explains them, and what rates, steps and rescaling do.
+`amble list MP --variants` describes all 360 variants.
 
-MP's chart has the list with relevant documents at ranks 1, 3 and 6, and other panels than the rest: the share W of her
-visits to relevant documents, the share of all her visits ("everywhere"), precision, and the residual.""",
+MP's chart has the list with relevant documents at ranks 1, 3 and 6, and other panels than the rest: the share W of the
+visits to relevant documents, the share of all visits ("everywhere"), precision, and the residual.""",
     "sessions": """\
 Measures of whole sessions: several queries in a row, each with its list. [Sessions](../sessions.md) explains them, and
-what `amble session` reads. MsM, sRBP and the expected measures are users who walk through a session: ask
+what `amble session` reads. MsM, sRBP and the expected measures have users who walk through a session:
 `parse("MsM").user(matrix)`.""",
     "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
     "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",
     "curve": "What can be read off the curve of precision against recall. None is a user.",
     "incomplete": "Measures made for judgments that are known not to be complete. None is a user.",
-    "graded": "Measures that tell grades apart and are no users: they are computed from the whole list at once.",
+    "graded": "Measures of graded relevance without a user: they are computed from the whole list at once.",
 }
 
 CHARTS = f"""\
-Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the
-probability 1 − C
-that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts have
-the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant, and
-documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""
+Each chart shows users on lists of {LENGTH} documents: the share W of their attention that a rank gets; the probability
+1 − C that they stop there, once there; and the residual, the share of attention that goes beyond the rank. All charts
+have the same axes, logarithmic down to 0.001. A user who looks at the grades is drawn on two lists: nothing relevant,
+and documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the site is built; the repository has none.)"""
 
 INDEX = """\
 # Measures
 
-A page a family: the story of each measure's user, what is asked of her, the parameters and what they may be, the
-reference, and for users a chart of what they do.
+A page a family: the story of each measure's user, the question, the parameters and their domains, the reference, and a
+chart of the user.
 
 ## How to write one
 
@@ -100,7 +99,7 @@ reference, and for users a chart of what they do.
 |---|---|
 | `AP` | a name, as `amble list` has it; capitals matter |
 | `nDCG@10` | with @ the list ends at a rank; for some measures @ sets a parameter, as their pages say |
-| `RBP(p=0.9)` | parameters: numbers, `'text'`, `True`, `False`, `None`; what is not said has its default |
+| `RBP(p=0.9)` | parameters: numbers, `'text'`, `True`, `False`, `None`; what is not given has its default |
 | `AP(rel=2)@100` | both, in this order |
 | `RBP(p=Beta(8,2))` | a [population](../cwl.md#populations): the parameter differs from user to user |
 
@@ -165,7 +164,11 @@ def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
     for text in DRAWN.get(name, (name,)):
+<<<<<<< HEAD
         if REGISTRY[name].question == "markov":  # without a relevant document she has nowhere to be
+=======
+        if REGISTRY[name].question == "markov":  # without a relevant document the chain has no state
+>>>>>>> c48c83523eea0c4897c864ec27f98f6b268af99c
             label, ranks = list(LISTS.items())[-1]
             out.append(Line(text, label, amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])))
             continue

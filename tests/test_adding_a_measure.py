@@ -58,7 +58,7 @@ def test_value(zipf: amble.Measure) -> None:
     assert zipf.value(GRADES) == pytest.approx(8 / 11, abs=1e-15)
     # s = 2: V = 1, 1/4, 1/9; (1 + 1/9) / (1 + 1/4 + 1/9) = (10/9) / (49/36) = 40/49
     assert amble.parse("Zipf(s=2)").value(GRADES) == pytest.approx(40 / 49, abs=1e-15)
-    # @2: the list ends at rank 2, and so does she: 1 / (1 + 1/2)
+    # @2: the list ends at rank 2, and the user stops there: 1 / (1 + 1/2)
     assert amble.parse("Zipf@2").value(GRADES) == pytest.approx(2 / 3, abs=1e-15)
 
 
@@ -129,11 +129,11 @@ def test_help_and_documentation(plugin: str, amble_cli: Cli) -> None:
     story = "She gets to rank i with probability 1 / i^s, and stops at the end of the list at the latest."
     shown = amble_cli("list", "Zipf", "--plugin", plugin).stdout
     assert shown.startswith(f"Zipf\n  {story}\n  formula      sum of gain / rank^s, divided by")
-    assert "  s=1: how soon she tires; a number above 0\n" in shown
+    assert "  s=1: how fast patience falls; a number above 0\n" in shown
     assert "  Zipf" in amble_cli("list", "--plugin", plugin).stdout
     page = amble_cli("list", "--format", "markdown", "--plugin", plugin).stdout
     assert f"\n## Your own\n\n### Zipf\n\n{story}\n" in page
-    assert "- `s=1`: how soon she tires (a number above 0)\n" in page
+    assert "- `s=1`: how fast patience falls (a number above 0)\n" in page
     [facts] = json.loads(amble_cli("list", "Zipf", "--format", "json", "--plugin", plugin).stdout)
     assert facts["question"] == "expected gain over expected effort, E[T]/E[H] (order 2)"
     assert [p["name"] for p in facts["parameters"]] == ["s", "rel"]

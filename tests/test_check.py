@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 import amble
 from amble import progress
 from amble.cli import main as cli
-from amble.cli.commands import check as command
 from amble.native import plain_reader as _reader_py
 from amble.validation import SEVERITY, Findings, Report, check, check_qrels, check_run, lines
 from amble.validation import run_check as runs

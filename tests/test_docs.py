@@ -1,14 +1,16 @@
-"""The documentation is whole: nothing that exists is left out, nothing that is named is missing."""
+"""The documentation is complete: nothing public is left out, nothing named is missing."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -32,13 +34,13 @@ def text(path: str) -> str:
 
 
 def section(page: str, heading: str) -> str:
-    """What stands under a heading of the second level."""
+    """The text under a heading of the second level."""
     return page.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
 
 
 @pytest.fixture(scope="module")
 def make_pages() -> ModuleType:
-    """The script that makes the pages of the measures."""
+    """The script that writes the pages of the measures."""
     spec = importlib.util.spec_from_file_location("make_pages", DOCS / "make_pages.py")
     assert spec is not None
     assert spec.loader is not None
@@ -117,9 +119,70 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as the site makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", heading.encode("ascii", "ignore").decode()) for heading in headings)
+    return {re.sub(r"[-\s]+", "-", heading.strip().lower()) for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_anchors_are_headings(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([\w/.-]*)#([\w-]+)\)", page.read_text(encoding="utf-8")):
+        assert anchor in anchors(page.parent / target if target else page), f"{page.name} links to {target}#{anchor}"
+
+
+def test_glossary_is_in_order() -> None:
+    words = re.findall(r"^- \*\*(.*?)\*\*", text("docs/glossary.md"), re.MULTILINE)
+    assert words == sorted(words, key=str.lower)
+    assert len(words) == len(set(words)) > 50
+
+
+def renamed(heading: str) -> list[tuple[str, str]]:
+    """The rows of a table of docs/renamed.md: old name, new name."""
+    return re.findall(r"^\| `(.*?)` \| `(.*?)` \|", section(text("docs/renamed.md"), heading), re.MULTILINE)
+
+
+def public(name: str) -> Any:
+    """What a dotted name of amble stands for; None if it is an attribute of objects."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            if inspect.isclass(found) and not hasattr(found, part):  # what its objects have
+                assert re.search(rf"\b{part}\b", inspect.getsource(found)), name
+                return None
+            found = getattr(found, part)
+        return found
+    raise AssertionError(name)
+
+
+def test_renamed_modules() -> None:
+    rows = renamed("Modules")
+    assert len(rows) > 100
+    for old, new in rows:
+        importlib.import_module(f"amble.{new}")
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(f"amble.{old}")
+
+
+def test_renamed_names() -> None:
+    rows = renamed("Classes, functions and keywords")
+    assert len(rows) > 20
+    for _, new in rows:
+        name, _, keyword = new.removesuffix("=)").partition("(")
+        found = public(name)
+        if keyword:
+            assert keyword in inspect.signature(found).parameters, new
+
+
 def test_every_public_name_is_described() -> None:
     described = re.findall(r"^::: amble\.(?:\w+\.)*(\w+)$", text("docs/api.md"), re.MULTILINE)
-    errors = {name for name in amble.__all__ if name.endswith("Error")}  # the room of errors is shown whole
+    errors = {name for name in amble.__all__ if name.endswith("Error")}  # the module of errors is shown whole
     assert set(amble.__all__) - errors - {"__version__"} <= set(described)
     assert "errors" in described
 
@@ -156,12 +219,6 @@ def test_columns_of_frames() -> None:
     rows = re.findall(r"^\| (\w+) \| (`.*`) \|$", section(text("docs/reading.md"), "Frames"), re.MULTILINE)
     told = {what: tuple(re.findall(r"`(.*?)`", names)) for what, names in rows}
     assert told == {"topic": frames._TOPIC, "document": frames._DOC, **frames._NUMBER}
-
-
-def test_every_room_is_described() -> None:
-    rooms = {path.stem for path in Path(amble.__file__).parent.iterdir() if path.suffix == ".py" or path.is_dir()}
-    told = set(re.findall(r"`(\w+)`", section(text("CONTRIBUTING.md"), "The house")))
-    assert rooms - {"__init__", "__pycache__", "_c"} <= told
 
 
 def test_version_is_the_same_everywhere() -> None:

@@ -13,7 +13,7 @@ from amble import table as table
 from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
-from amble.comparison import Contributions as Reasons
+from amble.comparison import Contributions as Contributions
 from amble.comparison import anova as anova
 from amble.comparison import compare as compare
 from amble.comparison import why as why
@@ -22,6 +22,7 @@ from amble.distributions.partial_order import PartialOrder as PartialOrder
 from amble.distributions.partial_order import order_systems as order_systems
 from amble.errors import AlignError as AlignError
 from amble.errors import AmbleError as AmbleError
+from amble.errors import AmbleWarning as AmbleWarning
 from amble.errors import MeasureError as MeasureError
 from amble.errors import NormalisedWarning as NormalisedWarning
 from amble.errors import ReadError as ReadError
@@ -73,9 +74,11 @@ __version__: str
 __all__ = [
     "AlignError",
     "AmbleError",
+    "AmbleWarning",
     "Anova",
     "Audit",
     "Comparison",
+    "Contributions",
     "Distribution",
     "Fitted",
     "FittedIntervals",
@@ -90,7 +93,6 @@ __all__ = [
     "Qrels",
     "Rankings",
     "ReadError",
-    "Contributions",
     "Run",
     "Runs",
     "Scores",

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from amble.errors import AmbleError, MeasureError
-from amble.io.files import keep, write_whole
+from amble.io.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
     from warnings import WarningMessage
@@ -46,7 +46,7 @@ def keep_inputs(args: argparse.Namespace, *outputs: str) -> None:
     measures = _named(args, ("measure", "measures"))
     fits = ["".join(found) for text in measures for found in _FITTED.findall(text)]
     models = [name.rpartition("#")[0] for name in fits if "#" in name]  # fit.toml#walk
-    keep([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))
+    check_outputs([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))
 
 
 def write(text: str, path: str | None) -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from amble import checks
 from amble.errors import AlignError
-
 from amble.io.trec import Documents, Runs, read_runs
 from amble.parallel import map_in_order
 from amble.rankings.alignment import Duplicates, run_names, threads_for
