@@ -164,11 +164,7 @@ def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
     for text in DRAWN.get(name, (name,)):
-<<<<<<< HEAD
         if REGISTRY[name].question == "markov":  # without a relevant document she has nowhere to be
-=======
-        if REGISTRY[name].question == "markov":  # without a relevant document the chain has no state
->>>>>>> c48c83523eea0c4897c864ec27f98f6b268af99c
             label, ranks = list(LISTS.items())[-1]
             out.append(Line(text, label, amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])))
             continue
