@@ -18,7 +18,7 @@ from figures import head, note, run, say, show, trec8_folder
 
 import amble
 from amble.fusion import METHODS
-from amble.judging import ORDERS, judging_effort
+from amble.judging import ORDERS, simulate_judging
 
 FOUND = (0.5, 0.8, 0.95)
 DEPTHS = (1, 10, 20, 50, 100)
@@ -45,7 +45,7 @@ def orders(pool: amble.Pool, qrels: amble.Qrels, seeds: int) -> list[tuple[str, 
     efforts = []
     for seed in range(seeds):
         began = time.monotonic()
-        efforts.append(judging_effort(pool, qrels, ORDERS, seed=seed))
+        efforts.append(simulate_judging(pool, qrels, ORDERS, seed=seed))
         note(f"seed {seed}: {time.monotonic() - began:.1f} s")
     needed = np.array([[effort.needed(share).sum(axis=1) for share in FOUND] for effort in efforts])
     total = int(efforts[0].judged.sum())

@@ -103,7 +103,7 @@ def test_list(amble_cli: Cli) -> None:
     for name in ("AP", "nDCG", "bpref", "Compat"):
         assert f"\n  {name} " in done.stdout
     done = amble_cli("list", "RBP")
-    for word in ("persistence", "between 0 and 1", "moffat2008", "E[t] / E[h]"):
+    for word in ("persistence", "between 0 and 1", "moffat2008", "E[T]/E[H]"):
         assert word in done.stdout
     assert {d["name"] for d in json.loads(amble_cli("list", "--format", "json").stdout)} > {"AP", "RR"}
 

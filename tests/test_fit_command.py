@@ -205,7 +205,7 @@ def test_one_person_is_not_many(amble_cli: Cli, write: Write, tmp_path: Path) ->
     assert "quartiles" not in done.stderr
     assert 'moves = "<10"' in Path(fit).read_text()
     done = amble_cli("fit", path, "--layout", "table", "--model", "walk")
-    said = "amble: walk: fewer than 10 sessions went back, which is not told, and not taken as none\n"
+    said = "amble: walk: fewer than 10 sessions went back: suppressed, and not counted as zero\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
     done = amble_cli("fit", path, "--layout", "table", "--format", "json")
     assert f"walk left out: {said.split('walk: ')[1].strip()}" in json.loads(done.stdout)["notes"]

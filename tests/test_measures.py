@@ -480,7 +480,7 @@ def test_dense_sparse_and_static_agree(text: str) -> None:
     lists = Lists.of_rankings(amble.align(qrels, runs))
     m = amble.parse(text)
     gains = m.gains_of(lists)
-    arguments = {key: m.values[key] for key in m._own()}
+    arguments = {key: m.values[key] for key in m.own_keys()}
     function, names = m._function(arguments)
     dense = score_dense(function, names, str(m.declaration.question), gains, m.declaration.norm)
     np.testing.assert_allclose(dense, m.scores(lists), atol=1e-11)

@@ -1,9 +1,9 @@
 """Meta-evaluation of measures: rank correlation, agreement, discriminative power, swap rates, smaller pools."""
 
-from amble.metaevaluation.agreement import Agreement, agreement
 from amble.metaevaluation.correlation import kendall, rbo, spearman, tau_ap
 from amble.metaevaluation.correlation_matrix import Correlations, correlations
-from amble.metaevaluation.discriminative_power import Power, discriminative_power
+from amble.metaevaluation.discrimination import Power, discriminative_power
+from amble.metaevaluation.measure_agreement import Agreement, agreement
 from amble.metaevaluation.reduced_pools import depth_pool, groups_by_prefix, judge_again, sampled_pools, without_group
 from amble.metaevaluation.robustness import LeftOut, PoolEffect, leave_out, pool_effect
 from amble.metaevaluation.swaps import Swaps, swap_rates

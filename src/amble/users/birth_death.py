@@ -25,7 +25,6 @@ __all__ = [
     "BirthDeathChain",
     "Passages",
     "chain_on_lists",
-    "check",
     "further",
     "induced_chain",
     "passages",
@@ -36,8 +35,6 @@ __all__ = [
 ]  # fmt: skip
 
 Array = NDArray[Any]
-
-_SLACK = 1e-9  # by how much p + q may exceed 1
 
 
 class BirthDeathChain(NamedTuple):
@@ -91,21 +88,6 @@ def stops(forward: Array, back: Array) -> Array:
     part = both - p
     lost = (p - (both - part)) + (q - part)
     return np.asarray(np.maximum((1.0 - both) - lost, 0.0))
-
-
-def check(forward: Array, back: Array) -> None:
-    """Refuse p and q that are no probabilities, with the rank where."""
-    for name, probability in (("p", forward), ("q", back)):
-        bad = ~((probability >= 0) & (probability <= 1))
-        if bad.any():
-            i = int(np.flatnonzero(bad)[0])
-            raise MeasureError(f"{name} = {probability[i]:g} at rank {i + 1}, expected a probability between 0 and 1")
-    over = forward + back > 1 + _SLACK
-    if over.any():
-        i = int(np.flatnonzero(over)[0])
-        raise MeasureError(
-            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at rank {i + 1}, expected at most 1"
-        )
 
 
 def chain_on_lists(

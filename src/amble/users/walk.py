@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.users.birth_death import BirthDeathChain, chain_on_lists, check, stops
+from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
 from amble.users.effort import Effort
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
@@ -25,12 +25,28 @@ from amble.users.walk_on_list import WalkOnList
 __all__ = ["Probabilities", "Walk"]
 
 Array = NDArray[Any]
+_SLACK = 1e-9  # by how much p + q may exceed 1
 _NEVER = 1e-12  # a probability of stopping that is none
 _NEVER_STOPS = (
     "p + q = 1 at every rank: the user never stops before the end of the list, and may not come there; "
     "expected p + q < 1 somewhere, or p > 0 everywhere and a list that ends"
 )
 Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
+
+
+def _check_steps(forward: Array, back: Array) -> None:
+    """Refuse p and q that are no probabilities, or add up to more than 1, with the rank where."""
+    for name, probability in (("p", forward), ("q", back)):
+        bad = ~((probability >= 0) & (probability <= 1))
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            raise MeasureError(f"{name} = {probability[i]:g} at rank {i + 1}, expected a probability between 0 and 1")
+    over = forward + back > 1 + _SLACK
+    if over.any():
+        i = int(np.flatnonzero(over)[0])
+        raise MeasureError(
+            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at rank {i + 1}, expected at most 1"
+        )
 
 
 class Probabilities:
@@ -178,7 +194,7 @@ class Walk:
             for grade in grades if grades is not None and grades.size else [None]:
                 here = None if grade is None else np.full(n, grade)
                 a, b = p.at(n, here), q.at(n, here)
-                check(a, b)
+                _check_steps(a, b)
                 stopping = max(stopping, float(stops(a, b).max()), float(b[0]) if self.first == "stop" else 0.0)
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
             forth = bool((p.values > 0).any())
@@ -221,7 +237,7 @@ class Walk:
         p, q = (np.broadcast_to(c.at(n, grades if c.by_grade else None), (lists, n)) for c in (self.forward, self.back))
         if self.looks or self.forward.function is not None or self.back.function is not None:
             for a, b in zip(p, q, strict=True):
-                check(a, b)
+                _check_steps(a, b)
             stopping = max(float(stops(p[0], q[0]).max()), float(q[0, 0]) if self.first == "stop" else 0.0)
             if not self.looks and stopping < _NEVER and q.any() and not p.all():
                 raise MeasureError(_NEVER_STOPS)

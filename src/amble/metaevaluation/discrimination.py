@@ -17,7 +17,7 @@ from amble import checks
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.evaluation.scores import Scores
-from amble.metaevaluation.agreement import p_values
+from amble.metaevaluation.measure_agreement import p_values
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
