@@ -30,7 +30,7 @@ FEW = 8
 AMBLE = (
     "from amble import fuse\nfrom amble.io.trec import run_text",
     "",
-    "fused = fuse(args[2:], args[0], most=None, threads=1).documents()\n"
+    "fused = fuse(args[2:], args[0], top=None, threads=1).documents()\n"
     "open(args[1], 'w').write(run_text(fused, args[0]))",
     "len(fused.docs)",
 )

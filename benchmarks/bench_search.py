@@ -84,7 +84,7 @@ def of_vaswani(folder: Path, rounds: int) -> None:
     times = Times(rounds)
     steps: dict[str, Callable[[], object]] = {
         "amble index": lambda: amble.index(documents),
-        "amble search": lambda: amble.search(times.made["amble index"], topics, k=DEPTH),
+        "amble search": lambda: amble.search(times.made["amble index"], topics, top=DEPTH),
     }
     peer = race.installed("bm25s")
     if peer:

@@ -62,8 +62,8 @@ BASES: dict[str, tuple[str, ...]] = {
     "user": ("RBP --gains 1,0,1", "MP --gains 1,0,1"),
     "distribution": ("qrels.txt a.run b.run -m RBP --depth 5",),
     "meta": tuple(
-        f"{question} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
-        for question, more in (
+        f"{analysis} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
+        for analysis, more in (
             ("tau", " --rounds 5"),
             ("agreement", ""),
             ("power", " --rounds 5"),
@@ -75,11 +75,11 @@ BASES: dict[str, tuple[str, ...]] = {
     "pool": ("a.run b.run --depth 5",),
     "judge": (
         "sheet pool.txt",
-        "back sheet.csv --pool pool.txt",
+        "read sheet.csv --pool pool.txt",
         "ask a.run b.run --depth 2 -o asked.txt",
         "agreement qrels.txt second.txt",
         "uniques qrels.txt a.run b.run",
-        "effort qrels.txt a.run b.run",
+        "cost qrels.txt a.run b.run",
     ),
     "fuse": ("a.run b.run", "a.run b.run --method combsum"),
     "fit": (

@@ -180,7 +180,7 @@ def simulation(found: Figures, args: argparse.Namespace) -> None:
             off1 = abs(seen.mean - exact1) - 4 * seen.standard_error
             off2 = abs(seen.order2 - exact2) - 4 * seen.order2_error
             far = math.nan if panel == "d" else seen.distance(amble.parse(first).distribution(grades, relevant=4))
-            fits = off1 <= 1e-9 and off2 <= 1e-9 and not far > seen.band_at(1e-4)
+            fits = off1 <= 1e-9 and off2 <= 1e-9 and not far > seen.band_at(1 - 1e-4)
             first_order = [exact1, seen.mean, seen.standard_error]
             second_order = [exact2, seen.order2, seen.order2_error]
             rows.append([f"{panel}, {name}", *first_order, *second_order, far, seen.band, "yes" if fits else "NO"])

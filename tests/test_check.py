@@ -24,7 +24,7 @@ import amble
 from amble import progress
 from amble.cli import main as cli
 from amble.native import plain_reader as _reader_py
-from amble.validation import SEVERITY, Findings, Report, check, check_qrels, check_run, lines
+from amble.validation import SEVERITY, FileReport, Findings, check, check_qrels, check_run, lines
 from amble.validation import run_check as runs
 
 pytestmark = pytest.mark.twin
@@ -38,7 +38,7 @@ COMPRESSED = (b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
 QRELS = "401 0 d1 1\n401 0 d2 0\n402 0 d1 2\n"
 
 
-def found(report: Report) -> dict[str, list[tuple[int | None, str]]]:
+def found(report: FileReport) -> dict[str, list[tuple[int | None, str]]]:
     """The findings of a report by kind."""
     out: dict[str, list[tuple[int | None, str]]] = {}
     for finding in report.findings:
@@ -47,7 +47,7 @@ def found(report: Report) -> dict[str, list[tuple[int | None, str]]]:
     return out
 
 
-def lines_of(report: Report, kind: str) -> list[int | None]:
+def lines_of(report: FileReport, kind: str) -> list[int | None]:
     return [line for line, _ in found(report).get(kind, [])]
 
 

@@ -199,7 +199,7 @@ def test_no_mixture(distributions: object, weights: list[float] | None, message:
         (lambda distribution: distribution.compare(distribution, np.nan), "tolerance=nan"),
         (lambda distribution: distribution.compare(3), "compared with a distribution, found int"),
         (lambda distribution: distribution.dominance("x"), "compared with a distribution, found str"),
-        (lambda distribution: distribution.band_at(0), "alpha=0: expected a number above 0"),
+        (lambda distribution: distribution.band_at(1), "confidence=1: expected a number of at least 0, below 1"),
         (lambda distribution: Distribution([1], [1], users=0), "users=0: expected a whole number of at least 1"),
     ],
 )

@@ -148,7 +148,7 @@ def test_damaged_compression_is_one_line_and_exit_code_2(amble_cli, write) -> No
 def test_other_readers_check_too(write) -> None:
     # the same bytes through the lab's, the sessions', and the tables' readers
     from amble.io.files import numbered_lines
-    from amble.sessions.formats import content
+    from amble.sessions.session_layouts import content
 
     text = "a b 1\n"
     damaged = write("x.xz", lzma.compress(text.encode()) + lzma.compress(text.encode())[:-1])

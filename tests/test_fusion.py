@@ -103,14 +103,14 @@ def test_weights() -> None:
     assert fused(TWO, "rrf", weights=[2, 3]) == pytest.approx(expected)
     assert fused(TWO, "rrf", weights={"x": 2, "y": 3}) == pytest.approx(expected)
     assert fused(TWO, "rrf", weights={"y": 1.5})["a"] == pytest.approx(1 / 61)
-    assert fused(TWO, "rrf", k=0)["b"] == pytest.approx(1 + 1 / 2)
+    assert fused(TWO, "rrf", rrf_k=0)["b"] == pytest.approx(1 + 1 / 2)
 
 
 def test_depth_and_most() -> None:
     assert set(fused(TWO, "rrf", depth=1)) == {"a", "b"}
-    assert list(fused(TWO, "rrf", most=2)) == ["b", "a"]
+    assert list(fused(TWO, "rrf", top=2)) == ["b", "a"]
     # c and d tie for the third place: the later id stays, as it would be ranked first
-    assert list(fused(TWO, "combsum", most=3)) == ["b", "a", "d"]
+    assert list(fused(TWO, "combsum", top=3)) == ["b", "a", "d"]
 
 
 def test_a_topic_of_one_run() -> None:
@@ -224,7 +224,7 @@ def test_nothing_given_is_changed() -> None:
 
 
 def test_a_fused_run_is_a_run() -> None:
-    scores = amble.evaluate({"1": {"b": 1}}, [amble.fuse(TWO, name="both"), {"x": TWO["x"]}], "RR")
+    scores = amble.evaluate({"1": {"b": 1}}, [amble.fuse(TWO, tag="both"), {"x": TWO["x"]}], "RR")
     assert scores.runs == ("both", "x")
     assert scores["both", "RR"].tolist() == [1.0]
 
@@ -234,9 +234,9 @@ def test_a_fused_run_is_a_run() -> None:
     [
         ({"method": "best"}, "method 'best': expected one of combsum"),
         ({"norm": "max"}, "norm 'max': expected one of minmax"),
-        ({"k": -1}, "k=-1: expected a number of at least 0"),
-        ({"k": float("nan")}, "k=nan"),
-        ({"most": 0}, "most=0: expected a whole number of at least 1"),
+        ({"rrf_k": -1}, "rrf_k=-1: expected a number of at least 0"),
+        ({"rrf_k": float("nan")}, "rrf_k=nan"),
+        ({"top": 0}, "top=0: expected a whole number of at least 1"),
         ({"depth": 0}, "depth=0"),
         ({"ties": "expected"}, "ties='expected': expected one of 'docno', 'rank', 'file'"),
         ({"weights": [1]}, "1 weights for 2 runs"),

@@ -88,7 +88,7 @@ def test_fuse(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     words = ["fuse", demo[0], demo[2], "--method", "combsum", "--norm", "z", "--weights", "1,2.5", "--tag", "both"]
     assert main([*words, "--top", "20", "-o", "both.run"]) == 0
     assert capsys.readouterr().err == "amble: 2 runs fused by combsum (z): 5 topics, 81 documents\n"
-    ours = amble.fuse(demo[:1] + demo[2:3], "combsum", norm="z", weights=[1, 2.5], most=20).documents()
+    ours = amble.fuse(demo[:1] + demo[2:3], "combsum", norm="z", weights=[1, 2.5], top=20).documents()
     read = amble.read_runs("both.run")[0].documents()
     assert read.tag == "both"
     assert all(read[topic] == ours[topic] for topic in ours)
@@ -110,18 +110,18 @@ def test_sheets_there_and_back(demo: list[str], capsys: pytest.CaptureFixture[st
     assert Path("sheet.html").read_text().startswith("<!DOCTYPE html>")
     lines = Path("sheet.csv").read_text().splitlines()
     Path("done.csv").write_text("\n".join([lines[0], *(line + "1" for line in lines[1:-1]), lines[-1]]) + "\n")
-    assert main(["judge", "back", "done.csv", "--pool", "pool.txt", "-o", "judged.txt"]) == 0
+    assert main(["judge", "read", "done.csv", "--pool", "pool.txt", "-o", "judged.txt"]) == 0
     n = len(lines) - 1
     assert capsys.readouterr().err == f"amble: {n - 1} judged, 1 left blank; {n} documents in the judgments\n"
     assert sorted(amble.read_qrels("judged.txt").grades.tolist()) == [-2.0, *[1.0] * (n - 1)]
     Path("bad.csv").write_text("\n".join([*lines[:2], *lines[1:]]))
-    said = error_of(capsys, "judge", "back", "bad.csv", "--pool", "pool.txt", "-o", "never.txt")
+    said = error_of(capsys, "judge", "read", "bad.csv", "--pool", "pool.txt", "-o", "never.txt")
     assert "bad.csv:3: document" in said
     assert "is there twice" in said
     assert not Path("never.txt").exists()
 
 
-def test_agreement_uniques_and_effort(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_agreement_uniques_and_cost(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["judge", "agreement", "qrels.txt", "qrels.txt", "-q", "--format", "tsv"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == ["topic", "301", "302", "303", "304", "all"]
@@ -129,7 +129,7 @@ def test_agreement_uniques_and_effort(demo: list[str], capsys: pytest.CaptureFix
     assert main(["judge", "uniques", "qrels.txt", *demo, "--depth", "10", "--groups", "2", "--format", "csv"]) == 0
     rows = [line.split(",") for line in capsys.readouterr().out.splitlines()]
     assert [row[:2] for row in rows[1:]] == [["bm", "2"], ["de", "1"], ["hy", "1"], ["bo", "1"], ["re", "1"]]
-    words = ["judge", "effort", "qrels.txt", *demo, "--depth", "10", "--orders", "docno,mm", "--found", "0.5,1"]
+    words = ["judge", "cost", "qrels.txt", *demo, "--depth", "10", "--orders", "docno,mm", "--found", "0.5,1"]
     assert main([*words, "--format", "tsv", "--seed", "2"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     effort = amble.judging.simulate_judging(amble.pool(demo, 10), "qrels.txt", ["docno", "mm"], seed=2)
@@ -226,13 +226,13 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["judge", "sheet", "qrels.txt", "qrels.txt"], "found 2 files, expected one: a pool"),
         (["judge", "sheet", "qrels.txt", "--all", "--grades", "0,0"], "0 comes twice"),
         (["judge", "sheet", "qrels.txt", "--depth", "3"], "--depth goes with amble judge ask or amble judge uniques"),
-        (["judge", "back", "qrels.txt"], "qrels.txt:1: found columns"),
+        (["judge", "read", "qrels.txt"], "qrels.txt:1: found columns"),
         (["judge", "agreement", "qrels.txt"], "expected the judgments of two assessors"),
         (["judge", "uniques", "qrels.txt"], "expected QRELS RUN..."),
-        (["judge", "effort", "qrels.txt", "bm25.run", "--orders", "best"], "--orders: found 'best'"),
-        (["judge", "effort", "qrels.txt", "bm25.run", "--found", "2"], "target 2.0: expected a share"),
+        (["judge", "cost", "qrels.txt", "bm25.run", "--orders", "best"], "--orders: found 'best'"),
+        (["judge", "cost", "qrels.txt", "bm25.run", "--found", "2"], "target 2.0: expected a share"),
         (
-            ["judge", "effort", "qrels.txt", "bm25.run", "--digits", "99"],
+            ["judge", "cost", "qrels.txt", "bm25.run", "--digits", "99"],
             "argument --digits: found '99', expected a whole number from 0 to 17",
         ),
         (["judge", "ask", "bm25.run"], "expected -o FILE"),
@@ -269,9 +269,9 @@ def test_nothing_is_written_over_what_is_read(demo: list[str], capsys: pytest.Ca
         ("fuse", *demo, "-o", demo[1]),
         ("judge", "sheet", "pool.txt", "-o", "link.txt"),
         ("judge", "sheet", "pool.txt", "--texts", "texts.tsv", "-o", "texts.tsv"),
-        ("judge", "back", "sheet.csv", "--pool", "pool.txt", "-o", "sheet.csv"),
-        ("judge", "back", "sheet.csv", "--pool", "pool.txt", "-o", "pool.txt"),
-        ("judge", "effort", "qrels.txt", *demo, "-o", demo[0]),
+        ("judge", "read", "sheet.csv", "--pool", "pool.txt", "-o", "sheet.csv"),
+        ("judge", "read", "sheet.csv", "--pool", "pool.txt", "-o", "pool.txt"),
+        ("judge", "cost", "qrels.txt", *demo, "-o", demo[0]),
         ("judge", "ask", *demo, "-o", demo[0]),
     ):
         assert error_of(capsys, *words) == f"amble: {words[-1]}: is read, expected another file to write to\n"
@@ -286,7 +286,7 @@ def test_where_nothing_can_be_written_is_known_before_the_work(
         "amble.rankings.run_lists.read_run_lists", lambda *args, **options: pytest.fail("runs were read")
     )
     monkeypatch.setattr("sys.stdin", None)
-    for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "effort", "qrels.txt", *demo]):
+    for words in (["pool", *demo], ["fuse", *demo], ["judge", "ask", *demo], ["judge", "cost", "qrels.txt", *demo]):
         assert error_of(capsys, *words, "-o", path) == f"amble: {path}: {why}\n"
 
 

@@ -348,7 +348,7 @@ def test_exact_distribution_is_the_simulated_one_within_its_band(
     exact = m.distribution(grades, max_grade=2)
     rounded = amble.Distribution(np.round(exact.values, 9), exact.probs)
     assert rounded.distance(amble.Distribution(np.round(simulated.values, 9), simulated.probs)) < simulated.band_at(
-        1e-6
+        1 - 1e-6
     )
 
 

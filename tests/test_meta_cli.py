@@ -1,4 +1,4 @@
-"""amble meta: every question, every format, charts, and one line where something is wrong."""
+"""amble meta: every analysis, every format, charts, and one line where something is wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
 from amble.table import Table
 
-QUESTIONS = ("tau", "agreement", "power", "swaps", "pool", "topics")
+ANALYSES = ("tau", "agreement", "power", "swaps", "pool", "topics")
 FEW = {"tau": "--rounds", "agreement": "--rounds", "power": "--rounds", "swaps": "--rounds", "pool": "--rounds"}
 
 
@@ -24,34 +24,34 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(made.qrels), *map(str, made.runs)]
 
 
-def words(question: str, demo: list[str], *more: str) -> list[str]:
+def words(analysis: str, demo: list[str], *more: str) -> list[str]:
     drawn = not {"--groups", "--pool-depths"} & set(more)
-    few = [FEW[question], "5"] if question in FEW and drawn else []
-    return ["meta", question, *demo, "-m", "AP", "P@10", *few, *more]
+    few = [FEW[analysis], "5"] if analysis in FEW and drawn else []
+    return ["meta", analysis, *demo, "-m", "AP", "P@10", *few, *more]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_questions(question: str, demo: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(words(question, demo, "--format", "json", "--seed", "3")) == 0
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_analyses(analysis: str, demo: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(words(analysis, demo, "--format", "json", "--seed", "3")) == 0
     said = capsys.readouterr()
     answer = json.loads(said.out)
-    assert answer["question"] == question
+    assert answer["analysis"] == analysis
     assert answer["options"]["seed"] == 3
     assert answer["rows"]
     assert said.err.startswith("amble: 6 runs x 8 topics")
-    assert main(words(question, demo, "--format", "json", "--seed", "3", "--threads", "1", "--quiet")) == 0
+    assert main(words(analysis, demo, "--format", "json", "--seed", "3", "--threads", "1", "--quiet")) == 0
     again = capsys.readouterr()
     assert json.loads(again.out)["rows"] == answer["rows"]
     assert again.err == ""
     for how in ("table", "tsv", "csv", "latex", "html"):
-        assert main(words(question, demo, "--format", how, "-o", str(tmp_path / how), "--quiet")) == 0
+        assert main(words(analysis, demo, "--format", how, "-o", str(tmp_path / how), "--quiet")) == 0
         assert (tmp_path / how).read_text().count("\n") > 1 or how == "html"
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_charts(question: str, demo: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_charts(analysis: str, demo: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chart = tmp_path / "chart.svg"
-    assert main(words(question, demo, "--plot", str(chart), "--quiet")) == 0
+    assert main(words(analysis, demo, "--plot", str(chart), "--quiet")) == 0
     svg = chart.read_text()
     assert svg.startswith("<svg")
     assert "P@10" in svg
@@ -77,6 +77,10 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
     assert {(row["group"], row["runs"]) for row in found} == {("old", 2), ("new", 2)}
     found = rows("topics", "--differences", "0.1,0.2", "--widths", "0.3", "--power", "0.9", "--alpha", "0.01")
     assert [row["size"] for row in found] == [0.1, 0.2, 0.3] * 2
+    narrow = rows("topics", "--differences", "0.1,0.2", "--widths", "0.3", "--confidence", "0.99")
+    assert narrow[2] == found[2]
+    assert narrow[0]["topics"] < found[0]["topics"]
+    assert rows("swaps", "--max-rate", "0.9")[0]["needed"] == 0.0
     assert rows("agreement", "--alpha", "0.5")[0]["SSA"] > rows("agreement", "--alpha", "0.0001")[0]["SSA"]
 
 
@@ -116,8 +120,8 @@ def test_one_line_where_something_is_wrong(
 
 
 def test_a_single_run_cannot_be_compared(demo: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    for question in QUESTIONS:
-        assert main(["meta", question, *demo[:2], "-m", "AP"]) == 2
+    for analysis in ANALYSES:
+        assert main(["meta", analysis, *demo[:2], "-m", "AP"]) == 2
         assert "expected at least 2" in capsys.readouterr().err
 
 
@@ -188,9 +192,9 @@ def test_undefined_topics_of_pools(write: Callable[[str, str], str], capsys: pyt
 def test_one_topic_is_too_few(write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]) -> None:
     qrels = write("qrels.txt", "1 0 a 1\n")
     runs = [write(f"{name}.run", f"1 Q0 {name} 1 2 {name}\n1 Q0 a 2 1 {name}\n") for name in ("b", "c")]
-    for question in ("agreement", "power"):
+    for analysis in ("agreement", "power"):
         for test in ("t", "bootstrap", "tukey"):
-            assert main(["meta", question, qrels, *runs, "-m", "AP", "--test", test]) == 2
+            assert main(["meta", analysis, qrels, *runs, "-m", "AP", "--test", test]) == 2
             assert "have scores on 1 common topic, expected at least 2" in capsys.readouterr().err
 
 

@@ -500,7 +500,7 @@ def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
     nasty = NASTY.replace(" ", "/")
     pool = {"=1+1": {nasty: -2, "constructor": -2, "'-x": -2}}
     path = tmp_path / "sheet.html"
-    path.write_text(amble.judging.sheet(pool, "html", texts={"'-x": NASTY}, questions={"=1+1": NASTY}))
+    path.write_text(amble.judging.sheet(pool, "html", texts={"'-x": NASTY}, topics={"=1+1": NASTY}))
     one = Opened(browser, path, accept_downloads=True)
     assert one.page.locator("article strong").all_text_contents() == [nasty, "constructor", "'-x"]
     assert one.page.locator(".text").all_text_contents() == [NASTY, NASTY]

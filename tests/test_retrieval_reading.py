@@ -233,32 +233,32 @@ def test_trec_topics(write: Write) -> None:
 
 def test_topics_in_several_languages(write: Write) -> None:
     path = write("clef.xml", CLEF)
-    assert amble.read_topics(path, lang="en") == {"41": "Pesticides in Baby Food"}
-    assert amble.read_topics(path, lang="IT", fields=["title", "description"]) == {
+    assert amble.read_topics(path, language="en") == {"41": "Pesticides in Baby Food"}
+    assert amble.read_topics(path, language="IT", fields=["title", "description"]) == {
         "41": "Pesticidi negli alimenti per bambini Trova documenti."
     }
-    assert amble.read_topics(path, lang="ru") == {"41": "Пестициды в детском питании"}
+    assert amble.read_topics(path, language="ru") == {"41": "Пестициды в детском питании"}
     with pytest.raises(amble.ReadError, match=r"several languages \(en, it, ru\), expected one to be chosen"):
         amble.read_topics(path)
     with pytest.raises(amble.ReadError, match="no topic in language 'de'; there are en, it, ru"):
-        amble.read_topics(path, lang="de")
+        amble.read_topics(path, language="de")
     with pytest.raises(amble.ReadError, match="topic 41 has no description; it has title"):
-        amble.read_topics(path, lang="ru", fields=["description"])
+        amble.read_topics(path, language="ru", fields=["description"])
 
 
 def test_languages_said_otherwise(write: Write) -> None:
     old = "<top><num> C041 </num><EN-title> Pesticides </EN-title><IT-title> Pesticidi </IT-title></top>"
-    assert amble.read_topics(write("old", old), lang="it") == {"C041": "Pesticidi"}
+    assert amble.read_topics(write("old", old), language="it") == {"C041": "Pesticidi"}
     new = (
         '<topics><topic lang="en"><identifier>1</identifier><title>one</title></topic>'
         '<topic lang="de"><identifier>1</identifier><title>eins</title></topic></topics>'
     )
-    assert amble.read_topics(write("new", new), lang="de") == {"1": "eins"}
+    assert amble.read_topics(write("new", new), language="de") == {"1": "eins"}
     odd = '<top><num>1</num><title lang=" EN\n">one</title><title lang="it">uno</title></top>'
     with pytest.raises(amble.ReadError, match=r"several languages \(en, it\)"):
         amble.read_topics(write("odd", odd))
     objects = '{"id": "1", "lang": "en", "title": "one"}\n{"id": "1", "lang": "de", "title": "eins"}\n'
-    assert amble.read_topics(write("o.jsonl", objects), lang="en") == {"1": "one"}
+    assert amble.read_topics(write("o.jsonl", objects), language="en") == {"1": "one"}
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_topics_that_are_wrong(write: Write) -> None:
     with pytest.raises(amble.ReadError, match="a topic without <num>"):
         amble.read_topics(write("n", "<top><title>one</title></top>"))
     with pytest.raises(amble.ReadError, match="no language is said in it"):
-        amble.read_topics(write("l", "1\tone\n"), lang="en")
+        amble.read_topics(write("l", "1\tone\n"), language="en")
     for wrong in (7, {1: "one"}, {"1": 1}, {"a b": "c"}):
         with pytest.raises(amble.ReadError, match="^topics: "):
             amble.read_topics(wrong)
@@ -438,7 +438,7 @@ def test_control_bytes_that_the_reader_refuses(write: Write, code: int) -> None:
         lambda: amble.read_topics(write("t", json.dumps({"id": name, "title": ""}))),
         lambda: amble.read_topics({name: "text"}),
         lambda: amble.search(index, {"1": "march"}, tag=name),
-        lambda: run_text(amble.fuse({"x": {"1": {"d": 1.0}}, "y": {"1": {"d": 1.0}}}, name=name).documents(), name),
+        lambda: run_text(amble.fuse({"x": {"1": {"d": 1.0}}, "y": {"1": {"d": 1.0}}}, tag=name).documents(), name),
         lambda: qrels_text(["1"], [name], [1.0]),
     ):
         with pytest.raises(amble.AmbleError, match=told):

@@ -190,7 +190,7 @@ def test_scikit_learn(data: Path) -> None:
         vectoriser = text.TfidfVectorizer(token_pattern=r"[a-z0-9]+", **settings_)
         of_documents = vectoriser.fit_transform(documents.values())
         product = (vectoriser.transform(topics.values()) @ of_documents.T).toarray()
-        hits = amble.search(index, topics, f"cosine(weights='{weights}',base='e')", k=2000)
+        hits = amble.search(index, topics, f"cosine(weights='{weights}',base='e')", top=2000)
         places = {doc: i for i, doc in enumerate(documents)}
         ours = np.zeros_like(product)
         for row, topic in enumerate(topics):
@@ -220,7 +220,7 @@ def test_bm25s(data: Path) -> None:
     for k1, b in ((1.2, 0.75), (0.9, 0.4)):
         engine = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
         engine.index(tokens, show_progress=False)
-        hits = amble.search(index, topics, f"bm25(k1={k1},b={b})", k=2000)
+        hits = amble.search(index, topics, f"bm25(k1={k1},b={b})", top=2000)
         for topic, text in itertools.islice(topics.items(), 60):
             terms = [term for term in index.analyser.terms(text) if term in index.term_numbers]
             theirs = engine.get_scores(terms)
@@ -272,7 +272,7 @@ def test_equal_scores_are_ranked_as_they_are_read() -> None:
     docs = {f"d{i}": "march" for i in (1, 10, 2, 9)} | {"é": "march"}
     index = amble.index(docs, language="none")
     for k in (1, 2, 3, 4, 5, 9):
-        assert list(amble.search(index, {"1": "march"}, k=k)["1"]) == ["é", "d9", "d2", "d10", "d1"][:k]
+        assert list(amble.search(index, {"1": "march"}, top=k)["1"]) == ["é", "d9", "d2", "d10", "d1"][:k]
     # ranks in the file are those that amble finds when it reads the file by its scores
     hits = amble.search(index, {"1": "march"})
     assert amble.read_runs({"bm25": hits})[0].documents()["1"] == list(hits["1"].items())
@@ -283,10 +283,10 @@ def test_the_cut_is_the_head_of_the_whole(three: amble.Index) -> None:
     docs = {f"d{i}": " ".join(f"w{w}" for w in rng.integers(0, 6, 4)) for i in range(200)}
     index = amble.index(docs, language="none")
     for scorer in SCORERS:
-        whole = list(amble.search(index, {"1": "w1 w2"}, scorer, k=1000)["1"].items())
+        whole = list(amble.search(index, {"1": "w1 w2"}, scorer, top=1000)["1"].items())
         assert whole == sorted(whole, key=lambda pair: (pair[1], pair[0].encode()), reverse=True)
         for k in (1, 7, 50, 199):
-            assert list(amble.search(index, {"1": "w1 w2"}, scorer, k=k)["1"].items()) == whole[:k]
+            assert list(amble.search(index, {"1": "w1 w2"}, scorer, top=k)["1"].items()) == whole[:k]
 
 
 def test_many_blocks(three: amble.Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +319,7 @@ def test_same_call_same_answer(three: amble.Index) -> None:
 
 
 def test_hits_are_a_run(three: amble.Index, tmp_path: Path) -> None:
-    hits = amble.search(three, {"q": QUERY, "nothing": "x"}, "bm25(k1=0.9)", k=2)
+    hits = amble.search(three, {"q": QUERY, "nothing": "x"}, "bm25(k1=0.9)", top=2)
     assert (hits.tag, repr(hits)) == ("bm25(k1=0.9)", "Hits(bm25(k1=0.9): 2 documents for 1 of 2 topics)")
     hits.write(tmp_path / "a.run")
     lines = [line.split() for line in (tmp_path / "a.run").read_text().splitlines()]
@@ -420,7 +420,7 @@ def test_wrong_asks(three: amble.Index) -> None:
             amble.search(three, {"q": "a"}, scorer)  # type: ignore[arg-type]
     for k in (0, -1, 1.5, True, "7"):
         with pytest.raises(amble.AmbleError, match="expected a whole number of at least 1"):
-            amble.search(three, {"q": "a"}, k=k)  # type: ignore[arg-type]
+            amble.search(three, {"q": "a"}, top=k)  # type: ignore[arg-type]
     with pytest.raises(amble.AmbleError, match="tag 'a b' has a blank in it, expected one word"):
         amble.search(three, {"q": "a"}, tag="a b")
     with pytest.raises(amble.AmbleError, match="document 'd9' is not in the index of 3 documents"):
@@ -488,7 +488,7 @@ def test_explanations_of_real_scores(data: Path) -> None:
     index = amble.index(_cranfield(data) / "cran.all.1400.xml.gz", fields=["text"])
     topics = dict(list(amble.read_topics(_cranfield(data) / "cran.qry.xml.gz", renumber=True).items())[:5])
     for scorer in SCORERS:
-        for topic, found in amble.search(index, topics, scorer, k=3).items():
+        for topic, found in amble.search(index, topics, scorer, top=3).items():
             for rank, (doc, score) in enumerate(found.items(), 1):
                 facts: dict[str, Any] = amble.explain(index, doc, topics[topic], scorer).facts
                 assert facts["score"] == pytest.approx(score, rel=1e-12)

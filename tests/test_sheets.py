@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import amble
 from amble.judging import read_sheets, sheet, sheets
 from amble.judging.sheets import parse_grades, read_texts
-from amble.retrieval.topics import read_questions
+from amble.retrieval.topics import read_topic_texts
 
 Write = Callable[[str, str | bytes], str]
 
@@ -52,8 +52,8 @@ def test_blanks_wait(write: Write) -> None:
 
 
 def test_several_sheets(write: Write) -> None:
-    one = write("1.csv", filled(sheet(POOL, topics=["401"]), "1", "0"))
-    two = write("2.csv", filled(sheet(POOL, topics=["402"]), "0"))
+    one = write("1.csv", filled(sheet(POOL, only=["401"]), "1", "0"))
+    two = write("2.csv", filled(sheet(POOL, only=["402"]), "0"))
     assert read_sheets([one, two], POOL).judged == 3
     with pytest.raises(amble.ReadError, match="^document 'k' of topic '402' is in no sheet$"):
         read_sheets(one, POOL)
@@ -178,12 +178,12 @@ def data_of(page: str) -> Any:
 def test_the_page_holds_the_data_and_nothing_from_elsewhere() -> None:
     nasty = "</script><img src=x onerror=alert(1)>"
     pool = {"401": {"é<b>": -2, "中": -2, "\udcff": -2}, "402": {"k": 1}}
-    page = sheet(pool, "html", grades="0=no,1=yes", texts={"中": nasty, "k": "not here"}, questions={"401": nasty})
+    page = sheet(pool, "html", grades="0=no,1=yes", texts={"中": nasty, "k": "not here"}, topics={"401": nasty})
     data = data_of(page)
     assert data["rows"] == [["401", "é<b>"], ["401", "中"], ["401", "\udcff"]]
     assert data["grades"] == [["0", "no"], ["1", "yes"]]
     assert data["texts"] == {"中": nasty}
-    assert data["questions"] == {"401": nasty}
+    assert data["topics"] == {"401": nasty}
     assert "<img" not in page
     assert not re.search(r"https?://|src=|@import|@DATA@", sheet(pool, "html"))
     assert page.isascii()
@@ -198,13 +198,13 @@ def test_grades() -> None:
         assert message in str(error.value)
 
 
-def test_texts_and_questions_from_files_in_any_layout(write: Write) -> None:
+def test_texts_and_topics_from_files_in_any_layout(write: Write) -> None:
     assert read_texts(write("t.tsv", b"a\tOne\r\n\nb\t\n")) == {"a": "One", "b": ""}
     assert read_texts(write("d", "<DOC><DOCNO>a</DOCNO>\n<TEXT>One &amp; two</TEXT>\n</DOC>\n")) == {"a": "One & two"}
     assert read_texts(write("l", b"a\tcaf\xe9\n"), "latin-1") == {"a": "caf\xe9"}
     topic = "<top>\n<num> Number: 401\n<title> ants\n<desc> Description:\nHow do\nants live?\n</top>\n"
-    assert read_questions(write("q", topic)) == {"401": "ants\nHow do ants live?"}
-    assert read_questions(write("q.tsv", "401\tants\n")) == {"401": "ants"}
+    assert read_topic_texts(write("q", topic)) == {"401": "ants\nHow do ants live?"}
+    assert read_topic_texts(write("q.tsv", "401\tants\n")) == {"401": "ants"}
     with pytest.raises(amble.ReadError, match=r"t.tsv:2: found 'b', expected an id, a tab and text"):
         read_texts(write("t.tsv", "a\tx\nb\n"))
     with pytest.raises(amble.ReadError, match="empty"):
@@ -215,7 +215,7 @@ def test_sheets_of_nothing() -> None:
     with pytest.raises(amble.AmbleError, match=r"no document waits to be judged \(grade -2\)"):
         sheet({"1": {"a": 1}})
     with pytest.raises(amble.AmbleError, match="no topic '9', expected such as 401"):
-        sheet(POOL, topics=["9"])
+        sheet(POOL, only=["9"])
     with pytest.raises(amble.AmbleError, match="form 'pdf'"):
         sheet(POOL, "pdf")
 

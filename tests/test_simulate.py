@@ -27,7 +27,7 @@ def within(simulated: amble.Distribution, exact: amble.Distribution, alpha: floa
         amble.Distribution(np.round(distribution.values, 9), distribution.probs) for distribution in (simulated, exact)
     )
     a, b = rounded
-    return a.distance(b) < simulated.band_at(alpha)
+    return a.distance(b) < simulated.band_at(1 - alpha)
 
 
 def some_walk(rng: np.random.Generator) -> tuple[Walk, np.ndarray]:
@@ -167,7 +167,7 @@ def test_users_of_some_steps(text: str) -> None:
     exact = m.distribution(grades, **context)
     distribution = amble.simulate(m, grades, users=30_000, seed=3, **context)
     rounded = [amble.Distribution(np.round(x.values, 9), x.probs) for x in (exact, distribution)]
-    assert rounded[0].distance(rounded[1]) < distribution.band_at(1e-6)
+    assert rounded[0].distance(rounded[1]) < distribution.band_at(1 - 1e-6)
     assert abs(distribution.order2 - m.value(grades, **context)) < 5 * distribution.order2_error
     assert distribution.visits == m.values["steps"]
     # the seed alone decides, whatever the threads, and one user more does not change the others

@@ -287,10 +287,10 @@ def fuse(
     *,
     norm: str = "minmax",
     weights: Any = None,
-    k: float = 60,
+    rrf_k: float = 60,
     depth: int | None = None,
-    most: int | None = 1000,
-    name: str | None = None,
+    top: int | None = 1000,
+    tag: str | None = None,
     ties: str = "docno",
     duplicates: Any = "error",
     threads: int | None = None,
@@ -307,14 +307,14 @@ def fuse(
         by their sum; or the scores as they are. Where all scores of a list are equal: 1, 0 and 1 / documents.
     weights : sequence or mapping, optional
         A number a run, or ``{run: number}``; 1 where nothing is said. Scores, votes and points are multiplied by it.
-    k : float
-        Of rrf.
+    rrf_k : float
+        The constant k of rrf.
     depth : int, optional
         How far down each list is looked at; the whole of it if not given.
-    most : int or None
+    top : int or None
         How many documents a topic keeps.
-    name : str, optional
-        The fused run's; the method if not given.
+    tag : str, optional
+        The fused run's name; the method if not given.
     ties, duplicates, threads
         As for `pool`.
 
@@ -336,13 +336,13 @@ def fuse(
         raise AmbleError(f"method {method!r}: expected one of {', '.join(METHODS)}")
     if norm not in NORMS:
         raise AmbleError(f"norm {norm!r}: expected one of {', '.join(NORMS)}")
-    if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not 0 <= k < np.inf:
-        raise AmbleError(f"k={k!r}: expected a number of at least 0")
-    if most is not None:
-        most = checks.whole(most, "most")
+    if isinstance(rrf_k, bool) or not isinstance(rrf_k, int | float | np.number) or not 0 <= rrf_k < np.inf:
+        raise AmbleError(f"rrf_k={rrf_k!r}: expected a number of at least 0")
+    if top is not None:
+        top = checks.whole(top, "top")
     lists = read_run_lists(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
     weight = _weights(weights, lists.runs)
-    fused = _scores(lists, method, norm, weight, float(k))
+    fused = _scores(lists, method, norm, weight, float(rrf_k))
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     for topic, scores in zip(lists.topics, fused, strict=True):
         docs = lists[topic].docs
@@ -350,8 +350,8 @@ def fuse(
             raise AmbleError(
                 f"topic {topic}: a fused score is too large for a double; expected smaller scores or a norm"
             )
-        best = _best_first(docs, scores, most)
+        best = _best_first(docs, scores, top)
         columns[0].extend([topic] * best.size)
         columns[1].extend(docs[i] for i in best.tolist())
         columns[2].extend(scores[best].tolist())
-    return Run(columns, name or method, named=True)
+    return Run(columns, tag or method, named=True)

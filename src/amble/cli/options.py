@@ -259,7 +259,7 @@ def add_topic_reading(add: Add) -> None:
 
 def topic_reading_of(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_topic_reading`, for `read_topics`."""
-    return {key: getattr(args, key) for key in ("fields", "renumber", "encoding")} | {"lang": args.language}
+    return {key: getattr(args, key) for key in ("fields", "language", "renumber", "encoding")}
 
 
 # ---- measures
@@ -343,7 +343,7 @@ def add_tests(add: Add) -> None:
 def baseline_of(scores: Any, args: argparse.Namespace) -> str:
     """The name of the run that is the baseline: it may be given as its file is."""
     from amble.sessions import Sessions
-    from amble.sessions.formats import name_of
+    from amble.sessions.session_layouts import name_of
 
     given = [os.path.normpath(path) for path in args.runs]
     names = [args.baseline]
@@ -378,7 +378,7 @@ def add_sessions(add: Add) -> None:
 def read_session_files(files: Sequence[str], args: argparse.Namespace) -> Any:
     """The sessions of some files, the first of which may be judgments."""
     from amble.sessions import read_sessions
-    from amble.sessions.formats import is_json
+    from amble.sessions.session_layouts import is_json
 
     given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
     given |= {"score_dtype": "float32"} if args.float32 else {}

@@ -16,7 +16,7 @@ from amble.errors import AmbleError
 from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
-__all__ = ["Comparison", "Design", "Findings"]
+__all__ = ["Comparison", "Design", "PairResults"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,7 +57,7 @@ class Design(NamedTuple):
     interval: str
 
 
-class Findings(NamedTuple):
+class PairResults(NamedTuple):
     """The results of each pair; arrays of one length."""
 
     n: Ints
@@ -127,7 +127,7 @@ class Comparison:
         systems: Systems,
         pairs: tuple[Ints, Ints],
         design: Design,
-        found: Findings,
+        found: PairResults,
         *,
         how: str = "",
         left_out: int = 0,

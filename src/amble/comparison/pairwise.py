@@ -12,7 +12,7 @@ from amble import checks
 from amble.comparison import effect_sizes as effects
 from amble.comparison import paired_tests as paired
 from amble.comparison import resampling
-from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Design, Findings
+from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Design, PairResults
 from amble.comparison.corrections import CORRECTIONS, adjust
 from amble.comparison.p_values import reaches, smallest_attainable
 from amble.comparison.systems import Differences, Systems, differences, pairs_of, systems_of
@@ -153,7 +153,7 @@ class _Tested(NamedTuple):
 
 def _test(
     systems: Systems, a: Ints, b: Ints, design: Design, progress: Callable[[int, int], None]
-) -> tuple[Findings, str, tuple[str, int]]:
+) -> tuple[PairResults, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
     family, dealt = _family(systems, design, progress) if design.test in _FAMILIES else (None, 0.0)
     kept: list[dict[str, Any]] = []
@@ -181,7 +181,7 @@ def _test(
     exact = arrays.pop("exact")
     adjusted = adjust(arrays["p"], design.correction)
     limit = _limit(design, arrays["wins"] + arrays["losses"], dealt)
-    return Findings(missing=missing, adjusted=adjusted, **arrays), _how(design, exact), limit
+    return PairResults(missing=missing, adjusted=adjusted, **arrays), _how(design, exact), limit
 
 
 def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, design: Design) -> None:

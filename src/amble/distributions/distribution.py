@@ -270,17 +270,20 @@ class Distribution:
     @property
     def band(self) -> float:
         """Half-width of the 95 % band around a simulated cdf (Dvoretzky, Kiefer, Wolfowitz); 0 for an exact one."""
-        return self.band_at(0.05)
+        return self._band_at(0.05)
 
-    def band_at(self, alpha: float) -> float:
-        """Half-width of the band that holds the whole cdf with probability 1 − alpha.
+    def band_at(self, confidence: float) -> float:
+        """Half-width of the band that holds the whole cdf with that probability.
 
         The cdf of a mixture is off by no more than its parts' cdfs are, weighted. Each of the m simulated parts gets a
-        band at alpha / m, so that all hold together, whether the simulations were independent or the same users
-        walked all lists.
+        band at 1 − (1 − confidence) / m, so that all hold together, whether the simulations were independent or the
+        same users walked all lists.
         """
-        if not 0 < alpha <= 1:
-            raise MeasureError(f"alpha={alpha!r}: expected a number above 0, at most 1")
+        if not 0 <= confidence < 1:
+            raise MeasureError(f"confidence={confidence!r}: expected a number of at least 0, below 1")
+        return self._band_at(1 - confidence)
+
+    def _band_at(self, alpha: float) -> float:
         wide = np.log(2 * max(len(self._parts), 1) / alpha)
         return float(sum(weight * np.sqrt(wide / (2 * users)) for weight, users, _ in self._parts))
 

@@ -73,7 +73,7 @@ def simulate(
     --------
     >>> import amble
     >>> distribution = amble.simulate("AP", [1, 0, 1], users=10_000, seed=7, relevant=2)
-    >>> distribution.distance(amble.parse("AP").distribution([1, 0, 1], relevant=2)) < distribution.band_at(1e-6)
+    >>> distribution.distance(amble.parse("AP").distribution([1, 0, 1], relevant=2)) < distribution.band_at(1 - 1e-6)
     True
     >>> distribution = amble.simulate("PH(p=.5,q=.25,loss=.25)", [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], seed=7)
     >>> abs(distribution.mean - 0.5557) < 4 * distribution.standard_error

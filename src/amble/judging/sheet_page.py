@@ -72,7 +72,7 @@ data.rows.forEach(function (row, i) {
   if (row[0] !== topic) {
     topic = row[0];
     add(main, "h2", "Topic " + topic);
-    if (Object.hasOwn(data.questions, topic)) add(main, "div", data.questions[topic], "text");
+    if (Object.hasOwn(data.topics, topic)) add(main, "div", data.topics[topic], "text");
   }
   const article = add(main, "article");
   articles.push(article);
@@ -124,19 +124,19 @@ if (articles.length) look(0);
 
 
 def render_sheet(
-    rows: Sequence[tuple[str, str]], grades: Mapping[float, str], texts: Mapping[str, str], questions: Mapping[str, str]
+    rows: Sequence[tuple[str, str]], grades: Mapping[float, str], texts: Mapping[str, str], topics: Mapping[str, str]
 ) -> str:
     """The HTML page of a sheet: documents by topic, a button a grade.
 
     Ids and texts are data inside it, never markup: a ``<`` in them cannot end the script.
     """
     named = {doc for _, doc in rows}
-    topics = {topic for topic, _ in rows}
+    listed = {topic for topic, _ in rows}
     data = {
         "grades": [[grade_text(grade), label] for grade, label in grades.items()],
         "rows": rows,
         "texts": {doc: text for doc, text in texts.items() if doc in named},
-        "questions": {topic: text for topic, text in questions.items() if topic in topics},
+        "topics": {topic: text for topic, text in topics.items() if topic in listed},
     }
     text = json.dumps(data)
     data["id"] = hashlib.sha256(text.encode()).hexdigest()[:16]

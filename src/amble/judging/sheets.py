@@ -78,15 +78,15 @@ def _restored(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
-def _waiting(pool: Qrels, topics: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
+def _waiting(pool: Qrels, only: Sequence[str] | None, everything: bool) -> list[tuple[str, str]]:
     """The documents for a sheet, in the order of the pool."""
-    unknown = [topic for topic in topics or () if topic not in pool.topics]
+    unknown = [topic for topic in only or () if topic not in pool.topics]
     if unknown:
         raise AmbleError(f"{pool.name}: no topic {unknown[0]!r}, expected such as {', '.join(pool.topics[:3])}")
     out = []
     bounds = pool.offsets.tolist()
     for i, topic in enumerate(pool.topics):
-        if topics is None or topic in topics:
+        if only is None or topic in only:
             rows = range(bounds[i], bounds[i + 1])
             out += [(topic, pool.docs[row]) for row in rows if everything or pool.grades[row] == TO_JUDGE]
     if not out:
@@ -102,8 +102,8 @@ def sheet(
     *,
     grades: str | Mapping[float, str] | Iterable[float] = "0,1",
     texts: Mapping[str, str] | None = None,
-    questions: Mapping[str, str] | None = None,
-    topics: Sequence[str] | None = None,
+    topics: Mapping[str, str] | None = None,
+    only: Sequence[str] | None = None,
     everything: bool = False,
 ) -> str:
     """The text of a judging sheet, for a file.
@@ -117,10 +117,10 @@ def sheet(
         The grades to choose from, as ``"0=no,1=yes"``; the buttons of an HTML page.
     texts : mapping, optional
         ``{doc: text}``: what to show of a document.
-    questions : mapping, optional
+    topics : mapping, optional
         ``{topic: text}``: the information need to show.
-    topics : sequence of str, optional
-        Only these.
+    only : sequence of str, optional
+        Only the topics with these ids.
     everything : bool
         All documents, judged or not: for a second assessor. Grades that exist are not shown.
 
@@ -141,10 +141,10 @@ def sheet(
     if form not in ("csv", "html"):
         raise AmbleError(f"form {form!r}: expected 'csv' or 'html'")
     allowed = _checked(grades)
-    rows = _waiting(read_qrels(pool, name="pool" if isinstance(pool, Mapping) else ""), topics, everything)
+    rows = _waiting(read_qrels(pool, name="pool" if isinstance(pool, Mapping) else ""), only, everything)
     shown = texts or {}
     if form == "html":
-        return render_sheet(rows, allowed, shown, questions or {})
+        return render_sheet(rows, allowed, shown, topics or {})
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*_HEAD, "text") if texts else _HEAD)

@@ -14,7 +14,7 @@ from amble.io.trec import Runs, qrels_text, read_qrels
 from amble.judging.judging_orders import Judging, check_order
 from amble.judging.pooling import Pool, pool
 from amble.judging.sheets import parse_grades, read_texts
-from amble.retrieval.topics import read_questions
+from amble.retrieval.topics import read_topic_texts
 
 __all__ = ["judge_at_terminal"]
 
@@ -81,9 +81,9 @@ def judge_at_terminal(
     order: str,
     grades: str,
     texts: str | None,
-    questions: str | None,
+    topics: str | None,
     encoding: str | None,
-    topics: list[str] | None,
+    only: list[str] | None,
     budget: int | None,
     rel: float,
     seed: int,
@@ -97,15 +97,15 @@ def judge_at_terminal(
     most = None if budget is None else checks.whole(budget, "budget")
     kept = _Kept(path)
     shown = read_texts(texts, encoding) if texts else {}
-    needs = read_questions(questions, encoding) if questions else {}
+    needs = read_topic_texts(topics, encoding) if topics else {}
     made: Pool = pool(runs, **lists)
-    for topic in topics or ():
+    for topic in only or ():
         if topic not in made.topics:
             raise AmbleError(f"--topic {topic}: not in the pool, expected such as {', '.join(made.topics[:3])}")
     legend = ", ".join(f"{grade:g}{f' {label}' if label else ''}" for grade, label in allowed.items())
     sys.stderr.write(f"{made!r}; answer {legend}, or q to stop\n")
     new = relevant = 0
-    for topic in topics or made.topics:
+    for topic in only or made.topics:
         judging = Judging(made, topic, order, rel=rel, seed=seed)
         known = kept.known.get(topic, {})
         announced = False

@@ -7,6 +7,6 @@ from amble.logs.chain_fitting import STEPS
 from amble.logs.counts import OBSERVATIONS, Counts, Facts
 from amble.logs.dwell_times import holding_rates
 from amble.logs.fitting import MODELS, Fit, fit
-from amble.logs.reading import FORMATS, read_log
+from amble.logs.reading import LAYOUTS, read_log
 
-__all__ = ["FORMATS", "MODELS", "OBSERVATIONS", "STEPS", "Counts", "Facts", "Fit", "fit", "holding_rates", "read_log"]
+__all__ = ["LAYOUTS", "MODELS", "OBSERVATIONS", "STEPS", "Counts", "Facts", "Fit", "fit", "holding_rates", "read_log"]

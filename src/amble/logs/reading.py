@@ -11,12 +11,12 @@ from typing import Any
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
 from amble.logs.engine import MEMORY, Engine
-from amble.logs.log_formats import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.log_layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
 from amble.logs.sources import Source, find_files, lines_of, table_of
 
-__all__ = ["FORMATS", "LONGEST", "read_log"]
+__all__ = ["LAYOUTS", "LONGEST", "read_log"]
 
-FORMATS = ("relpred", "table")
+LAYOUTS = ("relpred", "table")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
 _FEW = 5  # broken records that are reported
@@ -24,7 +24,7 @@ _FEW = 5  # broken records that are reported
 
 def read_log(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    format: str = "relpred",
+    layout: str = "relpred",
     *,
     columns: Mapping[str, str] | None = None,
     actions: Mapping[str, Sequence[str]] | None = None,
@@ -44,10 +44,10 @@ def read_log(
     ----------
     paths : path or sequence of paths
         Files, or patterns as ``logs/*.tsv.gz``.
-    format : {"relpred", "table"}
+    layout : {"relpred", "table"}
         The layout of Yandex's Relevance Prediction Challenge, or a table with a row for each thing that happened.
     columns, actions, unit
-        Of a table: see `amble.logs.log_formats.table`.
+        Of a table: see `amble.logs.log_layouts.table`.
     qrels : path, dict, frame, optional
         Judgments, by query and document as they are in the log; for what is estimated by grade. A table may have a
         column of grades instead.
@@ -85,22 +85,22 @@ def read_log(
     >>> facts.pages, facts.clicks, facts.moves, facts.backward
     (1, 2, 1, 1)
     """
-    _check(format, depth, longest, unit, columns, actions)
+    _check(layout, depth, longest, unit, columns, actions)
     files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     with Engine(memory, threads, folder) as engine:
-        source = lines_of(engine, files) if format == "relpred" else table_of(engine, files)
-        layout = relpred(source) if format == "relpred" else table(source, columns or {}, actions or {}, unit)
+        source = lines_of(engine, files) if layout == "relpred" else table_of(engine, files)
+        read = relpred(source) if layout == "relpred" else table(source, columns or {}, actions or {}, unit)
         try:
-            engine.run_with_progress(f"create table events as {layout.events}", "reading the log, bytes", source.size)
+            engine.run_with_progress(f"create table events as {read.events}", "reading the log, bytes", source.size)
         except ReadError as error:
             if any(path in str(error) for path in files):
                 raise
             raise ReadError(f"{files[0]}{' and others' if len(files) > 1 else ''}: {error}") from None
         broken = _broken(engine, source, skip_broken, notes if notes is not None else [])
-        max_grade = _grades(engine, layout, qrels)
+        max_grade = _grades(engine, read, qrels)
         engine.remove_files()
         n = _depth(engine, source, depth)
-        _visits(engine, n, ordered=layout.ordered)
+        _visits(engine, n, ordered=read.ordered)
         return _counted(engine, source, n, longest, broken, max_grade)
 
 
@@ -112,8 +112,8 @@ def _check(
     columns: Mapping[str, str] | None,
     actions: Mapping[str, Sequence[str]] | None,
 ) -> None:
-    if layout not in FORMATS:
-        raise AmbleError(f"format {layout!r:.60}: expected one of {', '.join(FORMATS)}")
+    if layout not in LAYOUTS:
+        raise AmbleError(f"layout {layout!r:.60}: expected one of {', '.join(LAYOUTS)}")
     if depth is not None and not 2 <= depth <= _DEEPEST:
         raise AmbleError(f"depth {depth}: expected 2 to {_DEEPEST}")
     if not 0 < longest <= 1e12:
@@ -121,7 +121,7 @@ def _check(
     if unit not in UNITS:
         raise AmbleError(f"unit {unit!r:.60}: expected one of {', '.join(UNITS)}")
     if layout == "relpred" and (columns or actions):
-        raise AmbleError("columns and actions are those of a table: with format='table'")
+        raise AmbleError("columns and actions are those of a table: with layout='table'")
     wrong = [name for name in actions or {} if name not in ACTIONS]
     if wrong:
         raise AmbleError(f"actions: {wrong[0]!r:.60}, expected some of {', '.join(ACTIONS)}")

@@ -66,13 +66,13 @@ class Swaps:
         some = self.counts > 0
         return np.asarray(np.divide(self.swaps, self.counts, out=np.full(some.shape, np.nan), where=some))
 
-    def needed(self, alpha: float = 0.05) -> tuple[Array, Array]:
-        """The least difference from which on all bins have swap rates of at most alpha, and the share of such pairs.
+    def needed(self, max_rate: float = 0.05) -> tuple[Array, Array]:
+        """The least difference from which on all bins have swap rates of at most max_rate, and the share of such pairs.
 
         Two arrays of shape (measures, sizes); NaN and 0 where no difference is large enough.
         """
-        checks.share(alpha, "alpha")
-        fine = np.where(np.isnan(self.rates), True, self.rates <= alpha)
+        checks.share(max_rate, "max_rate")
+        fine = np.where(np.isnan(self.rates), True, self.rates <= max_rate)
         onward = np.logical_and.accumulate(fine[..., ::-1], axis=-1)[..., ::-1]
         onward &= np.cumsum(self.counts[..., ::-1], axis=-1)[..., ::-1] > 0
         first = np.argmax(onward, axis=-1)
@@ -99,12 +99,12 @@ class Swaps:
         slope = (weight * (x - mx[:, None]) * (y - my[:, None])).sum(axis=1) / np.where(spread > 0, spread, 1.0)
         return np.where(enough, np.minimum(np.exp(my + slope * (topics - mx)), 1.0), np.nan)
 
-    def table(self, *, alpha: float = 0.05, digits: int = 4) -> Table:
+    def table(self, *, max_rate: float = 0.05, digits: int = 4) -> Table:
         """A table with a row a measure and size: swap rate, difference needed, share of pairs above it.
 
         The rate is NaN where all pairs tie on all sets, so that there is no conclusion to turn round.
         """
-        needed, resolved = self.needed(alpha)
+        needed, resolved = self.needed(max_rate)
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
             for k, size in enumerate(self.sizes):

@@ -123,6 +123,7 @@ def topics_needed(
     widths: Sequence[float] = (0.05, 0.1),
     power: float = 0.8,
     alpha: float = 0.05,
+    confidence: float = 0.95,
     digits: int = 4,
 ) -> Table:
     """How many topics are needed, measure by measure, if scores vary as they do here.
@@ -136,8 +137,9 @@ def topics_needed(
     widths : sequence of float
         Widths of confidence intervals of differences.
     power, alpha : float
-        The probability to find a difference that is there, and the level of the test;
-        confidence intervals are of 1 - alpha.
+        The probability to find a difference that is there, and the level of the test.
+    confidence : float
+        Of the confidence intervals.
     digits : int
 
     Returns
@@ -155,7 +157,7 @@ def topics_needed(
     RR         0.2500  difference  0.2000     101
     RR         0.2500  interval    0.2000     195
     """
-    alpha = checks.share(alpha, "alpha")
+    alpha, confidence = checks.share(alpha, "alpha"), checks.share(confidence, "confidence")
     values = scores_by_measure(scores)
     if geometric := scores.logarithms:
         raise AmbleError(f"{geometric[0]}: its mean is geometric, so its differences are those of logarithms; no plan")
@@ -173,7 +175,7 @@ def topics_needed(
             for d in differences
         ]
         rows += [
-            [measure, variance, "interval", float(w), topics_for_interval(w, variance, confidence=1.0 - alpha)]
+            [measure, variance, "interval", float(w), topics_for_interval(w, variance, confidence=confidence)]
             for w in widths
         ]
     return Table(["measure", "variance", "goal", "size", "topics"], rows, digits=digits)

@@ -1,4 +1,4 @@
-"""The options of a report in a TOML file, under the names of the command's options."""
+"""The options of a report in a TOML file: the command's, with `measures` for --measure and `plugins` for --plugin."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def search(
     index: Index | str | os.PathLike[str],
     topics: Any,
     scorer: str | Scorer = "bm25",
-    k: int = 1000,
+    top: int = 1000,
     *,
     tag: str | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -96,14 +96,14 @@ def search(
     scorer : str
         ``"jaccard"``, ``"logtf"``, ``"tfidf"``, ``"cosine"``, ``"bm25"`` or ``"lm"``, with parameters where they are
         not the usual ones: ``"bm25(k1=0.9,b=0.4)"``, ``"cosine(weights='ltc.ltc')"``, ``"lm(mu=1000)"``.
-    k : int
+    top : int
         At most so many documents a topic.
     tag : str, optional
         What to call the run; the scorer's name.
     progress : callable, optional
         Called with the number of topics done, and of all.
     **reading
-        ``fields``, ``lang``, ``encoding``, ``renumber``, for `amble.read_topics`.
+        ``fields``, ``language``, ``encoding``, ``renumber``, for `amble.read_topics`.
 
     Returns
     -------
@@ -123,8 +123,8 @@ def search(
     1 Q0 d1 2 0.16666666666666666 jaccard
     """
     scorer = parse_scorer(scorer)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise AmbleError(f"k {k!r}: expected a whole number of at least 1")
+    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+        raise AmbleError(f"top {top!r}: expected a whole number of at least 1")
     name = str(scorer) if tag is None else tag
     if wrong := column_fault(name) if isinstance(name, str) else "is no text":
         raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")
@@ -139,7 +139,7 @@ def search(
     names = list(wanted)
     for start, rows in _products(opened, scorer, queries):
         for i, (docs, scores) in enumerate(rows, start):
-            found[names[i]] = _best(docs, scores, k)
+            found[names[i]] = _best(docs, scores, top)
         if progress:
             progress(len(found), len(names))
     return Hits(name, found, opened.docs)

@@ -12,7 +12,7 @@ from amble.io.trec import column_fault
 from amble.retrieval.documents import IRDS, irds_records
 from amble.retrieval.records import Field, Kind, Record, read_records
 
-__all__ = ["FIELDS", "read_questions", "read_rel", "read_topics"]
+__all__ = ["FIELDS", "read_rel", "read_topic_texts", "read_topics"]
 
 _KIND = Kind(
     "topic",
@@ -33,7 +33,7 @@ def read_topics(
     source: Any,
     *,
     fields: Sequence[str] = ("title",),
-    lang: str | None = None,
+    language: str | None = None,
     encoding: str | None = None,
     renumber: bool = False,
 ) -> dict[str, str]:
@@ -47,7 +47,7 @@ def read_topics(
     fields : sequence of str
         ``"title"``, ``"description"``, ``"narrative"``, under whichever of their usual names, or any other tag or key;
         several are put together.
-    lang : str, optional
+    language : str, optional
         Which language, where topics are in several: that of a ``lang`` attribute, or of tags such as ``<EN-title>``.
     encoding : str, optional
         UTF-8, or what an XML declaration says.
@@ -73,7 +73,7 @@ def read_topics(
         raise ReadError(f"fields {fields!r}: expected a list of names, such as ['title', 'description']")
     path = os.fspath(source)
     found = list(_found(path, encoding))
-    found = _in_one_language(found, lang, path)
+    found = _in_one_language(found, language, path)
     out: dict[str, str] = {}
     first: dict[str, str] = {}
     for place, record in enumerate(found, 1):
@@ -85,7 +85,7 @@ def read_topics(
     return out
 
 
-def read_questions(path: str, encoding: str | None = None) -> dict[str, str]:
+def read_topic_texts(path: str, encoding: str | None = None) -> dict[str, str]:
     """All fields of topics, a line each, for assessors: ``{topic: text}``."""
     return {
         record.id: "\n".join(" ".join(field.text.split()) for field in record.fields)
@@ -111,18 +111,18 @@ def _first_column(topic: str, where: str) -> None:
         raise ReadError(f"{where}: id {topic!r:.60} of a topic {wrong}, which runs cannot hold")
 
 
-def _in_one_language(found: list[Record], lang: str | None, path: str) -> list[Record]:
+def _in_one_language(found: list[Record], language: str | None, path: str) -> list[Record]:
     """The topics in a language; those without a language are kept, too."""
     languages = sorted({field.lang for record in found for field in record.fields if field.lang})
-    if lang is None:
+    if language is None:
         if len(languages) > 1:
             raise ReadError(f"{path}: topics in several languages ({', '.join(languages)}), expected one to be chosen")
         return found
-    lang = lang.lower()
-    if lang not in languages:
+    language = language.lower()
+    if language not in languages:
         there = f"there are {', '.join(languages)}" if languages else "no language is said in it"
-        raise ReadError(f"{path}: no topic in language {lang!r}; {there}")
-    kept = [record._replace(fields=[f for f in record.fields if f.lang in ("", lang)]) for record in found]
+        raise ReadError(f"{path}: no topic in language {language!r}; {there}")
+    kept = [record._replace(fields=[f for f in record.fields if f.lang in ("", language)]) for record in found]
     return [record for record, before in zip(kept, found, strict=True) if record.fields or not before.fields]
 
 

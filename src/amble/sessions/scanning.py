@@ -12,7 +12,7 @@ from amble.io.files import stem
 from amble.io.trec import Qrels, read_qrels
 from amble.rankings.alignment import Rankings, align
 from amble.sessions.building import Query, ShownSession, build_sessions, query_of_docs
-from amble.sessions.formats import (
+from amble.sessions.session_layouts import (
     LAYOUTS,
     Row,
     content,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from amble.validation.findings import Report
+from amble.validation.findings import FileReport
 from amble.validation.lines import Progress
 from amble.validation.qrels_check import check_qrels
 from amble.validation.run_check import check_run
@@ -25,7 +25,7 @@ def check(
     keep: int | None = None,
     progress: Progress | None = None,
     max_line: int | None = None,
-) -> list[Report]:
+) -> list[FileReport]:
     r"""Reports on run files, and on the judgments they are evaluated against.
 
     Parameters
@@ -45,7 +45,7 @@ def check(
 
     Returns
     -------
-    list of Report
+    list of FileReport
         One a file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
 
     Examples

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from amble.errors import ReadError
 
-__all__ = ["SEVERITIES", "SEVERITY", "Finding", "Findings", "Report"]
+__all__ = ["SEVERITIES", "SEVERITY", "FileReport", "Finding", "Findings"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -136,7 +136,7 @@ class Findings:
 
 
 @dataclass
-class Report:
+class FileReport:
     """The findings of one file, with its size.
 
     Attributes
@@ -187,7 +187,7 @@ class Report:
         --------
         >>> found = Findings()
         >>> found.add("columns", 3, "found 2 columns, expected 6: topic Q0 doc rank score tag")
-        >>> Report("a.run", "run", found).first_error
+        >>> FileReport("a.run", "run", found).first_error
         'a.run:3: found 2 columns, expected 6: topic Q0 doc rank score tag'
         """
         first = next(iter(self.findings), None)  # errors come first, the kind with the first line before the others

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.errors import ReadError
 from amble.native.plain_reader import QRELS_LINE
-from amble.validation.findings import Findings, Report
+from amble.validation.findings import FileReport, Findings
 from amble.validation.lines import Progress, blocks, quote, report_unreadable
 
 __all__ = ["Judged", "check_qrels"]
@@ -41,7 +41,7 @@ def check_qrels(
     keep: int | None = None,
     progress: Progress | None = None,
     max_line: int | None = None,
-) -> tuple[Report, Judged]:
+) -> tuple[FileReport, Judged]:
     r"""The report on a qrels file, and its judgments.
 
     Parameters
@@ -57,7 +57,7 @@ def check_qrels(
 
     Returns
     -------
-    Report
+    FileReport
     Judged
         The judgments, as far as they could be read, for `check_run`.
 
@@ -74,7 +74,7 @@ def check_qrels(
     """
     path = os.fspath(path)
     found = Findings(keep)
-    report = Report(path, "qrels", found)
+    report = FileReport(path, "qrels", found)
     judged: Judged = {}
     best: dict[bytes, float] = {}
     now, last = b"", 0

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from amble.errors import ReadError
 from amble.native.plain_reader import RUN_LINE, decode, parse_number
-from amble.validation.findings import Findings, Report
+from amble.validation.findings import FileReport, Findings
 from amble.validation.lines import Block, Progress, all_numbers, blocks, quote, report_unreadable
 from amble.validation.qrels_check import Judged
 
@@ -373,7 +373,7 @@ def check_run(
     keep: int | None = None,
     progress: Progress | None = None,
     max_line: int | None = None,
-) -> Report:
+) -> FileReport:
     r"""The report on a run file.
 
     Parameters
@@ -395,7 +395,7 @@ def check_run(
 
     Returns
     -------
-    Report
+    FileReport
 
     Examples
     --------
@@ -409,7 +409,7 @@ def check_run(
     """
     path = os.fspath(path)
     found = Findings(keep)
-    report = Report(path, "run", found)
+    report = FileReport(path, "run", found)
     run, totals = _Run(found), _Totals()
     try:
         for block in blocks(path, RUN_LINE, found, progress, max_line):

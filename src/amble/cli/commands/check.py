@@ -16,7 +16,7 @@ from amble.cli.options import add_longest_line, whole
 from amble.progress import Progress
 
 if TYPE_CHECKING:
-    from amble.validation import Report
+    from amble.validation import FileReport
 
 _SHOWN = 5  # findings of a kind, unless all are wanted
 
@@ -85,7 +85,7 @@ def _write(line: str) -> None:
     print(line)
 
 
-def _more(report: Report) -> Iterator[tuple[int | None, str, str, str]]:
+def _more(report: FileReport) -> Iterator[tuple[int | None, str, str, str]]:
     """Yield line, severity, kind and text of each finding, and after each kind how many were left out."""
     findings = list(report.findings)
     shown = 0
@@ -98,7 +98,7 @@ def _more(report: Report) -> Iterator[tuple[int | None, str, str, str]]:
             shown = 0
 
 
-def _text(reports: list[Report]) -> Iterator[str]:
+def _text(reports: list[FileReport]) -> Iterator[str]:
     for report in reports:
         for line, severity, _, text in _more(report):
             where = report.path if line is None else f"{report.path}:{line}"
@@ -107,7 +107,7 @@ def _text(reports: list[Report]) -> Iterator[str]:
         yield _summary(report).replace("\t", "\\t")
 
 
-def _summary(report: Report) -> str:
+def _summary(report: FileReport) -> str:
     parts = [_count(report.topics, "topic")]
     parts.append(_count(report.documents, "document" if report.role == "run" else "judgment"))
     if report.depth is not None:
@@ -124,7 +124,7 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def _tsv(reports: list[Report]) -> Iterator[str]:
+def _tsv(reports: list[FileReport]) -> Iterator[str]:
     yield "file\tline\tseverity\tkind\ttext"
     for report in reports:
         for line, severity, kind, text in _more(report):
@@ -132,6 +132,6 @@ def _tsv(reports: list[Report]) -> Iterator[str]:
             yield "\t".join(column.replace("\t", "\\t") for column in columns)
 
 
-def _json(reports: list[Report]) -> Iterator[str]:
+def _json(reports: list[FileReport]) -> Iterator[str]:
     totals = {name: sum(getattr(report, name) for report in reports) for name in ("errors", "warnings", "notes")}
     yield from json.dumps({**totals, "files": [report.to_dict() for report in reports]}, indent=2).splitlines()

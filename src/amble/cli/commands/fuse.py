@@ -70,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
         args.method,
         norm=args.norm or "minmax",
         weights=weights,
-        k=60.0 if args.rrf_k is None else args.rrf_k,
-        most=args.top,
-        name=args.tag,
+        rrf_k=60.0 if args.rrf_k is None else args.rrf_k,
+        top=args.top,
+        tag=args.tag,
         **lists_of(args),
     )
     documents = fused.documents()

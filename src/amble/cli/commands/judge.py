@@ -2,11 +2,11 @@
 what orders of judging cost.
 
 amble judge sheet     pool.txt -o sheet.html --grades 0,1,2     # for a browser; .csv for a spreadsheet
-amble judge back      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
+amble judge read      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
 amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # in this terminal, in an adaptive order; resumable
 amble judge agreement first.txt second.txt                      # Cohen's kappa, Krippendorff's alpha, overlap
 amble judge uniques   qrels.txt *.run --depth 100               # relevant documents that one run alone has
-amble judge effort    qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
+amble judge cost      qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
 """
 
 from __future__ import annotations
@@ -34,53 +34,53 @@ from amble.judging.judging_orders import ORDERS
 
 __all__ = ["arguments", "run"]
 
-# which question an option belongs to
+# which action an option belongs to
 _OF = {
-    "grades": ("sheet", "back", "ask"),
+    "grades": ("sheet", "read", "ask"),
     "texts": ("sheet", "ask"),
     "topics": ("sheet", "ask"),
     "encoding": ("sheet", "ask"),
     "topic": ("sheet", "ask"),
-    "all": ("sheet", "back"),
-    "pool": ("back",),
+    "all": ("sheet", "read"),
+    "pool": ("read",),
     "order": ("ask",),
     "budget": ("ask",),
     "by_topic": ("agreement",),
     "groups": ("uniques",),
-    "orders": ("effort",),
-    "found": ("effort",),
-    "unjudged": ("effort",),
-    "rel": ("ask", "agreement", "uniques", "effort"),
-    "seed": ("ask", "effort"),
-    "depth": ("ask", "uniques", "effort"),
-    "format": ("agreement", "uniques", "effort"),
-    "digits": ("agreement", "uniques", "effort"),
+    "orders": ("cost",),
+    "found": ("cost",),
+    "unjudged": ("cost",),
+    "rel": ("ask", "agreement", "uniques", "cost"),
+    "seed": ("ask", "cost"),
+    "depth": ("ask", "uniques", "cost"),
+    "format": ("agreement", "uniques", "cost"),
+    "digits": ("agreement", "uniques", "cost"),
 }
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
+    add("action", metavar="ACTION", choices=tuple(_ACTIONS), help=", ".join(_ACTIONS))
     add("files", metavar="FILE", nargs="+", help="a pool, sheets, judgments or runs: see above")
-    add("--pool", metavar="POOL", help="back: the pool that the sheets were made of")
-    add("--grades", metavar="G,…", help="sheet, back, ask: the grades, as 0,1,2 or 0=no,1=yes (default: 0,1)")
+    add("--pool", metavar="POOL", help="read: the pool that the sheets were made of")
+    add("--grades", metavar="G,…", help="sheet, read, ask: the grades, as 0,1,2 or 0=no,1=yes (default: 0,1)")
     add("--texts", metavar="FILE", help="sheet, ask: the documents to show, as for amble index")
     add("--topics", metavar="FILE", help="sheet, ask: the topics, as for amble search")
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
-    add("--all", action="store_true", default=None, help="sheet, back: documents that are judged, too")
+    add("--all", action="store_true", default=None, help="sheet, read: documents that are judged, too")
     add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
     add("--budget", type=whole(), metavar="N", help="ask: no more judgments a topic than N")
     add("-q", "--by-topic", action="store_true", default=None, help="agreement: a row a topic, too")
     add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
-    add("--orders", metavar="ORDER,…", help=f"effort: of {', '.join(ORDERS)} (default: all)")
-    add("--found", metavar="R,…", help="effort: shares of the relevant documents to find (default: 0.5,0.8,0.95,1)")
-    add("--unjudged", choices=("skip", "zero"), help="effort: documents nobody judged (default: skip)")
+    add("--orders", metavar="ORDER,…", help=f"cost: of {', '.join(ORDERS)} (default: all)")
+    add("--found", metavar="R,…", help="cost: shares of the relevant documents to find (default: 0.5,0.8,0.95,1)")
+    add("--unjudged", choices=("skip", "zero"), help="cost: documents nobody judged (default: skip)")
     add("--rel", type=number(), metavar="GRADE", help="the least grade that is relevant (default: 1)")
-    add("--seed", type=SEED, metavar="S", help="ask, effort: same seed, same order (default: 0)")
+    add("--seed", type=SEED, metavar="S", help="ask, cost: same seed, same order (default: 0)")
     add_lists(add, None, "100")
-    add("--format", choices=FORMATS, help="agreement, uniques, effort (default: table)")
+    add("--format", choices=FORMATS, help="agreement, uniques, cost (default: table)")
     add("--digits", type=DIGITS, metavar="N", help="decimals (default: 4)")
     add_output(add)
 
@@ -92,19 +92,19 @@ def _note(args: argparse.Namespace, text: str) -> None:
 
 def _one(args: argparse.Namespace, what: str) -> str:
     if len(args.files) != 1:
-        raise AmbleError(f"amble judge {args.question}: found {len(args.files)} files, expected one: {what}")
+        raise AmbleError(f"amble judge {args.action}: found {len(args.files)} files, expected one: {what}")
     return str(args.files[0])
 
 
 def _qrels_and_runs(args: argparse.Namespace) -> tuple[str, list[str]]:
     if len(args.files) < 2:
-        raise AmbleError(f"amble judge {args.question}: found {args.files[0]} alone, expected QRELS RUN...")
+        raise AmbleError(f"amble judge {args.action}: found {args.files[0]} alone, expected QRELS RUN...")
     return args.files[0], args.files[1:]
 
 
 def _sheet(args: argparse.Namespace) -> None:
     from amble.judging.sheets import read_texts, sheet
-    from amble.retrieval.topics import read_questions
+    from amble.retrieval.topics import read_topic_texts
 
     pool = _one(args, "a pool")
     form = "html" if (args.output or "").lower().endswith((".html", ".htm")) else "csv"
@@ -113,14 +113,14 @@ def _sheet(args: argparse.Namespace) -> None:
         form,
         grades=args.grades or "0,1",
         texts=read_texts(args.texts, args.encoding) if args.texts else None,
-        questions=read_questions(args.topics, args.encoding) if args.topics else None,
-        topics=args.topic,
+        topics=read_topic_texts(args.topics, args.encoding) if args.topics else None,
+        only=args.topic,
         everything=bool(args.all),
     )
     write(text, args.output)
 
 
-def _back(args: argparse.Namespace) -> None:
+def _read(args: argparse.Namespace) -> None:
     from amble.judging.sheets import read_sheets
 
     found = read_sheets(args.files, args.pool, grades=args.grades or "0,1", everything=bool(args.all))
@@ -152,7 +152,7 @@ def _uniques(args: argparse.Namespace) -> None:
     _table(unique_relevant(rankings, depth, groups=groups, rel=_rel(args), digits=_digits(args)), args)
 
 
-def _effort(args: argparse.Namespace) -> None:
+def _cost(args: argparse.Namespace) -> None:
     from amble.io.trec import read_qrels, read_runs
     from amble.judging.judging_cost import simulate_judging
     from amble.judging.pooling import pool
@@ -168,7 +168,7 @@ def _effort(args: argparse.Namespace) -> None:
     )
     progress = Progress("judging")
     try:
-        effort = simulate_judging(
+        cost = simulate_judging(
             made,
             known,
             orders,
@@ -179,7 +179,7 @@ def _effort(args: argparse.Namespace) -> None:
         )
     finally:
         progress.close()
-    _table(effort.table(targets, digits=_digits(args)), args)
+    _table(cost.table(targets, digits=_digits(args)), args)
 
 
 def _ask(args: argparse.Namespace) -> None:
@@ -194,9 +194,9 @@ def _ask(args: argparse.Namespace) -> None:
         order=args.order or "mtf",
         grades=args.grades or "0,1",
         texts=args.texts,
-        questions=args.topics,
+        topics=args.topics,
         encoding=args.encoding,
-        topics=args.topic,
+        only=args.topic,
         budget=args.budget,
         rel=_rel(args),
         seed=args.seed or 0,
@@ -217,25 +217,25 @@ def _table(table: Any, args: argparse.Namespace) -> None:
     write(table.render(args.format or "table"), args.output)
 
 
-_QUESTIONS = {
+_ACTIONS = {
     "sheet": _sheet,
-    "back": _back,
+    "read": _read,
     "ask": _ask,
     "agreement": _agreement,
     "uniques": _uniques,
-    "effort": _effort,
+    "cost": _cost,
 }
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the question."""
-    for name, questions in _OF.items():
-        if getattr(args, name) is not None and args.question not in questions:
-            where = " or ".join(f"amble judge {question}" for question in questions)
+    """Carry out the action."""
+    for name, actions in _OF.items():
+        if getattr(args, name) is not None and args.action not in actions:
+            where = " or ".join(f"amble judge {action}" for action in actions)
             raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
     if args.orders is not None:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:
             raise AmbleError(f"--orders: found {unknown[0]!r}, expected some of {', '.join(ORDERS)}")
-    _QUESTIONS[args.question](args)
+    _ACTIONS[args.action](args)
     return 0

@@ -37,14 +37,15 @@ from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
 
-# which question an option belongs to; those not named here go with all of them
+# which analysis an option belongs to; those not named here go with all of them
 _OF = {
     "statistic": ("tau",),
     "resample": ("tau",),
     "matrix": ("tau",),
-    "confidence": ("tau", "pool"),
+    "confidence": ("tau", "pool", "topics"),
     "test": ("agreement", "power"),
-    "alpha": ("agreement", "power", "swaps", "topics"),
+    "alpha": ("agreement", "power", "topics"),
+    "max_rate": ("swaps",),
     "rounds": ("tau", "agreement", "power", "swaps", "pool"),
     "curve": ("power", "swaps"),
     "sizes": ("swaps",),
@@ -62,7 +63,7 @@ _OF = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("question", metavar="QUESTION", choices=tuple(_QUESTIONS), help=", ".join(_QUESTIONS))
+    add("analysis", metavar="ANALYSIS", choices=tuple(_ANALYSES), help=", ".join(_ANALYSES))
     add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help="the measures to compare (default: those of eval)")
     add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
@@ -72,9 +73,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
     add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
-    add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the confidence intervals (default: 0.95)")
+    add("--confidence", type=SHARE, metavar="C", help="tau, pool, topics: of the confidence intervals (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
-    add("--alpha", type=SHARE, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
+    add("--alpha", type=SHARE, metavar="A", help="agreement, power, topics: the level of tests (default: 0.05)")
+    add("--max-rate", type=SHARE, metavar="R", help="swaps: the swap rate not to exceed (default: 0.05)")
     add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
     add("--curve", action="store_true", default=None, help="power, swaps: the whole curve instead of a row a measure")
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
@@ -138,8 +140,8 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     if args.sizes is not None:
         options["sizes"] = read_numbers(args.sizes, "--sizes", int)
     found = swap_rates(scores, **options, **common)
-    alpha = 0.05 if args.alpha is None else args.alpha
-    table = found.curve(digits=args.digits) if args.curve else found.table(alpha=alpha, digits=args.digits)
+    max_rate = 0.05 if args.max_rate is None else args.max_rate
+    table = found.curve(digits=args.digits) if args.curve else found.table(max_rate=max_rate, digits=args.digits)
     panels = [Panel(f"swap rate, sets of {n} topics", "swap rate", rows=("topics", n)) for n in found.sizes[-3:]]
     return table, lambda: lines_chart(found.curve(), "difference", panels, title="difference of means")
 
@@ -148,7 +150,7 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import topics_needed
     from amble.reporting.charts.line_charts import Panel, lines_chart
 
-    options = _options(args, alpha="alpha", power="power")
+    options = _options(args, alpha="alpha", confidence="confidence", power="power")
     for name in ("differences", "widths"):
         if getattr(args, name) is not None:
             options[name] = read_numbers(getattr(args, name), f"--{name}", float)
@@ -205,7 +207,7 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     )
 
 
-_QUESTIONS = {
+_ANALYSES = {
     "tau": _tau,
     "agreement": _agreement,
     "power": _power,
@@ -216,11 +218,11 @@ _QUESTIONS = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the question."""
+    """Run the analysis."""
     load_plugins(args)
-    for name, questions in _OF.items():
-        if getattr(args, name) is not None and args.question not in questions:
-            where = " or ".join(f"amble meta {question}" for question in questions)
+    for name, analyses in _OF.items():
+        if getattr(args, name) is not None and args.analysis not in analyses:
+            where = " or ".join(f"amble meta {analysis}" for analysis in analyses)
             raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
     if args.plot:
         from amble.reporting.charts.chart import check_file
@@ -231,9 +233,9 @@ def run(args: argparse.Namespace) -> int:
     from amble.progress import Progress
 
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    progress = Progress(args.question)
+    progress = Progress(args.analysis)
     try:
-        table, chart = _QUESTIONS[args.question](
+        table, chart = _ANALYSES[args.analysis](
             scores, args, seed=args.seed, threads=args.threads or os.cpu_count(), progress=progress
         )
     finally:
@@ -242,7 +244,7 @@ def run(args: argparse.Namespace) -> int:
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}
         files = [args.qrels, *args.runs]
-        table.facts = provenance(scores.rankings, measures, files, more) | {"question": args.question}
+        table.facts = provenance(scores.rankings, measures, files, more) | {"analysis": args.analysis}
     write(table.render(args.format), args.output)
     if args.plot:
         from amble.reporting.charts.chart import save

@@ -1,4 +1,4 @@
-"""File formats of sessions (table, JSON, XML, Dynamic Domain), recognised by their content.
+"""Layouts of session files (table, JSON, XML, Dynamic Domain), recognised by their content.
 
 table
     Lines of ``session query topic run-topic``: the number of the query in its session, the topic that it is judged by,
