@@ -77,9 +77,9 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
     assert {(row["group"], row["runs"]) for row in found} == {("old", 2), ("new", 2)}
     found = rows("topics", "--differences", "0.1,0.2", "--widths", "0.3", "--power", "0.9", "--alpha", "0.01")
     assert [row["size"] for row in found] == [0.1, 0.2, 0.3] * 2
-    narrow = rows("topics", "--differences", "0.1,0.2", "--widths", "0.3", "--confidence", "0.99")
-    assert narrow[2] == found[2]
-    assert narrow[0]["topics"] < found[0]["topics"]
+    wide = rows("topics", "--differences", "0.1", "--widths", "0.3", "--confidence", "0.99")
+    assert wide[0]["topics"] < found[0]["topics"]  # --alpha
+    assert wide[1]["topics"] > found[2]["topics"]  # --confidence
     assert rows("swaps", "--max-rate", "0.9")[0]["needed"] == 0.0
     assert rows("agreement", "--alpha", "0.5")[0]["SSA"] > rows("agreement", "--alpha", "0.0001")[0]["SSA"]
 
