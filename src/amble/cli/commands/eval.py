@@ -53,11 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
-    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
+    add("--intervals", action="store_true", help="95%% confidence intervals of the means (Student's t over topics)")
     add(
         "--fitted-intervals",
         choices=("user", "both"),
-        help="95%% intervals of the means of fitted users: what the log leaves open of them, or that and the topics",
+        help="95%% confidence intervals of the means of fitted users: what the log leaves open of them, or that and the topics",
     )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")

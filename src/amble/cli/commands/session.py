@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("-q", "--by-session", action="store_true", help="a score for each session, too")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
-    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over sessions)")
+    add("--intervals", action="store_true", help="95%% confidence intervals of the means (Student's t over sessions)")
     add(
         "--effort",
         action="store_true",
