@@ -2,7 +2,7 @@
 
     python docs/make_modules.py    writes it between its two markers
 
-The tests hold the table against the modules.
+The tests compare the table with the modules.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def check(
     Returns
     -------
     list of Report
-        One a file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
+        One per file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
 
     Examples
     --------

@@ -25,11 +25,11 @@ from amble.cli.options import (
     add_threads,
     add_undefined,
     alignment_of,
+    measures_of,
     number,
     prepare,
     read_groups,
     read_numbers,
-    wanted,
     whole,
 )
 from amble.cli.output import load_plugins, provenance, write
@@ -70,13 +70,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_undefined(add)
     add_threads(add, "read and compute")
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
-    add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the confidence intervals (default: topics)")
-    add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without confidence intervals")
+    add(
+        "--resample",
+        choices=("topics", "systems", "both", "none"),
+        help="tau: for the confidence intervals (default: topics)",
+    )
+    add(
+        "--matrix",
+        action="store_true",
+        default=None,
+        help="tau: one row and one column per measure, without confidence intervals",
+    )
     add("--confidence", type=SHARE, metavar="C", help="tau, pool: of the confidence intervals (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
     add("--alpha", type=SHARE, metavar="A", help="the level of tests, intervals, swap rates (default: 0.05)")
     add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
-    add("--curve", action="store_true", default=None, help="power, swaps: the whole curve instead of a row a measure")
+    add(
+        "--curve",
+        action="store_true",
+        default=None,
+        help="power, swaps: the whole curve instead of one row per measure",
+    )
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
     add("--bin-width", type=number(0, above=True), metavar="W", help="swaps: of bins of differences (default: 0.01)")
     add("--rates", metavar="R,R,…", help="pool: shares of judgments to keep (default: 0.9,0.7,0.5,0.3,0.1)")
@@ -226,7 +240,7 @@ def run(args: argparse.Namespace) -> int:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
-    measures = wanted(args)
+    measures = measures_of(args)
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress
 

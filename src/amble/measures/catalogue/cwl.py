@@ -161,7 +161,7 @@ def probabilities_by_rank(
     formula="stop at the first rank where the gain so far reaches T, or at rank k",
 )
 def bejeweled_player(
-    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "the most documents read"] = 10
+    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "documents read at most"] = 10
 ) -> Forward:
     """A player who stops when she has won T, or when her k moves are used up."""
     return Forward(continuation=1.0, depth=k, survival=np.where(seen >= T - _SLACK, 0.0, 1.0))
@@ -180,10 +180,10 @@ def dynamic_player(
     seen: Array,
     rank: Array,
     T: Needed = 1.0,
-    k: Annotated[int, Whole(1), "the most documents read"] = 10,
-    hb: Annotated[float, AtLeast(0, smooth=False), "how much the gain hoped for moves"] = 1.0,
-    hc: Annotated[float, AtLeast(0, smooth=False), "how much the most documents read moves"] = 0.0,
-    median: Annotated[float, Between(0, 1, closed=True), "the gain of a document that moves neither"] = 0.5,
+    k: Annotated[int, Whole(1), "documents read at most"] = 10,
+    hb: Annotated[float, AtLeast(0, smooth=False), "how much T moves with the gain above or below the median"] = 1.0,
+    hc: Annotated[float, AtLeast(0, smooth=False), "how much k moves with it"] = 0.0,
+    median: Annotated[float, Between(0, 1, closed=True), "the gain at which T and k do not move"] = 0.5,
 ) -> Forward:
     """A player whose hope and patience grow with good documents and sink with bad ones."""
     surprise = seen - gain - median * (rank - 1.0)  # before this document
@@ -247,10 +247,10 @@ def goal_and_rate_sensitive(
     spent: Array,
     T: Hoped = 2.0,
     b1: Annotated[float, Above(0), "rationality about the goal"] = 0.9,
-    R1: Annotated[float, Above(0), "how sharp the reaction to the goal"] = 10.0,
+    R1: Annotated[float, Above(0), "how sharp the reaction to the goal is"] = 10.0,
     A: Annotated[float, AtLeast(0), "the rate of gain to be had elsewhere"] = 0.2,
     b2: Annotated[float, Above(0), "rationality about the rate"] = 0.9,
-    R2: Annotated[float, Above(0), "how sharp the reaction to the rate"] = 10.0,
+    R2: Annotated[float, Above(0), "how sharp the reaction to the rate is"] = 10.0,
 ) -> Forward:
     """A forager with a goal and a rate: she goes on as long as both say so."""
     goal = _logistic(-(np.log(b1) + (T - seen) * R1))

@@ -20,12 +20,12 @@ Array = NDArray[np.float64]
 
 
 class Rates(Domain):
-    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with a number a line."""
+    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with one number per line."""
 
     smooth = False
     text = (
         "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
-        "one a line, or of a file of `amble fit`"
+        "one per line, or of a file of `amble fit`"
     )
 
     def check(self, value: Any) -> str:
@@ -54,7 +54,7 @@ class Rates(Domain):
 
 
 def _read_rates(path: str) -> list[float]:
-    """The rates in a file, a number a line, by rank."""
+    """The rates in a file, one number per line, by rank."""
     out: list[float] = []
     for where, _, (rate,) in read_rows(path, (), ("rate",)):
         if rate <= 0:
@@ -113,7 +113,7 @@ def markov_precision(
     steps: Annotated[
         int | None,
         Optional(Whole(1)),
-        "the number of visits to relevant documents, counting repeats, before stopping; None: no stop",
+        "the number of visits to relevant documents, counting repeats, before stopping; None: without end",
     ] = None,
     start: Annotated[
         str | None,
@@ -128,7 +128,8 @@ def markov_precision(
 ) -> MarkovUser:
     """She moves over the list, back and forth, and at each relevant document she asks for precision.
 
-    The score is the mean over the visits to relevant documents: in the long run, or over as many as steps says. With no relevant document it is 0.
+    The score is the mean over the visits to relevant documents: in the long run, or over as many as steps
+    says. With no relevant document it is 0.
     """
     numbers = None if rates is None else Rates().read(rates)
     if user is not None:

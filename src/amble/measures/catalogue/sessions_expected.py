@@ -226,14 +226,14 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 def expected_measure(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list that was seen"
+        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list seen"
     ] = None,
     down: _DOWN = 0.8,
     reform: _REFORM = 0.7,
     users: Annotated[int, Whole(1, 10_000_000), "how many are simulated"] = 10_000,
     seed: Annotated[int, Whole(0), "same seed, same users"] = 0,
 ) -> Array:
-    """Any measure of the list that was seen, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
+    """Any measure of the list she saw, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
     inner, data = parse_list_measure(of), sessions.sessions
     out = np.zeros(data.n)
     for e in range(data.n):
