@@ -7,7 +7,7 @@ Three parts:
   are told as they are, and once what is beyond rank 1000 has been taken out of amble's values; what then remains is
   explained, or called unexplained.
 * ``speed``: from files to a file of expectations by topic, on M, each contender in cold processes. cwl-eval takes one
-  run a process; it gets a few of them, and its time is multiplied. It gets its gains already divided by the largest.
+  process per run; it gets a few of them, and its time is multiplied. It gets its gains already divided by the largest.
 * ``memory``: the eleven measures that Moffat, Thomas and Scholer (2012, tables 1 and 4) compare, on rankings that are
   there already: those of TREC-8 where the folder named by AMBLE_DATA has them, else those of M.
 
@@ -103,8 +103,8 @@ RACED = (
     ("AP", "APCWLMetric()"),
 )
 REFERENCE = "amble, 1 thread"
-# One process a run, as it is used. It writes a log where it stands. Arguments: folder, program, output, metrics, gains,
-# runs.
+# One process per run, as it is used. It writes a log where it stands. Arguments: folder, program, output, metrics,
+# gains, runs.
 LOOP = (
     'cd "$1" && program=$2 out=$3 metrics=$4 gains=$5; shift 5; '
     'for run; do "$program" "$gains" "$run" -m "$metrics" || exit; done > "$out"'
@@ -490,7 +490,7 @@ def lineup(
 
     loop = (folder, peer, folder / "cwl-eval", metrics, folder / "gains.txt", *work.runs[:files])
     note = f"{whole} processes scaled from {files}" if files < whole else f"{whole} processes"
-    name = "cwl-eval, a process a run"
+    name = "cwl-eval, one process per run"
     absent = "" if peer else "not installed"
     entered.append(race.Contender(name, ("sh", "-c", LOOP, "sh", *map(str, loop)), note=note, absent=absent))
 

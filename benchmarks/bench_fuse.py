@@ -53,7 +53,7 @@ POOL = (
 
 
 def largest_difference(ours: Path, theirs: Path) -> str:
-    """Scores of the same documents, held against one another."""
+    """Scores of the same documents, compared with one another."""
     tables = []
     for path in (ours, theirs):
         with path.open(encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Make logs of people who are known, because they are simulated: what is fitted to a log can be held against them.
+"""Make logs of people who are known, because they are simulated: what is fitted to a log can be compared with them.
 
 Two ways of being:
 
@@ -231,7 +231,7 @@ def main() -> None:
     write = write_relpred if args.layout == "relpred" else write_table
     write(args.file, large(args.records, args.seed), args.seed)
     size = os.path.getsize(args.file) / 1e6
-    print(f"{args.file}: {size:,.0f} MB in {time.perf_counter() - start:.0f} s; p {P}, q {Q}, {SECONDS:g} s a visit")
+    print(f"{args.file}: {size:,.0f} MB in {time.perf_counter() - start:.0f} s; p {P}, q {Q}, {SECONDS:g} s per visit")
 
 
 if __name__ == "__main__":

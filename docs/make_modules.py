@@ -1,8 +1,8 @@
-"""Make the table of modules in CONTRIBUTING.md, from the first sentence of each module's docstring.
+"""Make the table of modules in CONTRIBUTING.md, from the first paragraph of each module's docstring.
 
     python docs/make_modules.py    writes it between its two markers
 
-The tests hold the table against the modules.
+The tests compare the table with the modules.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ORDER = [
 
 
 def table() -> str:
-    """A row a module: packages in their order, each before its modules."""
+    """One row per module: packages in their order, each before its modules."""
     source = ROOT / "src" / "amble"
     found = {_parts(path, source): path for path in source.rglob("*.py")}
     del found[()]

@@ -3,7 +3,7 @@
     python docs/make_pages.py             writes docs/measures/*.md and docs/measures/charts/*.svg
     python docs/make_pages.py --charts    only the charts
 
-The pages are kept in the repository, and the tests hold them against the declarations. The charts are not: they are
+The pages are kept in the repository, and the tests compare them with the declarations. The charts are not: they are
 made anew for each build of the site, always the same.
 """
 
@@ -90,8 +90,8 @@ and documents of grade 1 at ranks 1, 3 and 6. (The charts are drawn when the sit
 INDEX = """\
 # Measures
 
-A page a family: the story of each measure's user, the question, the parameters and their domains, the reference, and a
-chart of the user.
+One page per family: the story of each measure's user, the question, the parameters and their domains, the reference,
+and a chart of the user.
 
 ## How to write one
 

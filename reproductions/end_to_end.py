@@ -4,7 +4,7 @@ Run ``python reproductions/end_to_end.py cranfield`` (or ``cisi``, ``vaswani``; 
 collection is looked for below the folder that AMBLE_DATA names, in ``collections/``. Everything that is made goes to
 ``end_to_end/NAME``: the index, the runs, the judgments and the pool, for other programs.
 
-BM25 is held against figures that others published:
+BM25 is compared with figures that others published:
 
 * Vaswani: Terrier 5.2, by PyTerrier's notebook ``examples/notebooks/experiment.ipynb``: MAP 0.2965, nDCG 0.6212. Its
   stop words and its stemmer are others, so ours may differ by 0.02.

@@ -10,7 +10,7 @@
   python reproductions/ferrante2014.py data/trec8
   AMBLE_DATA=data python reproductions/ferrante2014.py --only tables ap
 
-The folder holds qrels.txt and runs/, with a file a run.
+The folder holds qrels.txt and runs/, with one file per run.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ and read, order 1 has them leave with nothing.
   python reproductions/orders_trec8.py data/trec8
   AMBLE_DATA=data python reproductions/orders_trec8.py --users 100000
 
-The folder holds qrels.txt and runs/, with a file a run. Prints tables; writes orders_trec8.tsv and a chart.
+The folder holds qrels.txt and runs/, with one file per run. Prints tables; writes orders_trec8.tsv and a chart.
 """
 
 from __future__ import annotations

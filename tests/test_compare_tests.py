@@ -1,4 +1,4 @@
-"""Every test, interval and correction, held against another source: scipy, statsmodels, a textbook, or all cases."""
+"""Every test, interval and correction, compared with another source: scipy, statsmodels, a textbook, or all cases."""
 
 from __future__ import annotations
 
@@ -451,7 +451,7 @@ def test_anova_is_that_of_statsmodels() -> None:
         assert source.ratio == pytest.approx(wanted["F"])
         assert source.p == pytest.approx(wanted["PR(>F)"])
     assert found.error == pytest.approx(theirs.loc["Residual", "mean_sq"])
-    # Tukey: |difference| / sqrt(error / topics), held against the studentised range of 5 and 44
+    # Tukey: |difference| / sqrt(error / topics), compared with the studentised range of 5 and 44
     compared = amble.compare(scores, test="anova", alpha=0.1)
     scale = math.sqrt(found.error / 12)
     q = np.abs(compared.difference) / scale

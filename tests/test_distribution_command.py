@@ -99,7 +99,7 @@ def test_simulated_where_there_is_no_exact_distribution(amble_cli: Cli, files: l
     assert all(line.startswith("amble: ") for line in lines)
     assert "100,000 users simulated" in lines[1]
     # sqrt(ln(2 / 0.05) / (2 x 100,000)) = 0.0043; wider if each topic is given its own band
-    assert re.search(r"100,000 users a topic, their cdfs within 0\.00\d\d of the true ones", lines[2])
+    assert re.search(r"100,000 users per topic, their cdfs within 0\.00\d\d of the true ones", lines[2])
     assert lines[2].endswith("; order1 and order2 exact")
     assert lines[3] == "amble: differences within the bands of both runs do not count in order3, second and crossings"
 
@@ -114,7 +114,7 @@ def test_users_force_a_simulation(amble_cli: Cli, files: list[str]) -> None:
     assert read["distributions"]["x"]["users"] == 2000
     assert 0.03 < read["distributions"]["x"]["band"] < 0.05
     assert read["options"] | {"users": 2000, "seed": 5, "topic": None, "ties": "docno"} == read["options"]
-    assert "2,000 users a topic" in done.stderr
+    assert "2,000 users per topic" in done.stderr
 
 
 def test_for_programs(amble_cli: Cli, files: list[str]) -> None:

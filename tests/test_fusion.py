@@ -243,7 +243,7 @@ def test_a_fused_run_is_a_run() -> None:
         ({"weights": [1, 0]}, "weights 1, 0: expected numbers above 0"),
         ({"weights": [1, float("nan")]}, "expected numbers above 0"),
         ({"weights": {"z": 1}}, "weight of 'z', which is not among the runs: x, y"),
-        ({"weights": "ab"}, "expected a number a run"),
+        ({"weights": "ab"}, "expected one number per run"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], message: str) -> None:

@@ -124,7 +124,7 @@ def _borda(lists: TopicLists, weight: Array) -> Array:
 
 
 def _ballots(lists: Sequence[TopicLists], runs: int) -> Ballots:
-    """A row a document of all topics, a column a run: the rank, or a number beyond all ranks."""
+    """One row per document of all topics, one column per run: the rank, or a number beyond all ranks."""
     sizes = [len(of.docs) for of in lists]
     deepest = max(int(of.rank.max()) for of in lists)
     kind = np.int16 if deepest < np.iinfo(np.int16).max else np.int32
@@ -239,9 +239,9 @@ def _weights(weights: Any, runs: Sequence[str]) -> Array:
     try:
         out = np.asarray(weights, float)
     except (TypeError, ValueError):
-        raise AmbleError(f"weights {weights!r:.60}: expected a number a run") from None
+        raise AmbleError(f"weights {weights!r:.60}: expected one number per run") from None
     if out.shape != (len(runs),):
-        raise AmbleError(f"{out.size} weights for {len(runs)} runs, expected one a run")
+        raise AmbleError(f"{out.size} weights for {len(runs)} runs, expected one per run")
     if not (np.isfinite(out).all() and (out > 0).all()):
         raise AmbleError(f"weights {', '.join(f'{w:g}' for w in out[:8])}: expected numbers above 0")
     return out
@@ -306,7 +306,7 @@ def fuse(
         For the comb methods, of each list: (s - min) / (max - min); (s - mean) / standard deviation; (s - min) divided
         by their sum; or the scores as they are. Where all scores of a list are equal: 1, 0 and 1 / documents.
     weights : sequence or mapping, optional
-        A number a run, or ``{run: number}``; 1 where nothing is said. Scores, votes and points are multiplied by it.
+        One number per run, or ``{run: number}``; 1 where nothing is said. It multiplies scores, votes and points.
     rrf_k : float
         The constant k of rrf.
     depth : int, optional

@@ -56,7 +56,7 @@ class Table:
     facts : dict, optional
         Where it came from: written into JSON.
     best : set of (row, column), optional
-        Cells to stand out: bold on a terminal, in LaTeX and in HTML.
+        Cells in bold, on a terminal, in LaTeX and in HTML.
     caption : str, optional
         What stands above it, for people: in text, as a comment in LaTeX, as a caption in HTML.
     marks : dict of (row, column) to str, optional
@@ -119,7 +119,7 @@ class Table:
         ]
 
     def text(self, *, bold: bool = False) -> str:
-        """The table as aligned columns; with ``bold`` the best cells stand out on a terminal."""
+        """The table as aligned columns; with ``bold`` the best cells are in bold on a terminal."""
         shown, numeric = self._shown(), self._numeric()
         for i in {i for _, i in self.marks}:  # numbers stay below one another, whatever stands behind them
             width = max(len(mark) for (_, j), mark in self.marks.items() if j == i)

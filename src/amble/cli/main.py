@@ -27,7 +27,7 @@ COMMANDS = {
     "distribution": "how scores are distributed over users, and which run dominates which",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
     "pool": "the documents of many runs that are to be judged",
-    "judge": "sheets for assessors and back, their agreement, what judging costs",
+    "judge": "judging sheets, written and read back, agreement of assessors, what judging costs",
     "fuse": "many runs into one",
     "fit": "users fitted to logs of what people clicked",
     "report": "one page that shows it all, charts and tables for papers, gates for CI",
@@ -89,7 +89,11 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command and return its exit code: 0 fine, 1 something was found, 2 it could not be done."""
+    """Run a command and return its exit code.
+
+    0 done, 1 `check` found errors, 2 it could not be done, 3 `report --fail-if` found a regression, 130
+    stopped with Ctrl-C.
+    """
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -109,9 +113,9 @@ def main(argv: list[str] | None = None) -> int:
         keep_inputs(args)
         with warnings.catch_warnings():
             if hasattr(args, "allow_unjudged"):
-                from amble.cli.options import heed_unjudged
+                from amble.cli.options import filter_unjudged_warnings
 
-                heed_unjudged(args)
+                filter_unjudged_warnings(args)
             code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()

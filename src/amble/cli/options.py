@@ -46,8 +46,9 @@ __all__ = [
     "add_undefined",
     "alignment_of",
     "baseline_of",
-    "heed_unjudged",
+    "filter_unjudged_warnings",
     "lists_of",
+    "measures_of",
     "number",
     "prepare",
     "read_groups",
@@ -56,7 +57,6 @@ __all__ = [
     "read_session_files",
     "read_whole",
     "topic_reading_of",
-    "wanted",
     "whole",
 ]
 
@@ -200,7 +200,7 @@ def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     return chosen | {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
 
 
-def heed_unjudged(args: argparse.Namespace) -> None:
+def filter_unjudged_warnings(args: argparse.Namespace) -> None:
     """From here on, a run none of whose documents is judged is an error, unless it is allowed."""
     warnings.simplefilter("ignore" if args.allow_unjudged else "error", UnjudgedWarning)
 
@@ -222,7 +222,12 @@ def lists_of(args: argparse.Namespace) -> dict[str, Any]:
 def add_top(add: Add) -> None:
     """Declare how many documents a run that is made has for a topic."""
     add(
-        "-k", "--top", type=whole(), default=1000, metavar="K", help="documents a topic, at most (default: %(default)s)"
+        "-k",
+        "--top",
+        type=whole(),
+        default=1000,
+        metavar="K",
+        help="documents per topic, at most (default: %(default)s)",
     )
 
 
@@ -295,7 +300,7 @@ def _looks_like_measure(word: str) -> bool:
     return bool(re.fullmatch(rf"({theirs}|[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?),?", word)) and not os.path.exists(word)
 
 
-def wanted(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
+def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
     """The measures of -m or the usual ones, labelled as they were typed or with trec_eval's names."""
     from amble.expressions.grammar import split_measures
     from amble.measures import parse

@@ -23,7 +23,7 @@ __all__ = [
     "load_plugins",
     "provenance",
     "tell_audit",
-    "tell_of_all",
+    "warn_topic_named_all",
     "write",
 ]
 
@@ -96,7 +96,7 @@ def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:
         print(f"amble: {text}", file=sys.stderr)
 
 
-def tell_of_all(names: Collection[str], what: str) -> None:
+def warn_topic_named_all(names: Collection[str], what: str) -> None:
     """Print on standard error that a topic or a session is called ``all``, as the mean is otherwise."""
     if "all" in names:
         form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"

@@ -78,7 +78,7 @@ class PairResults(NamedTuple):
 class Comparison:
     """The comparison of pairs of systems; made by `compare`.
 
-    Arrays have an entry a pair; the difference is that of the first system minus the second.
+    Arrays have one entry per pair; the difference is that of the first system minus the second.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class Comparison:
         return ", ".join(first) + "\n" + ", ".join(second)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:
-        """A table with a row a pair; the p-values of significant differences stand out.
+        """A table with one row per pair; the p-values of significant differences in bold.
 
         With ``full``, columns for programs, too: measure, test, sides, correction, alpha, statistic, topics, missing.
         """

@@ -6,8 +6,10 @@ Most scores are sums over documents, and the contributions add up to the score:
   DCG, nDCG, INST …): the gain of a document times the attention that its rank gets on this list, over what the score is
   divided by. Where behaviour depends on the grades, it is that on this list;
 * users scored where they stop, who stop only at documents that gain (AP, RR, ERR): the probability of stopping there,
-  times the rate of gain at that rank. For AP that is the precision at the rank over the number of relevant documents;
-* users scored where they stop, who may stop anywhere (walks of order 1): what the document's own gain adds to the rate;
+  times the gain per document at that rank. For AP that is the precision at the rank over the number of relevant
+  documents;
+* users scored where they stop, who may stop anywhere (walks of order 1): what the document's own gain adds to the
+  gain per document;
 * users who never stop (Markov Precision): the share of visits that the document gets, times precision there;
 * a population: the mean over its users.
 
@@ -41,10 +43,10 @@ _CHUNK = 64  # documents tried at once
 _KINDS = {
     "order2": "gain x the share of attention that the rank gets",
     "total": "gain x the probability of getting to the rank, over what the score is divided by",
-    "order1": "the probability of stopping there x the rate of gain then",
+    "order1": "the probability of stopping there x the gain per document",
     "satisfied": "the probability of stopping there / rank",
     "markov": "the share of visits x precision there",
-    "share": "what its gain adds to the rate",
+    "share": "what its gain adds to the gain per document",
     "removed": "what the score loses without its judgment",
 }
 
@@ -90,7 +92,7 @@ class Contributions:
         return f"{self.measure} on topic {self.topic}: contributions are {_KINDS[self.kind]}; {end}"
 
     def table(self, *, digits: int = 4, long: bool = False) -> Table:
-        """A table with a row a document, the scores last; with two runs also their difference.
+        """A table with one row per document, the scores last; with two runs also their difference.
 
         Long: rows of measure, topic, doc, grade, run, rank, contribution.
         """
@@ -159,7 +161,7 @@ def why(
     >>> qrels = {"1": {"a": 1, "b": 1, "c": 0}}
     >>> runs = {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}, "y": {"1": {"c": 3.0, "a": 2.0}}}
     >>> print(amble.why(amble.align(qrels, runs), "1", "AP"))  # x: (1/1 + 2/3) / 2, y: (1/2) / 2
-    AP on topic 1: contributions are the probability of stopping there x the rate of gain then; they add up to the score
+    AP on topic 1: contributions are the probability of stopping there x the gain per document; they add up to the score
     doc  grade  rank x       x  rank y       y  difference
     b        1       3  0.3333       -  0.0000      0.3333
     a        1       1  0.5000       2  0.2500      0.2500

@@ -1,4 +1,4 @@
-"""Corrections for many tests at once: adjusted p-values, to be held against one alpha.
+"""Corrections for many tests at once: adjusted p-values, to be compared with one alpha.
 
 Bonferroni and Holm keep the probability of any false finding below alpha; Benjamini and Hochberg (1995) keep the
 expected share of false ones among the findings. Hochberg, Hommel and Benjamini-Yekutieli are statsmodels' (the extra

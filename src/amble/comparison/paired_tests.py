@@ -9,7 +9,7 @@ The statistic of a pair grows with the first system's lead. ``sides`` is "two", 
   is the sum of the ranks of the positive ones. Up to 50 differences its distribution is counted exactly, ties or not,
   over all assignments of signs to these very ranks; beyond that it is taken as normal, with the correction of the
   variance for ties and none for continuity.
-* **sign**: zero differences are dropped; the wins are held against a fair coin.
+* **sign**: zero differences are dropped; the wins are compared with those of a fair coin.
 """
 
 from __future__ import annotations

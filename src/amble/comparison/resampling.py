@@ -3,7 +3,7 @@
 * **permutation** (Fisher): if it made no difference which system a score came from, every difference might as well have
   the other sign. The statistic is the mean difference. With up to 26 differences that are not 0 (at 10,000 rounds: as
   long as half of them have no more assignments of signs than there are rounds; at most 32) all 2^n assignments are
-  counted: the sums of each half are sorted and held against one another. Otherwise ``rounds`` of them are drawn, and p
+  counted: the sums of each half are sorted and compared with one another. Otherwise ``rounds`` of them are drawn, and p
   is (b + 1) / (rounds + 1), where b of them are at least as extreme: never 0.
 * **bootstrap** (Efron and Tibshirani, 1993, algorithm 16.2, paired; Sakai, 2006): topics are drawn anew, with
   replacement; the statistic is Student's t of the differences minus their mean. p is (b + 1) / (rounds + 1).

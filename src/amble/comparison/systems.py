@@ -37,7 +37,7 @@ _CELLS = 1 << 20  # pairs x topics held at once
 
 
 class Systems(NamedTuple):
-    """Scores of systems on one measure: ``values`` has a row a system, a column a topic, NaN where there is none.
+    """Scores of systems on one measure: ``values`` has one row per system, one column per topic, NaN where none.
 
     Topics are in the byte order of their ids, whatever the order they came in, so that the same topics are drawn.
     """
@@ -163,7 +163,7 @@ def pairs_of(systems: Systems, baseline: str | None) -> tuple[Ints, Ints]:
 
 
 class Differences(NamedTuple):
-    """Differences of some pairs: a row a pair, a column a topic, 0 on topics that the two do not share."""
+    """Differences of some pairs: one row per pair, one column per topic, 0 on topics that the two do not share."""
 
     values: Array
     shared: NDArray[np.bool_]

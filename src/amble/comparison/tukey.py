@@ -2,7 +2,7 @@
 
 **By randomisation.** If all systems were the same, the scores of a topic might as well be dealt to them in any order.
 Each round deals anew on every topic and notes how far the best mean then lies above the worst (Carterette, 2012; Sakai,
-2014). A difference is held against these ranges, so that the probability of any false finding among all pairs is below
+2014). A difference is compared with these ranges, so that the probability of any false finding among all pairs is below
 alpha, and nothing more need be corrected. p is (b + 1) / (rounds + 1), where b rounds have a range at least as large.
 
 **By the studentised range.** Of k normal variables the range exceeds w with probability
@@ -36,7 +36,7 @@ _LOST = 40.0  # exp(-40) is nothing
 
 
 def dealt_ranges(values: Array, rounds: int, seed: int, progress: Callable[[int, int], None]) -> Array:
-    """The range of the means in every round, ascending; ``values`` has a row a system and a column a topic."""
+    """The range of the means in every round, ascending; ``values`` has one row per system and one column per topic."""
     systems, topics = values.shape
     rng = np.random.default_rng(seed)
     hand = np.sort(values.T, axis=1)  # what is dealt, whatever the order of the systems

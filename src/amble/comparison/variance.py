@@ -2,7 +2,7 @@
 
 Two ways, without interaction: score = mean + system + topic + error. Topics on which a system has no score are left out
 for all (and counted), so that every system has the same topics and the sums of squares add up. Differences of systems
-are held against Tukey's studentised range, with the error of all systems together and (systems - 1) (topics - 1)
+are compared with Tukey's studentised range, with the error of all systems together and (systems - 1) (topics - 1)
 degrees of freedom: the probability of any false finding among all pairs is alpha (if errors are normal and of one
 size).
 """

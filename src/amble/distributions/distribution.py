@@ -301,7 +301,7 @@ class Distribution:
         tolerance : float, optional
             Differences of the cdfs up to this do not count. If None: 1e-12, and the 95 % bands of both distributions
             where they were simulated. A verdict other than "equal" then rests on differences that the bands do not
-            explain; what they do explain is not held against it. For the second order, differences of the integrals
+            explain; what they do explain is not counted against it. For the second order, differences of the integrals
             count above ``tolerance`` times the length of the range of the two distributions' values.
         order : {"first", "second"}
             The first order compares the shares of users with at most x, for all x. The second order compares their

@@ -296,6 +296,6 @@ def _closure(reach: Booleans) -> Booleans:
 
 
 def _label(names: Class) -> str:
-    """Names for a label of Graphviz, one a line."""
+    """Names for a label of Graphviz, one per line."""
     escaped = (name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") for name in names)
     return "\\n".join(escaped)

@@ -166,5 +166,5 @@ def fitted_intervals(
 
 
 def _resampled(topics: int, rounds: int, seed: int) -> NDArray[np.int64]:
-    """Topics drawn with replacement, a row a round."""
+    """Topics drawn with replacement, one row per round."""
     return np.random.default_rng(seed).integers(0, topics, (rounds, topics))

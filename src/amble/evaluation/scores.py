@@ -202,7 +202,7 @@ class Scores:
         return int(value) if whole else float(value)
 
     def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
-        """A table of means, a row a run; the best of each measure stands out."""
+        """A table of means, one row per run; the best of each measure in bold."""
         means = self.means()
         widths = self.interval() if intervals else None
         columns = ["run"]
@@ -239,7 +239,7 @@ class Scores:
     def table(self, *, topics: bool = False, digits: int = 4, wide: bool = False) -> Table:
         """Scores by topic and their means, whose topic is ``all`` (None if a topic has that name).
 
-        Long: rows of run, topic, measure, value. Wide: rows of run and topic, a column a measure.
+        Long: rows of run, topic, measure, value. Wide: rows of run and topic, one column per measure.
         """
         if wide:
             cells = (

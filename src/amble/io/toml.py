@@ -95,5 +95,5 @@ def toml_numbers(value: Any, digits: int = 17) -> str:
 
 
 def toml_lines(items: Iterable[str]) -> str:
-    """An array with an item a line; items are TOML already."""
+    """An array with one item per line; items are TOML already."""
     return "[\n" + "".join(f"  {item},\n" for item in items) + "]"

@@ -92,7 +92,7 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
     Parameters
     ----------
     grades : array_like
-        A row an assessor, a column a document; NaN where a grade was not given.
+        One row per assessor, one column per document; NaN where a grade was not given.
     level : {"nominal", "ordinal", "interval"}
         What grades are.
 
@@ -112,7 +112,7 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
         raise AmbleError(f"level={level!r}: expected one of {', '.join(map(repr, _LEVELS))}")
     x = _grades(grades)
     if x.ndim != 2:
-        raise AmbleError(f"grades of {x.ndim} dimensions: expected a row an assessor, a column a document")
+        raise AmbleError(f"grades of {x.ndim} dimensions: expected one row per assessor, one column per document")
     given = ~np.isnan(x)
     x, given = x[:, given.sum(axis=0) > 1], given[:, given.sum(axis=0) > 1]  # one grade alone can be compared with none
     if not x.size:
@@ -144,7 +144,7 @@ def overlap(grades: Any, rel: float = 1) -> float:
     """
     x = _grades(grades)
     if x.ndim != 2:
-        raise AmbleError(f"grades of {x.ndim} dimensions: expected a row an assessor, a column a document")
+        raise AmbleError(f"grades of {x.ndim} dimensions: expected one row per assessor, one column per document")
     relevant = x[:, ~np.isnan(x).any(axis=0)] >= rel
     anyone = int(relevant.any(axis=0).sum())
     return int(relevant.all(axis=0).sum()) / anyone if anyone else float("nan")
@@ -175,7 +175,7 @@ def _agreed(grades: Array, rel: float) -> Agreement:
 
 
 def _joined(all_qrels: Sequence[Qrels]) -> tuple[list[str], list[Array]]:
-    """Topics that any of them has, and of each the grades: a row an assessor, a column a document."""
+    """Topics that any of them has, and of each the grades: one row per assessor, one column per document."""
     topics = list(dict.fromkeys(topic for qrels in all_qrels for topic in qrels.topics))
     tables = [qrels.to_dict() for qrels in all_qrels]
     out = []
@@ -198,7 +198,7 @@ def agreement(
     rel : float
         The least grade that is relevant, for the overlap.
     topics : bool
-        A row a topic, too.
+        One row per topic, too.
     digits : int
 
     Returns

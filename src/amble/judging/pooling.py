@@ -84,7 +84,7 @@ class Pool:
         self.offsets: NDArray[np.int64] = np.array(offsets, np.int64)
         self.first: NDArray[np.int32] = np.concatenate(first)
         self.count: NDArray[np.int32] = np.concatenate(count)
-        # an entry a document of a run within the depth: its row, the run, the rank; by row, then by run
+        # one entry per document of a run within the depth: its row, the run, the rank; by row, then by run
         self.row: NDArray[np.int64] = np.concatenate(rows)
         self.run: NDArray[np.int32] = np.concatenate(run)
         self.rank: NDArray[np.int32] = np.concatenate(rank)
@@ -215,7 +215,7 @@ class Pool:
         return qrels_text([self.topics[t] for t in topics], docs, of[rows].tolist())
 
     def table(self, order: NDArray[np.int64] | None = None) -> Table:
-        """A table with a row a document: its best rank, and the runs that contributed it, each with its rank.
+        """A table with one row per document: its best rank, and the runs that contributed it, each with its rank.
 
         Examples
         --------
@@ -301,9 +301,9 @@ def unique_relevant(
     Returns
     -------
     Table
-        A row a run or group: its runs, judged documents that it has within the depth, relevant ones among them, those
-        that nobody else has, relevant ones among these, and the share of the pool's relevant documents that would be
-        lost without it.
+        One row per run or group: its runs, judged documents that it has within the depth, relevant ones among them,
+        those that nobody else has, relevant ones among these, and the share of the pool's relevant documents that would
+        be lost without it.
 
     See Also
     --------

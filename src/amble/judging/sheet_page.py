@@ -126,7 +126,7 @@ if (articles.length) look(0);
 def render_sheet(
     rows: Sequence[tuple[str, str]], grades: Mapping[float, str], texts: Mapping[str, str], topics: Mapping[str, str]
 ) -> str:
-    """The HTML page of a sheet: documents by topic, a button a grade.
+    """The HTML page of a sheet: documents by topic, one button per grade.
 
     Ids and texts are data inside it, never markup: a ``<`` in them cannot end the script.
     """

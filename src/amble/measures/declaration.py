@@ -35,8 +35,8 @@ QUESTIONS = {
     "order1": "expected gain per document, E[T/H] (order 1)",
     "order2": "expected gain over expected effort, E[T]/E[H] (order 2)",
     "total": "expected gain, E[T]",
-    "satisfied": "expected reciprocal rank of the document that satisfies her, E[1/H; satisfied]",
-    "markov": "precision where she is, in the mean over her visits to relevant documents",
+    "satisfied": "expected reciprocal rank of the document that satisfies the user, E[1/H; satisfied]",
+    "markov": "mean precision over the visits to relevant documents",
     "session": "a whole session: several queries, each with its list",
 }
 

@@ -60,7 +60,7 @@ def _given(x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
     try:
         a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     except (TypeError, ValueError):
-        raise AmbleError("expected two lists of numbers, one number a system") from None
+        raise AmbleError("expected two lists of numbers, one number per system") from None
     if a.ndim != 1 or a.shape != b.shape or a.size < 2:
         raise AmbleError(f"found {a.shape} and {b.shape} numbers, expected two lists of as many systems, at least two")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
@@ -149,7 +149,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float:
     Parameters
     ----------
     x, y : array_like
-        A number a system, the greater the better.
+        One number per system, the greater the better.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def tau_ap(x: ArrayLike, y: ArrayLike, *, ties: str = "b") -> float:
     Parameters
     ----------
     x, y : array_like
-        A number a system, the greater the better.
+        One number per system, the greater the better.
     ties : {"b", "a"}
         Both rankings are estimates and may have ties, and neither is the truth ("b", symmetric); or x is the truth and
         has no ties ("a": the mean over all orders of what y ties).
@@ -221,7 +221,7 @@ def rbo(x: ArrayLike, y: ArrayLike, p: float = _PERSISTENCE) -> float:
     Parameters
     ----------
     x, y : array_like
-        A number a system, the greater the better.
+        One number per system, the greater the better.
     p : float
         How far down one looks: from 0 to 1.
 

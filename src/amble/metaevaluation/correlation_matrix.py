@@ -23,7 +23,7 @@ __all__ = ["Correlations", "correlations"]
 
 Array = NDArray[np.float64]
 RESAMPLE = ("topics", "systems", "both")
-_CELLS = 1 << 22  # numbers held at once, a thread
+_CELLS = 1 << 22  # numbers held at once, per thread
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Correlations:
     left_out: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
-        """A table with a row a pair of measures, with the confidence interval."""
+        """A table with one row per pair of measures, with the confidence interval."""
         columns = ["measure", "other", self.statistic] + ([] if self.low is None else ["low", "high"])
         rows: list[list[Any]] = []
         for i, one in enumerate(self.measures):
@@ -67,7 +67,7 @@ class Correlations:
         return Table(columns, rows, digits=digits, caption=caption)
 
     def matrix(self, *, digits: int = 4) -> Table:
-        """A table with a row and a column a measure."""
+        """A table with one row and one column per measure."""
         rows: list[list[Any]] = [[one, *self.values[i].tolist()] for i, one in enumerate(self.measures)]
         return Table(["measure", *self.measures], rows, digits=digits)
 

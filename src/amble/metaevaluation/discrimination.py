@@ -56,7 +56,7 @@ class Power:
         return np.asarray(reaches(self.levels, self.alpha).mean(axis=1))
 
     def table(self, *, digits: int = 4) -> Table:
-        """A table with a row a measure, the most discriminative first."""
+        """A table with one row per measure, the most discriminative first."""
         order = np.argsort(-self.power, kind="stable").tolist()
         rows = [[self.measures[j], self.test, float(self.power[j]), float(self.needed[j])] for j in order]
         caption = f"{', '.join(self.logarithms)}: differences of logarithms, as the mean is geometric"
@@ -65,7 +65,7 @@ class Power:
         )
 
     def curve(self, *, digits: int = 4) -> Table:
-        """The ASL curves: a row a measure and pair of systems, pairs sorted by p-value."""
+        """The ASL curves: one row per measure and pair of systems, pairs sorted by p-value."""
         rows = (
             (measure, i, level)
             for measure, levels in zip(self.measures, self.levels.tolist(), strict=True)

@@ -79,7 +79,7 @@ class Agreement:
         return np.asarray(np.divide(both, all_of, out=np.full(both.shape, np.nan), where=all_of > 0))
 
     def table(self, *, digits: int = 4) -> Table:
-        """A table with a row a pair of measures: the five shares and the two class agreements."""
+        """A table with one row per pair of measures: the five shares and the two class agreements."""
         columns = ["measure", "other", *KINDS, "2SSA", "2NN"]
         rows: list[list[Any]] = []
         for i, one in enumerate(self.measures):

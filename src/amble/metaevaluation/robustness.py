@@ -107,7 +107,7 @@ class PoolEffect:
     judgments: int
 
     def table(self, *, digits: int = 4, confidence: float = 0.95) -> Table:
-        """A table with a row a pool and measure: means over rounds, and the ends of the middle ``confidence``."""
+        """A table with one row per pool and measure: means over rounds, and the ends of the middle ``confidence``."""
         tail = (1.0 - checks.share(confidence, "confidence")) / 2.0
         columns = ["pool", "judgments", "measure", "mean", "mean low", "mean high", "tau", "tau low", "tau high"]
         rows: list[list[Any]] = []
@@ -272,7 +272,7 @@ class LeftOut:
     ungrouped: int = 0
 
     def table(self, *, digits: int = 4) -> Table:
-        """A table with a row a group and measure."""
+        """A table with one row per group and measure."""
         columns = ["group", "runs", "unique", "relevant", "measure", "full", "without", "change", "tau", "moved"]
         rows: list[list[Any]] = []
         for i, group in enumerate(self.groups):

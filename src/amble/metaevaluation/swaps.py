@@ -1,4 +1,4 @@
-"""Swap rates: how often another set of topics turns a comparison of systems round (Voorhees and Buckley, 2002).
+"""Swap rates: how often another set of topics reverses a comparison of systems (Voorhees and Buckley, 2002).
 
 Two sets of topics without a common one are drawn. Of each pair of systems the difference of means on the first set
 falls into a bin; if the second set has the other system ahead, that is a swap. The swap rate of a bin is the
@@ -43,7 +43,7 @@ class Swaps:
     edges : ndarray
         Lower ends of the bins of differences; the last bin is open.
     counts, swaps : ndarray of int
-        Of shape (measures, sizes, bins): comparisons, and those turned round.
+        Of shape (measures, sizes, bins): comparisons, and those reversed.
     logarithms : tuple of str
         Measures whose mean is geometric: their differences are those of logarithms.
     """
@@ -100,7 +100,7 @@ class Swaps:
         return np.where(enough, np.minimum(np.exp(my + slope * (topics - mx)), 1.0), np.nan)
 
     def table(self, *, max_rate: float = 0.05, digits: int = 4) -> Table:
-        """A table with a row a measure and size: swap rate, difference needed, share of pairs above it.
+        """A table with one row per measure and size: swap rate, difference needed, share of pairs above it.
 
         The rate is NaN where all pairs tie on all sets, so that there is no conclusion to turn round.
         """
@@ -116,7 +116,7 @@ class Swaps:
         )
 
     def curve(self, *, digits: int = 4) -> Table:
-        """A table with a row a measure, size and bin of differences."""
+        """A table with one row per measure, size and bin of differences."""
         rows: list[list[Any]] = []
         for j, measure in enumerate(self.measures):
             for k, size in enumerate(self.sizes):
@@ -142,7 +142,7 @@ def swap_rates(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Swaps:
-    """How often another set of topics turns a comparison of systems round.
+    """How often another set of topics reverses a comparison of systems.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The plain twin of ``_reader.c``: the same functions, the same results, the same messages.
+"""The plain twin of ``reader.c``: the same functions, the same results, the same messages.
 
 It is used where no compiler was at hand, and it is the C reader's specification: tests and the fuzzer hold the two
 together. Everything is read whole, line by line; ids are bytes inside and strings outside.

@@ -1,7 +1,7 @@
 """The ranked documents of many runs, topic by topic, for pools and fusion.
 
 A document's id is kept once a topic; every list is an array of numbers in rank order. So 129 runs of 1,000 documents a
-topic take the memory of 129,000 numbers a topic, and not that of their names.
+topic take the memory of 129,000 numbers per topic, and not that of their names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def by_bytes(doc: str) -> bytes:
 
 
 class TopicLists(NamedTuple):
-    """The lists of one topic: ``docs`` names the documents; the others have an entry a document of a list.
+    """The lists of one topic: ``docs`` names the documents; the others have one entry per document of a list.
 
     Entries are ordered by run, then by rank. ``doc`` and ``run`` are places in ``docs`` and among the runs; ``bounds``
     has the runs that answered, in order, and where the entries of each start and end.

@@ -35,7 +35,7 @@ def chosen_systems(order: Sequence[int], baseline: int, most: int) -> list[int]:
 def distributions_under(
     scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0
 ) -> dict[str, Distribution]:
-    """The distributions of some systems over users and topics: exact, or of 10,000 simulated users a topic."""
+    """The distributions of some systems over users and topics: exact, or of 10,000 simulated users per topic."""
     runs = [scores.runs[i] for i in systems]
     with warnings.catch_warnings():
         warnings.simplefilter("error", SimulationWarning)

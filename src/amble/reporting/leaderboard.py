@@ -41,7 +41,7 @@ def two_sided_design(
 
 
 class Against(NamedTuple):
-    """All runs against one of them: an entry a run, NaN and 0 for the run itself."""
+    """All runs against one of them: one entry per run, NaN and 0 for the run itself."""
 
     difference: Array
     adjusted: Array
@@ -49,7 +49,7 @@ class Against(NamedTuple):
 
 
 class Leaderboard:
-    """Means of runs, their confidence intervals, residuals and tests; a column a measure.
+    """Means of runs, their confidence intervals, residuals and tests; one column per measure.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Leaderboard:
     bound : list of bool
         Of each measure: whether the residual bounds the score.
     compared : list of Comparison
-        All pairs of runs, a comparison a measure; empty if nothing was tested.
+        All pairs of runs, one comparison per measure; empty if nothing was tested.
     untested : str
 
     Examples

@@ -202,7 +202,7 @@ class _Numbers(dict[str, int]):
 def _counted(
     documents: Iterable[Document], analyser: Analyser, progress: Callable[[int], object]
 ) -> tuple[list[str], list[str], Any]:
-    """Count terms, a block of documents at a time: a matrix with a row a document."""
+    """Count terms, a block of documents at a time: a matrix with one row per document."""
     numbers = _Numbers(analyser)
     seen: dict[str, str] = {}
     blocks, lengths, tokens = [], array("q"), array("i")

@@ -1,7 +1,7 @@
 """Records of collections and topics, in the usual file layouts, recognised by their content.
 
 * tagged: ``<DOC>``, ``<top>``, ``<topic>`` with tags inside;
-* JSON lines: an object a line;
+* JSON lines: one object per line;
 * dotted: ``.I 1``, then fields such as ``.T`` and ``.W``, as SMART's collections (Cranfield, CISI, CACM, Medline) have;
 * TSV: an id, a tab, text.
 """

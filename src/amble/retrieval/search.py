@@ -97,7 +97,7 @@ def search(
         ``"jaccard"``, ``"logtf"``, ``"tfidf"``, ``"cosine"``, ``"bm25"`` or ``"lm"``, with parameters where they are
         not the usual ones: ``"bm25(k1=0.9,b=0.4)"``, ``"cosine(weights='ltc.ltc')"``, ``"lm(mu=1000)"``.
     top : int
-        At most so many documents a topic.
+        At most so many documents per topic.
     tag : str, optional
         What to call the run; the scorer's name.
     progress : callable, optional

@@ -199,8 +199,8 @@ class Sessions:
             cells = np.array(matrix, np.float64)
         except (TypeError, ValueError):
             raise AlignError(
-                f"{matrix!r:.80}: expected a matrix of grades, a row a document, a column a query; for queries of "
-                f"different lengths Sessions.of_queries"
+                f"{matrix!r:.80}: expected a matrix of grades, one row per document, one column per query; for queries "
+                f"of different lengths Sessions.of_queries"
             ) from None
         if cells.ndim == 1:
             cells = cells[:, None]

@@ -119,7 +119,7 @@ class Effort:
         Parameters
         ----------
         mean : float
-            E[H], or more: the error is stated for gains of at most 1 a visit.
+            E[H], or more: the error is stated for gains of at most 1 per visit.
         reach : callable
             Returns the number of visits that no user exceeds; called only where f is no power.
         """

@@ -45,8 +45,8 @@ def check(
 
     Returns
     -------
-    list of FileReport
-        One a file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
+    list of Report
+        One per file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
 
     Examples
     --------

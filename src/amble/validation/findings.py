@@ -148,7 +148,7 @@ class FileReport:
     topics, documents : int
         What could be read; documents are judgments in the case of qrels.
     depth : tuple of (int, float, int) or None
-        Least, median and most documents a topic.
+        Least, median and most documents per topic.
     tag : str
         The run's tag, as the reader has it: the first there is.
     unreadable : ReadError or None

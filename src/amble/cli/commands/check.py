@@ -24,7 +24,7 @@ _SHOWN = 5  # findings of a kind, unless all are wanted
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("runs", nargs="*", metavar="RUN", help="run files, plain or compressed; - is standard input")
-    parser.add_argument("--qrels", metavar="QRELS", help="judgments: checked too, and held against the runs' topics")
+    parser.add_argument("--qrels", metavar="QRELS", help="judgments: checked too, and compared with the runs' topics")
     parser.add_argument(
         "--depth",
         type=whole(),

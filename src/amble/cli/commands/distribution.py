@@ -276,7 +276,7 @@ def _notes(measure: Any, found: dict[str, Distribution], over: str, orders: _Ord
     if not band:
         return [f"distributions of {measure.label} over {over}: exact"]
     notes = [
-        f"distributions of {measure.label} over {over}: {users:,} users a topic, "
+        f"distributions of {measure.label} over {over}: {users:,} users per topic, "
         f"their cdfs within {band:.4f} of the true ones (95 %)" + (f"; {known} exact" if known else "")
     ]
     if len(found) > 1:

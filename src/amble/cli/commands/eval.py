@@ -24,11 +24,11 @@ from amble.cli.options import (
     add_threads,
     add_undefined,
     alignment_of,
+    measures_of,
     number,
     prepare,
-    wanted,
 )
-from amble.cli.output import load_plugins, provenance, tell_of_all, write
+from amble.cli.output import load_plugins, provenance, warn_topic_named_all, write
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
@@ -53,11 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
-    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over topics)")
+    add("--intervals", action="store_true", help="95%% confidence intervals of the means (Student's t over topics)")
     add(
         "--fitted-intervals",
         choices=("user", "both"),
-        help="95%% intervals of the means of fitted users: what the log leaves open of them, or that and the topics",
+        help="95%% confidence intervals of the means of fitted users: over resampled users, or users and topics",
     )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
-    measures = wanted(args, trec=trec)
+    measures = measures_of(args, trec=trec)
     if args.bib:
         from amble.references import bibliography
 
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet and sys.stderr is not None:
         print(f"amble: {scores.rankings.audit}", file=sys.stderr)
         if args.by_topic:
-            tell_of_all(scores.topics, "topic")
+            warn_topic_named_all(scores.topics, "topic")
     return 0
 
 
@@ -137,7 +137,7 @@ def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -
 def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
     from amble.evaluation.cwl_report import cwl
 
-    measures = wanted(args)
+    measures = measures_of(args)
     table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
     table.facts = _provenance(scores, measures, args) if how == "json" else {}
     return table.render(how)

@@ -205,7 +205,7 @@ def _pairs(text: str | None, option: str, *, single: bool = False) -> Any:
 
 @contextlib.contextmanager
 def _stoppable() -> Iterator[None]:
-    """A polite kill is as an interrupt from the keyboard: temporary files are taken away."""
+    """Termination (SIGTERM) is as an interrupt from the keyboard: temporary files are removed."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
     add("--method", choices=METHODS, default="rrf", help="how (default: %(default)s)")
     add("--norm", choices=NORMS, help="comb methods: of the scores of each list (default: minmax)")
-    add("--weights", metavar="W,…", help="a number a run, in their order, or RUN=W,…; others 1")
+    add("--weights", metavar="W,…", help="one number per run, in their order, or RUN=W,…; others 1")
     add("--rrf-k", type=number(), metavar="C", help="rrf: the sum of 1 / (C + rank) (default: 60)")
     add_top(add)
     add("--tag", metavar="NAME", help="the fused run's name (default: the method)")

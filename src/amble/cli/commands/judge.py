@@ -1,11 +1,11 @@
-"""Judge a pool: sheets for assessors and their way back, one document at a time, agreement, what runs alone brought,
-what orders of judging cost.
+"""Judge a pool: judging sheets, written and read back, one document at a time, agreement, relevant documents found
+by one run only, what orders of judging cost.
 
 amble judge sheet     pool.txt -o sheet.html --grades 0,1,2     # for a browser; .csv for a spreadsheet
 amble judge read      judgments.csv --pool pool.txt --grades 0,1,2 -o qrels.txt
 amble judge ask       *.run --depth 20 --order mtf -o qrels.txt # in this terminal, in an adaptive order; resumable
 amble judge agreement first.txt second.txt                      # Cohen's kappa, Krippendorff's alpha, overlap
-amble judge uniques   qrels.txt *.run --depth 100               # relevant documents that one run alone has
+amble judge uniques   qrels.txt *.run --depth 100               # relevant documents found by one run only
 amble judge cost      qrels.txt *.run --depth 100               # judgments to find 50, 80, 95 % of the relevant ones
 """
 
@@ -28,7 +28,7 @@ from amble.cli.options import (
     read_numbers,
     whole,
 )
-from amble.cli.output import tell_of_all, write
+from amble.cli.output import warn_topic_named_all, write
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.judging.judging_orders import ORDERS
 
@@ -71,8 +71,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, read: documents that are judged, too")
     add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
-    add("--budget", type=whole(), metavar="N", help="ask: no more judgments a topic than N")
-    add("-q", "--by-topic", action="store_true", default=None, help="agreement: a row a topic, too")
+    add("--budget", type=whole(), metavar="N", help="ask: no more judgments per topic than N")
+    add("-q", "--by-topic", action="store_true", default=None, help="agreement: one row per topic, too")
     add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
     add("--orders", metavar="ORDER,…", help=f"cost: of {', '.join(ORDERS)} (default: all)")
     add("--found", metavar="R,…", help="cost: shares of the relevant documents to find (default: 0.5,0.8,0.95,1)")
@@ -136,7 +136,7 @@ def _agreement(args: argparse.Namespace) -> None:
     table = agreement(list(args.files), rel=_rel(args), topics=bool(args.by_topic), digits=_digits(args))
     _table(table, args)
     if args.by_topic and not args.quiet and sys.stderr is not None:
-        tell_of_all([str(topic) for topic in table["topic"][:-1]], "topic")
+        warn_topic_named_all([str(topic) for topic in table["topic"][:-1]], "topic")
 
 
 def _uniques(args: argparse.Namespace) -> None:

@@ -198,7 +198,7 @@ def entry(d: Any, level: int = 3) -> list[str]:
 
 
 def markdown(chosen: list[Any]) -> str:
-    """The measures as one page, a heading a family."""
+    """The measures as one page, one heading per family."""
     out = ["# Measures", "", "Write `NAME(parameter=value)@k`; only what differs from the defaults need be given."]
     for family, members in families(chosen).items():
         out += ["", f"## {title(family)}"]

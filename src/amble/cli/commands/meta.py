@@ -3,7 +3,7 @@
 amble meta tau       qrels.txt *.run -m AP nDCG@10 RR     # correlation of their rankings of the runs
 amble meta agreement qrels.txt *.run -m AP nDCG@10 RR     # do they find the same significant differences?
 amble meta power     qrels.txt *.run --test tukey         # between how many pairs of runs does each find a difference?
-amble meta swaps     qrels.txt *.run                      # how often would other topics turn a comparison round?
+amble meta swaps     qrels.txt *.run                      # how often would other topics reverse a comparison?
 amble meta pool      qrels.txt *.run --plot pool.svg      # scores and rankings with fewer judgments
 amble meta topics    qrels.txt *.run                      # how many topics does an experiment need?
 """
@@ -25,11 +25,11 @@ from amble.cli.options import (
     add_threads,
     add_undefined,
     alignment_of,
+    measures_of,
     number,
     prepare,
     read_groups,
     read_numbers,
-    wanted,
     whole,
 )
 from amble.cli.output import load_plugins, provenance, write
@@ -71,14 +71,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_undefined(add)
     add_threads(add, "read and compute")
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
-    add("--resample", choices=("topics", "systems", "both", "none"), help="tau: for the intervals (default: topics)")
-    add("--matrix", action="store_true", default=None, help="tau: a row and a column a measure, without intervals")
+    add(
+        "--resample",
+        choices=("topics", "systems", "both", "none"),
+        help="tau: for the confidence intervals (default: topics)",
+    )
+    add(
+        "--matrix",
+        action="store_true",
+        default=None,
+        help="tau: one row and one column per measure, without confidence intervals",
+    )
     add("--confidence", type=SHARE, metavar="C", help="tau, pool, topics: of the confidence intervals (default: 0.95)")
     add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
     add("--alpha", type=SHARE, metavar="A", help="agreement, power, topics: the level of tests (default: 0.05)")
     add("--max-rate", type=SHARE, metavar="R", help="swaps: the swap rate not to exceed (default: 0.05)")
     add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
-    add("--curve", action="store_true", default=None, help="power, swaps: the whole curve instead of a row a measure")
+    add(
+        "--curve",
+        action="store_true",
+        default=None,
+        help="power, swaps: the whole curve instead of one row per measure",
+    )
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
     add("--bin-width", type=number(0, above=True), metavar="W", help="swaps: of bins of differences (default: 0.01)")
     add("--rates", metavar="R,R,…", help="pool: shares of judgments to keep (default: 0.9,0.7,0.5,0.3,0.1)")
@@ -86,7 +100,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--groups", metavar="N|FILE", help="pool: instead, leave out a group of runs at a time")
     add("--group-depth", type=whole(), metavar="K", help="with --groups: how deep runs were pooled (default: 100)")
     add("--differences", metavar="D,D,…", help="topics: differences to find (default: 0.02,0.05,0.1)")
-    add("--widths", metavar="W,W,…", help="topics: widths of intervals (default: 0.05,0.1)")
+    add("--widths", metavar="W,W,…", help="topics: widths of confidence intervals (default: 0.05,0.1)")
     add("--power", type=SHARE, metavar="P", help="topics: the probability to find a difference (default: 0.8)")
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
@@ -161,7 +175,7 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
         fine = topics_needed(scores, **{**options, "differences": grid, "widths": grid})
         panels = [
             Panel("topics to find a difference", "topics", rows=("goal", "difference")),
-            Panel("topics for an interval of that width", "topics", rows=("goal", "interval")),
+            Panel("topics for a confidence interval of that width", "topics", rows=("goal", "interval")),
         ]
         return lines_chart(fine, "size", panels)
 
@@ -228,7 +242,7 @@ def run(args: argparse.Namespace) -> int:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
-    measures = wanted(args)
+    measures = measures_of(args)
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress
 

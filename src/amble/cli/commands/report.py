@@ -31,9 +31,9 @@ from amble.cli.options import (
     add_undefined,
     alignment_of,
     baseline_of,
-    heed_unjudged,
+    filter_unjudged_warnings,
+    measures_of,
     prepare,
-    wanted,
     whole,
 )
 from amble.cli.output import keep_inputs, load_plugins, provenance
@@ -121,7 +121,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the page, and what else is wanted."""
     _fill(args)
-    heed_unjudged(args)
+    filter_unjudged_warnings(args)
     _check(args)
     from amble.evaluation.scores import evaluate, parse_measures
     from amble.measures import parse
@@ -223,7 +223,7 @@ def _wanted(args: argparse.Namespace) -> list[Any]:
     chosen = argparse.Namespace(measure=args.measure, trec=False, cwl=False, ties=args.ties, rel=None)
     if not chosen.measure:
         chosen.measure = [_TIED if args.ties == "expected" else _DEFAULT]
-    return wanted(chosen)
+    return measures_of(chosen)
 
 
 def _systems(topics: int) -> int:

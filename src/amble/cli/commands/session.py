@@ -26,7 +26,7 @@ from amble.cli.options import (
     prepare,
     read_session_files,
 )
-from amble.cli.output import load_plugins, provenance, tell_audit, tell_of_all, write
+from amble.cli.output import load_plugins, provenance, tell_audit, warn_topic_named_all, write
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
@@ -49,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("-q", "--by-session", action="store_true", help="a score for each session, too")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
-    add("--intervals", action="store_true", help="95%% intervals of the means (Student's t over sessions)")
+    add("--intervals", action="store_true", help="95%% confidence intervals of the means (Student's t over sessions)")
     add(
         "--effort",
         action="store_true",
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet and sys.stderr is not None:
         tell_audit(sessions.audit, heard)
         if args.by_session:
-            tell_of_all(sessions.topics, "session")
+            warn_topic_named_all(sessions.topics, "session")
     return 0
 
 

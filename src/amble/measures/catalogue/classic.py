@@ -15,7 +15,7 @@ from amble.users.forward import Forward
 
 Array = NDArray[np.float64]
 
-Rank = Annotated[int | None, Optional(Whole(1)), "the rank she looks down to; None: the end of the list"]
+Rank = Annotated[int | None, Optional(Whole(1)), "the last rank that is read; None: the end of the list"]
 Base = Annotated[
     float | None, Optional(Above(1)), "of Järvelin and Kekäläinen's logarithm, no discount before it; None: log2(i + 1)"
 ]
@@ -113,7 +113,7 @@ def _tied_rr(gains: Gains) -> Array:
 def average_precision(gain: Array, relevant: Array) -> Forward:
     """She wants one of the relevant documents, each with equal probability, reads down to it, and asks for precision.
 
-    If it is not in the list, she leaves with nothing.
+    If it is not in the list, the gain is 0.
     """
     return Forward(last=gain, mass=relevant, beyond="nothing")
 
@@ -207,7 +207,7 @@ def expected_reciprocal_rank(gain: Array) -> Forward:
 )
 def rank_biased_precision(
     p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
-    finite: Annotated[bool, Switch(), "she stops at the end of the list, at the latest"] = False,
+    finite: Annotated[bool, Switch(), "stop at the end of the list, at the latest"] = False,
     user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
 ) -> Forward:
     """She goes on with probability p, whatever she has seen."""

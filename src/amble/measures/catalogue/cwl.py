@@ -19,8 +19,8 @@ from amble.users.forward import Forward
 
 Array = NDArray[np.float64]
 
-Hoped = Annotated[float, Above(0), "how much gain she hopes for"]
-Needed = Annotated[float, Above(0, smooth=False), "the gain at which she has enough"]
+Hoped = Annotated[float, Above(0), "the gain hoped for"]
+Needed = Annotated[float, Above(0, smooth=False), "the gain that is enough"]
 _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
 
 
@@ -32,7 +32,7 @@ _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
     family="cwl",
     formula="sum over i <= k of gain / log2(i + 1), divided by the sum of 1 / log2(i + 1)",
 )
-def scaled_dcg(k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+def scaled_dcg(k: Annotated[int, Whole(1), "the last rank that is read"] = 10) -> Forward:
     """DCG's user, who never looks beyond rank k; scaled by her attention, not by an ideal list."""
     return Forward(visits=lambda rank: 1.0 / np.log2(rank + 1.0), depth=k)
 
@@ -73,12 +73,12 @@ def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozen
     cite="moffat2012",
     family="cwl",
     variant=_insq_variant,
-    formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is what she still hopes for, and i is one more",
+    formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is the gain still hoped for, and i is one more",
 )
 def inverse_squares(
     seen: Array,
     T: Hoped = 1.0,
-    adaptive: Annotated[bool, Switch(), "her hope sinks with what she has gained"] = False,
+    adaptive: Annotated[bool, Switch(), "the gain hoped for sinks with the gain so far"] = False,
     form: Annotated[
         str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
     ] = "figures",
@@ -103,7 +103,7 @@ def inverse_squares(
 )
 def inst(
     seen: Array,
-    T: Annotated[float, AtLeast(0.5), "how much gain she hopes for"] = 1.0,
+    T: Annotated[float, AtLeast(0.5), "the gain hoped for"] = 1.0,
     user: Annotated[str | None, Optional(FittedUser("inst")), "instead of T: a user fitted to what people did"] = None,
 ) -> Forward:
     """She came with a hope of T, and the more of it is fulfilled, the likelier she stops."""
@@ -158,10 +158,10 @@ def probabilities_by_rank(
     stops="gain",
     cite="zhang2017",
     family="cwl",
-    formula="she stops at the first rank where her gain reaches T, or at rank k",
+    formula="stop at the first rank where the gain so far reaches T, or at rank k",
 )
 def bejeweled_player(
-    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "how many documents she will look at"] = 10
+    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "documents read at most"] = 10
 ) -> Forward:
     """A player who stops when she has won T, or when her k moves are used up."""
     return Forward(continuation=1.0, depth=k, survival=np.where(seen >= T - _SLACK, 0.0, 1.0))
@@ -180,10 +180,10 @@ def dynamic_player(
     seen: Array,
     rank: Array,
     T: Needed = 1.0,
-    k: Annotated[int, Whole(1), "how many documents she will look at"] = 10,
-    hb: Annotated[float, AtLeast(0, smooth=False), "how much her hope moves"] = 1.0,
-    hc: Annotated[float, AtLeast(0, smooth=False), "how much her patience moves"] = 0.0,
-    median: Annotated[float, Between(0, 1, closed=True), "the gain she takes for usual"] = 0.5,
+    k: Annotated[int, Whole(1), "documents read at most"] = 10,
+    hb: Annotated[float, AtLeast(0, smooth=False), "how much T moves with the gain above or below the median"] = 1.0,
+    hc: Annotated[float, AtLeast(0, smooth=False), "how much k moves with it"] = 0.0,
+    median: Annotated[float, Between(0, 1, closed=True), "the gain at which T and k do not move"] = 0.5,
 ) -> Forward:
     """A player whose hope and patience grow with good documents and sink with bad ones."""
     surprise = seen - gain - median * (rank - 1.0)  # before this document
@@ -209,7 +209,7 @@ def goal_sensitive(
     seen: Array,
     T: Hoped = 2.0,
     b: Annotated[float, Above(0), "rationality"] = 0.9,
-    R: Annotated[float, Above(0), "how sharply she reacts"] = 10.0,
+    R: Annotated[float, Above(0), "how sharp the reaction is"] = 10.0,
 ) -> Forward:
     """A forager who stops when she has found what she wanted; she stops at the end of the list at the latest."""
     return Forward(continuation=_logistic(-(np.log(b) + (T - seen) * R)))
@@ -226,9 +226,9 @@ def goal_sensitive(
 def rate_sensitive(
     seen: Array,
     spent: Array,
-    A: Annotated[float, AtLeast(0), "the rate of gain she could have elsewhere"] = 0.2,
+    A: Annotated[float, AtLeast(0), "the rate of gain to be had elsewhere"] = 0.2,
     b: Annotated[float, Above(0), "rationality"] = 0.9,
-    R: Annotated[float, Above(0), "how sharply she reacts"] = 10.0,
+    R: Annotated[float, Above(0), "how sharp the reaction is"] = 10.0,
 ) -> Forward:
     """A forager who leaves when the rate of gain falls below what she could have elsewhere."""
     return Forward(continuation=_logistic(np.log(b) + (A - seen / spent) * R), beyond="endless")
@@ -247,10 +247,10 @@ def goal_and_rate_sensitive(
     spent: Array,
     T: Hoped = 2.0,
     b1: Annotated[float, Above(0), "rationality about the goal"] = 0.9,
-    R1: Annotated[float, Above(0), "how sharply she reacts to the goal"] = 10.0,
-    A: Annotated[float, AtLeast(0), "the rate of gain she could have elsewhere"] = 0.2,
+    R1: Annotated[float, Above(0), "how sharp the reaction to the goal is"] = 10.0,
+    A: Annotated[float, AtLeast(0), "the rate of gain to be had elsewhere"] = 0.2,
     b2: Annotated[float, Above(0), "rationality about the rate"] = 0.9,
-    R2: Annotated[float, Above(0), "how sharply she reacts to the rate"] = 10.0,
+    R2: Annotated[float, Above(0), "how sharp the reaction to the rate is"] = 10.0,
 ) -> Forward:
     """A forager with a goal and a rate: she goes on as long as both say so."""
     goal = _logistic(-(np.log(b1) + (T - seen) * R1))
@@ -281,7 +281,7 @@ def time_biased(
     formula="V(i) = max(0, 1 - cost before i / L)",
 )
 def u_measure(
-    cost: Array, spent: Array, L: Annotated[float, Above(0), "how much she reads at most"] = 1000.0
+    cost: Array, spent: Array, L: Annotated[float, Above(0), "the greatest length that is read"] = 1000.0
 ) -> Forward:
     """She reads a text of length L at most, and the weight of what she reads falls evenly to 0."""
     now, after = np.maximum(0.0, 1.0 - (spent - cost) / L), np.maximum(0.0, 1.0 - spent / L)
@@ -297,7 +297,7 @@ def u_measure(
     family="cwl",
     formula="C(i) = 1 - gain for i < k, then 0",
 )
-def nerr8(gain: Array, k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+def nerr8(gain: Array, k: Annotated[int, Whole(1), "the last rank that is read"] = 10) -> Forward:
     """ERR's user, asked for her rate of gain; she stops at rank k at the latest."""
     return Forward(continuation=1.0, depth=k, survival=1.0 - gain)
 
@@ -311,7 +311,7 @@ def nerr8(gain: Array, k: Annotated[int, Whole(1), "the rank she looks down to"]
     family="cwl",
     formula="C(i) = (i / (i + 1)) (1 - gain) for i < k, then 0",
 )
-def nerr9(gain: Array, k: Annotated[int, Whole(1), "the rank she looks down to"] = 10) -> Forward:
+def nerr9(gain: Array, k: Annotated[int, Whole(1), "the last rank that is read"] = 10) -> Forward:
     """ERR's user with the patience of a reciprocal rank."""
     return Forward(visits=lambda rank: 1.0 / rank, depth=k, survival=1.0 - gain)
 

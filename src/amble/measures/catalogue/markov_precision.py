@@ -20,12 +20,12 @@ Array = NDArray[np.float64]
 
 
 class Rates(Domain):
-    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with a number a line."""
+    """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with one number per line."""
 
     smooth = False
     text = (
         "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
-        "one a line, or of a file of `amble fit`"
+        "one per line, or of a file of `amble fit`"
     )
 
     def check(self, value: Any) -> str:
@@ -54,7 +54,7 @@ class Rates(Domain):
 
 
 def _read_rates(path: str) -> list[float]:
-    """The rates in a file, a number a line, by rank."""
+    """The rates in a file, one number per line, by rank."""
     out: list[float] = []
     for where, _, (rate,) in read_rows(path, (), ("rate",)):
         if rate <= 0:
@@ -89,15 +89,15 @@ def markov_precision(
     model: Annotated[
         str,
         OneOf(*MODELS),
-        "where she goes: everywhere (GL) or to neighbours (LO); among all documents (AD) or the relevant ones (OR); "
+        "the moves: everywhere (GL) or to neighbours (LO); among all documents (AD) or the relevant ones (OR); "
         "whatever the distance k (NA), or with weights 1 / (k + 1) (ID) or 1 / log10(k + 2) (LID)",
     ] = "GL_AD_ID",
-    loops: Annotated[str, OneOf(*LOOPS), "she never stays where she is (NL), or she may (SL)"] = "NL",
+    loops: Annotated[str, OneOf(*LOOPS), "no moves from a rank to itself (NL), or such moves (SL)"] = "NL",
     counts: Annotated[
         str,
         OneOf(*COUNTS),
         "probabilities of going forward (F) and back (B) in proportion to the relevant (R) or other (N) documents down "
-        "to her rank, or to their inverses (I)",
+        "to the rank, or to their inverses (I)",
     ] = "NA",
     rescale: Annotated[
         str,
@@ -108,28 +108,28 @@ def markov_precision(
     rates: Annotated[
         str | None,
         Optional(Rates()),
-        "by rank, 1 / the mean time she spends there, or a file of fitted ones; None: all visits count alike",
+        "by rank, 1 / the mean time spent there, or a file of fitted ones; None: all visits count alike",
     ] = None,
     steps: Annotated[
         int | None,
         Optional(Whole(1)),
-        "how many relevant documents she looks at, counting repeats, before she stops; None: she never stops",
+        "the number of visits to relevant documents, counting repeats, before stopping; None: without end",
     ] = None,
     start: Annotated[
         str | None,
         Optional(OneOf(*STARTS)),
-        "with steps: where she starts, among the ranks she visits, at the first or at any; None: the first",
+        "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
     user: Annotated[
         str | None,
         Optional(FittedUser("markov")),
-        "instead of model: transition probabilities fitted to what people did; she never goes below the last of them",
+        "instead of model: transition probabilities fitted to what people did; none leads below the last of them",
     ] = None,
 ) -> MarkovUser:
     """She moves over the list, back and forth, and at each relevant document she asks for precision.
 
-    The score is the mean over her visits to relevant documents, in the long run, as she never stops; or over as many as
-    steps says, and then she stops. With no relevant document it is 0.
+    The score is the mean over the visits to relevant documents: in the long run, or over as many as steps
+    says. With no relevant document it is 0.
     """
     numbers = None if rates is None else Rates().read(rates)
     if user is not None:
@@ -152,7 +152,7 @@ def _ncp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozens
     cite="robertson2008",
     variant=_ncp_variant,
     family="markov",
-    formula="sum over the relevant ranks i of p(i) x precision at i; p is the probability that she is satisfied there",
+    formula="sum over the relevant ranks i of p(i) x precision at i; p is the probability of being satisfied there",
 )
 def normalised_cumulative_precision(
     gain: Array,
@@ -161,18 +161,18 @@ def normalised_cumulative_precision(
     g: Annotated[
         float,
         Between(0, 1, closed=True),
-        "the next relevant document satisfies her g times as often as the one before; 1: all alike, which is AP",
+        "the next relevant document satisfies g times as often as the one before; 1: all alike, which is AP",
     ] = 1.0,
     distribution: Annotated[
         str | None,
         Optional(Numbers(domain=AtLeast(0))),
-        "instead of g: how often the first relevant document found satisfies her, the second, and so on, in "
+        "instead of g: how often the first relevant document found satisfies, the second, and so on, in "
         "proportion; those beyond never do",
     ] = None,
 ) -> Forward:
     """She reads down to the relevant document that satisfies her, stops there, and asks for precision.
 
-    If it is not in the list, she leaves with nothing.
+    If it is not in the list, the gain is 0.
     """
     if distribution is None:
         weight = np.where(gain > 0, g ** np.maximum(seen - 1.0, 0.0), 0.0)

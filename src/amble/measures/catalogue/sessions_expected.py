@@ -38,7 +38,7 @@ _NOBODY = 1e-18
 
 _DOWN = Annotated[float, Between(0, 1), "probability to go down to the next document"]
 _REFORM = Annotated[float, Between(0, 1), "probability to ask the next query, having left a list"]
-_K = Annotated[int | None, Optional(Whole(1)), "how many of the documents she saw count"]
+_K = Annotated[int | None, Optional(Whole(1)), "how many of the documents seen count"]
 
 
 def _walker(values: dict[str, Any]) -> SessionWalk:
@@ -226,7 +226,7 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 def expected_measure(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list she saw"
+        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list seen"
     ] = None,
     down: _DOWN = 0.8,
     reform: _REFORM = 0.7,

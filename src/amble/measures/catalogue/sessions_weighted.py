@@ -245,7 +245,7 @@ def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "m
 )  # fmt: skip
 def session_u(
     sessions: SessionGains,
-    L: Annotated[float, Above(0), "how much she reads at most, in documents"] = 30.0,
+    L: Annotated[float, Above(0), "the greatest length that is read, in documents"] = 30.0,
     query: Annotated[float, AtLeast(0), "what a query costs, in documents"] = 0.0,
 ) -> Array:
     """She reads all that is shown, query after query; the weight of what she reads falls evenly to 0."""

@@ -140,7 +140,7 @@ def walk(
     ] = "h",
     order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
     first: Annotated[
-        str, OneOf("forward", "stop"), "what she does at rank 1 instead of going back: goes forward, or stops"
+        str, OneOf("forward", "stop"), "at rank 1, instead of going back: go forward, or stop"
     ] = "forward",
     start: Annotated[
         str | None, Optional(Numbers(domain=AtLeast(0))), "probabilities of starting at rank 1, 2, …; None: at rank 1"
@@ -148,7 +148,7 @@ def walk(
     end: Annotated[
         str | None,
         Optional(OneOf("stop", "nothing", "endless")),
-        "at the end of the list: she stops, leaves with nothing, or goes on for ever; None: as the model has it",
+        "at the end of the list: stop, leave with nothing, or go on for ever; None: as the model has it",
     ] = None,
     per: Annotated[
         str, OneOf("list", "endless"), "order 2 divides by the visits on this list, or on an endless one"

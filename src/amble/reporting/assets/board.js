@@ -1,4 +1,4 @@
-// The leaderboard: a row a run, sortable, filtered, against the chosen baseline.
+// The leaderboard: one row per run, sortable, filtered, against the chosen baseline.
 
 const sorting = { key: "mean", up: false };
 

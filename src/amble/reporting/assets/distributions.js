@@ -1,4 +1,4 @@
-// Distributions of scores over users, a line a run; and stochastic dominance.
+// Distributions of scores over users, one line per run; and stochastic dominance.
 
 const MOST_LINES = 8;
 

@@ -160,6 +160,6 @@ def distribution_chart(
     Returns
     -------
     altair.LayerChart
-        A line a run; of simulated distributions with the 95 % confidence band of the CDF.
+        One line per run; of simulated distributions with the 95 % confidence band of the CDF.
     """
     return altair().Chart.from_dict(distribution_spec(distributions, order1, order2, title=title))

@@ -34,7 +34,7 @@ _FIT_PANELS = (
 def lines_spec(
     table: Table, x: str, panels: Sequence[Panel], *, title: str = "", reverse: bool = False
 ) -> dict[str, Any]:
-    """A line a measure against a column of numbers, with its band, as a Vega-Lite specification."""
+    """One line per measure against a column of numbers, with its band, as a Vega-Lite specification."""
     names = list(dict.fromkeys(table["measure"]))
     rows = [dict(zip(table.columns, row, strict=True)) for row in table]
     legend = {
@@ -110,7 +110,7 @@ def square_spec(names: Sequence[str], values: NDArray[np.float64], title: str) -
 
 
 def lines_chart(table: Table, x: str, panels: Sequence[Panel], *, title: str = "", reverse: bool = False) -> Any:
-    """A line a measure against a column of numbers, as an altair chart; `charts.chart.save` writes it."""
+    """One line per measure against a column of numbers, as an altair chart; `charts.chart.save` writes it."""
     return altair().Chart.from_dict(lines_spec(table, x, panels, title=title, reverse=reverse))
 
 
