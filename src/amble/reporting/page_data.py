@@ -278,7 +278,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     import scipy
 
     from amble import __version__
-    from amble.io.trec import compiled
+    from amble.native import is_compiled
 
     rankings, q = scores.rankings, board.design
     audit = rankings.audit
@@ -296,7 +296,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         "parameters": {m.label: {key: _plain(x) for key, x in m.values.items()} for m in scores.parsed},
         "versions": {
             "amble": __version__,
-            "reader": "C" if compiled() else "plain Python",
+            "reader": "C" if is_compiled("reader") else "plain Python",
             "Python": platform.python_version(),
             "numpy": np.__version__,
             "scipy": scipy.__version__,
