@@ -48,7 +48,7 @@ def entry(module: str, name: str) -> Iterator[str]:
     for base in reversed(value.__mro__):
         if base.__module__.startswith("amble."):
             members |= vars(base)
-    lines = {name: " [attribute]" for name in attributes(value)}
+    lines = dict.fromkeys(attributes(value), " [attribute]")
     lines |= {name: line for name in members if not name.startswith("_") and (line := _member(members[name]))}
     for member in sorted(lines):
         yield f"    {member}{lines[member]}"
@@ -65,7 +65,9 @@ def attributes(value: type) -> set[str]:
             found |= set(names.split(", "))
         for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(base)))):
             if isinstance(node, ast.ClassDef) and node.name == base.__name__:
-                found |= {x.target.id for x in node.body if isinstance(x, ast.AnnAssign) and isinstance(x.target, ast.Name)}
+                found |= {
+                    x.target.id for x in node.body if isinstance(x, ast.AnnAssign) and isinstance(x.target, ast.Name)
+                }
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 found |= {node.attr} if isinstance(node.value, ast.Name) and node.value.id == "self" else set()
     return {name for name in found if not name.startswith("_")}
