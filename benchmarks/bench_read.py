@@ -34,8 +34,8 @@ PACKAGES = ("amble", "numpy", "pytrec-eval-terrier", "ranx", "ir-measures")
 # The names are imported one by one, for `import amble` alone loads nothing.
 AMBLE = (
     "from amble import align, read_qrels, read_runs\n"
-    "from amble.io.trec import compiled\n"
-    "if compiled() == (os.environ['AMBLE_PURE'] == '1'): sys.exit('its C reader was not built')",
+    "from amble.native import is_compiled\n"
+    "if is_compiled('reader') == (os.environ['AMBLE_PURE'] == '1'): sys.exit('its C reader was not built')",
     "qrels = read_qrels(args[1])",
     "rankings = align(qrels, read_runs(*args[2:]), threads=int(args[0]))",
     "rankings.lengths.sum()",

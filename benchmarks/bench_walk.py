@@ -31,7 +31,7 @@ import workload
 
 import amble
 from amble.measures import Lists
-from amble.native import plain_walker
+from amble.native import is_compiled, plain_walker
 from amble.users import simulation
 from amble.users.utility import Utility
 from amble.users.walk import Walk
@@ -148,7 +148,7 @@ def simulated(folder: Path, rounds: int) -> None:
     contenders: dict[str, Callable[[], object]] = {}
     count: dict[str, int] = {}
     few = 5  # lists for those who take long; scaled
-    modules = {"plain twin": plain_walker} | ({"C": simulation.walker} if simulation.compiled() else {})
+    modules = {"plain twin": plain_walker} | ({"C": simulation.walker} if is_compiled("walker") else {})
     for name, walker in modules.items():
         number = lists.n if name == "C" else few
         ones = [walk(walker, [y]) for y in dense[:number]]
@@ -170,7 +170,7 @@ def simulated(folder: Path, rounds: int) -> None:
             f"  {name:36s} {rate:9.1f} million user-steps / s and core   {rate / slowest:6.1f} x plain NumPy"
             f"   {wall:7.2f} s in all{scaled}"
         )
-    if not simulation.compiled():
+    if not is_compiled("walker"):
         print("  the C walker is not there")
 
 

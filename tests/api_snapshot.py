@@ -7,10 +7,12 @@ A change of the public interface shows as a difference of that file.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -36,7 +38,7 @@ def snapshot() -> str:
 
 
 def entry(module: str, name: str) -> Iterator[str]:
-    """A public name with its signature; for a class, its public methods and properties follow."""
+    """A public name with its signature; for a class, its public methods, properties and attributes follow."""
     value = getattr(importlib.import_module(module), name)
     if not inspect.isclass(value):
         yield f"{module}.{name}{_signature(value) if callable(value) else f': {_kind(value)}'}"
@@ -46,14 +48,33 @@ def entry(module: str, name: str) -> Iterator[str]:
     for base in reversed(value.__mro__):
         if base.__module__.startswith("amble."):
             members |= vars(base)
-    for member in sorted(members):
-        line = "" if member.startswith("_") else _member(members[member])
-        if line:
-            yield f"    {member}{line}"
+    lines = dict.fromkeys(attributes(value), " [attribute]")
+    lines |= {name: line for name in members if not name.startswith("_") and (line := _member(members[name]))}
+    for member in sorted(lines):
+        yield f"    {member}{lines[member]}"
+
+
+def attributes(value: type) -> set[str]:
+    """The public attributes of a class's objects: those its docstring describes, its fields, and those it assigns."""
+    found: set[str] = set()
+    for base in value.__mro__:
+        if not base.__module__.startswith("amble."):
+            continue
+        described = re.search(r"^Attributes\n-+\n(.*?)(?=\n\n|\Z)", inspect.cleandoc(base.__doc__ or ""), re.M | re.S)
+        for names in re.findall(r"^(\w[\w, ]*?) *(?::.*)?$", described[1], re.M) if described else ():
+            found |= set(names.split(", "))
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(base)))):
+            if isinstance(node, ast.ClassDef) and node.name == base.__name__:
+                found |= {
+                    x.target.id for x in node.body if isinstance(x, ast.AnnAssign) and isinstance(x.target, ast.Name)
+                }
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found |= {node.attr} if isinstance(node.value, ast.Name) and node.value.id == "self" else set()
+    return {name for name in found if not name.startswith("_")}
 
 
 def _member(value: Any) -> str:
-    """The signature of a method, or the type of a property; nothing for fields, which the constructor has."""
+    """The signature of a method, or the type of a property; nothing for what is of each object."""
     if isinstance(value, staticmethod | classmethod):
         return f"{_signature(value.__func__)} [{type(value).__name__}]"
     if isinstance(value, property):

@@ -19,7 +19,7 @@ import twins
 from warm import Warm
 
 from amble.cli.demo_collection import make_collection
-from amble.io import trec
+from amble.native import is_compiled
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -83,7 +83,7 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def runs(data: Path, once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """The same folder, for tests that read all runs of TREC-8: unpacked, which takes longer than the rest."""
-    if not trec.compiled():
+    if not is_compiled("reader"):
         pytest.skip("real data: all runs, with the C part hidden, take minutes; read in other tests")
     if not (data / "trec8" / "qrels.txt").exists():
         pytest.skip("real data: no trec8/ in the folder that AMBLE_DATA names")

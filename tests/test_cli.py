@@ -17,8 +17,12 @@ from pathlib import Path
 import pytest
 
 import amble
+from amble.cli import options
 from amble.cli.main import COMMANDS, _parser, main
 from amble.cli.output import READ, WRITTEN
+from amble.comparison.comparison import TESTS
+from amble.comparison.corrections import CORRECTIONS
+from amble.table import FORMATS
 
 pytestmark = pytest.mark.twin
 
@@ -31,6 +35,13 @@ RUN = "401 Q0 a 1 3.5 tag\n401 Q0 x 2 2.5 tag\n402 Q0 d 1 1 tag\n402 Q0 c 2 .5 t
 @pytest.fixture
 def files(write) -> tuple[str, str]:
     return write("qrels.txt", QRELS), write("my.run", RUN)
+
+
+def test_choices_are_those_of_the_library() -> None:
+    # commands start sooner without an import of what they do, so options have copies
+    assert tuple(FORMATS) == options.FORMATS
+    assert tuple(TESTS) == options.TESTS
+    assert tuple(CORRECTIONS) == options.CORRECTIONS
 
 
 def test_table(amble_cli: Cli, files: tuple[str, str]) -> None:

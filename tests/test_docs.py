@@ -8,10 +8,12 @@ import importlib.util
 import inspect
 import json
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import api_snapshot
 import pytest
 
 import amble
@@ -19,6 +21,7 @@ from amble.cli.commands.list import _FAMILIES, title
 from amble.cli.main import COMMANDS
 from amble.io import columns as frames
 from amble.measures import REGISTRY, parse
+from amble.measures.declaration import QUESTIONS
 from amble.measures.trec_names import LEFT_OUT, all_trec
 from amble.validation import SEVERITY
 
@@ -144,21 +147,54 @@ def renamed(heading: str) -> list[tuple[str, str]]:
     return re.findall(r"^\| `(.*?)` \| `(.*?)` \|", section(text("docs/renamed.md"), heading), re.MULTILINE)
 
 
-def public(name: str) -> Any:
-    """What a dotted name of amble stands for; None if it is an attribute of objects."""
+def is_public(written: str) -> bool:
+    """Whether there is what is written: a dotted name of amble, an attribute of objects, or a keyword, ``name(key=)``."""
+    name, _, keyword = written.removesuffix("=)").partition("(")
     parts = name.split(".")
-    for end in range(len(parts), 0, -1):
+    end = len(parts)
+    while True:
         try:
             found: Any = importlib.import_module(".".join(parts[:end]))
+            break
         except ModuleNotFoundError:
-            continue
-        for part in parts[end:]:
-            if inspect.isclass(found) and not hasattr(found, part):  # what its objects have
-                assert re.search(rf"\b{part}\b", inspect.getsource(found)), name
-                return None
-            found = getattr(found, part)
-        return found
-    raise AssertionError(name)
+            end -= 1
+    for part in parts[end:]:
+        if inspect.isclass(found) and part in api_snapshot.attributes(found):
+            return not keyword
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return not keyword or keyword in inspect.signature(found).parameters
+
+
+def is_taken(written: str) -> bool:
+    """Whether the command line, the measures or the installation take what is written."""
+    if written.startswith("amble "):
+        _, command, *words = written.split()
+        if command not in COMMANDS:
+            return False
+        parser = argparse.ArgumentParser()
+        importlib.import_module(f"amble.cli.commands.{command}").arguments(parser)
+        taken = {option for action in parser._actions for option in action.option_strings}
+        taken |= {choice for action in parser._actions if not action.option_strings for choice in action.choices or ()}
+        return set(words) <= taken
+    if extra := re.fullmatch(r"pip install 'amble\[(\w+)\]'", written):
+        return extra[1] in tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
+    if question := re.fullmatch(r"measure\(question='(\w+)'\)", written):
+        return question[1] in QUESTIONS
+    try:
+        parse(written)
+    except amble.MeasureError:
+        return False
+    return True
+
+
+def test_renamed_options() -> None:
+    rows = renamed("Commands, options, measures and extras")
+    assert len(rows) > 10
+    news = [new for _, new in rows]
+    assert [new for new in news if not is_taken(new)] == []
+    assert [old for old, _ in rows if old not in news and is_taken(old)] == []
 
 
 def test_renamed_modules() -> None:
@@ -173,11 +209,9 @@ def test_renamed_modules() -> None:
 def test_renamed_names() -> None:
     rows = renamed("Classes, functions and keywords")
     assert len(rows) > 20
-    for _, new in rows:
-        name, _, keyword = new.removesuffix("=)").partition("(")
-        found = public(name)
-        if keyword:
-            assert keyword in inspect.signature(found).parameters, new
+    news = [new for _, new in rows]
+    assert [new for new in news if not is_public(new)] == []
+    assert [old for old, _ in rows if old not in news and is_public(old)] == []
 
 
 def test_every_public_name_is_described() -> None:

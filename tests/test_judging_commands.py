@@ -14,8 +14,8 @@ import pytest
 
 import amble
 from amble.cli.demo_collection import make_collection
+from amble.cli.judging_terminal import _Kept
 from amble.cli.main import main
-from amble.judging.terminal import _Kept
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

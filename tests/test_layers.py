@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -13,6 +14,9 @@ from make_modules import ORDER
 import amble
 
 ROOT = Path(amble.__file__).parent
+
+# the modules whose names such a call computes are not of amble, but of the standard library
+COMPUTED = {ROOT / "io" / "files.py"}
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 
@@ -34,7 +38,7 @@ def nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def imports(path: Path, modules: set[str]) -> set[str]:
-    """The modules of amble that a module imports, inside functions, too."""
+    """The modules of amble that a module imports, inside functions and by `import_module`, too."""
     found = set()
     for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -50,7 +54,21 @@ def imports(path: Path, modules: set[str]) -> set[str]:
                     found.add(node.module)
                 else:
                     assert alias.name == "__version__", f"{path}:{node.lineno}: import {alias.name} from its module"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
+            found |= by_name(node.args[0], path, modules)
     return found & modules
+
+
+def by_name(name: ast.expr, path: Path, modules: set[str]) -> set[str]:
+    """The modules of amble that an argument of `import_module` may name: of an f-string, all that fit."""
+    if isinstance(name, ast.Constant):
+        return {str(name.value)}
+    if isinstance(name, ast.JoinedStr):
+        parts = (re.escape(str(x.value)) if isinstance(x, ast.Constant) else r"[\w.]+" for x in name.values)
+        pattern = re.compile("".join(parts))
+        return {module for module in modules if pattern.fullmatch(module)}
+    assert path in COMPUTED, f"{path}:{name.lineno}: import of a computed name"
+    return set()
 
 
 def graph(root: Path = ROOT) -> dict[str, set[str]]:
@@ -76,7 +94,7 @@ def test_no_module_imports_itself_on_a_detour(imported: dict[str, set[str]]) -> 
 
 
 def test_every_package_has_its_place(imported: dict[str, set[str]]) -> None:
-    assert {package_of(name) for name in imported} <= set(ORDER)
+    assert {package_of(name) for name in imported} == set(ORDER)
 
 
 def test_imports_follow_the_order(imported: dict[str, set[str]]) -> None:
@@ -114,6 +132,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
         "errors": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from amble.table import Table\n",
         "table": "def f():\n    if True:\n        from amble.io import files\n    import amble.errors\n",
         "io/__init__": "from amble.io.files import read\n",
+        "io/text": "import importlib\nimportlib.import_module(f'amble.{name}')\nimportlib.import_module('gzip')\n",
         "io/files": "try:\n    import numpy\nexcept ImportError:\n    from amble import errors\n",
     }.items():
         (tmp_path / "amble" / f"{name}.py").write_text(text)
@@ -121,5 +140,6 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
         "amble.errors": set(),
         "amble.table": {"amble.io.files", "amble.errors"},
         "amble.io": {"amble.io.files"},
+        "amble.io.text": {"amble.errors", "amble.table", "amble.io", "amble.io.files", "amble.io.text"},
         "amble.io.files": {"amble.errors"},
     }

@@ -1,4 +1,4 @@
-"""Pools cut down: judging again is what reading a cut qrels file gives; and what is kept is what is said."""
+"""Reduced pools: judging again is what reading a cut qrels file gives; and what is kept is what is said."""
 
 from __future__ import annotations
 

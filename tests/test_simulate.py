@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import amble
-from amble.evaluation.simulated_users import Simulation, simulate_lists
+from amble.evaluation.simulated_distributions import Simulation, simulate_lists
 from amble.measures import Lists
+from amble.native import is_compiled
 from amble.users.effort import Effort
 from amble.users.simulation import ScoreCounts, simulated_distribution, simulated_walks
 from amble.users.utility import Utility
@@ -67,9 +68,7 @@ def test_many_users_for_a_hundred_walks() -> None:
 
 def slow() -> bool:
     """Whether the plain twin is at work."""
-    from amble.users import simulation
-
-    return not simulation.compiled()
+    return not is_compiled("walker")
 
 
 def test_a_loss_and_its_orders() -> None:
@@ -300,7 +299,7 @@ def test_a_line_on_the_terminal_where_nothing_else_is_told(monkeypatch: pytest.M
         def close(self) -> None:
             told.append((-1, -1))
 
-    monkeypatch.setattr(importlib.import_module("amble.evaluation.simulated_users"), "Progress", Line)
+    monkeypatch.setattr(importlib.import_module("amble.evaluation.simulated_distributions"), "Progress", Line)
     amble.simulate("PH", R10, users=1_000)
     assert told[-2:] == [(1_000, 1_000), (-1, -1)]
 

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import amble
-from amble.users.birth_death import BirthDeathChain, induced_chain, passages, reachable, stops
+from amble.users.birth_death import BirthDeathChain, induced_birth_death_chain, passages, reachable, stops
 from amble.users.effort import Effort
 from amble.users.joint_distribution import (
     NoExactDistributionError,
@@ -330,7 +330,7 @@ def test_the_induced_chain_is_what_dense_algebra_says() -> None:
         a, b = np.flatnonzero(keep), np.flatnonzero(~keep)
         through = moves[np.ix_(a, b)] @ np.linalg.inv(np.eye(b.size) - moves[np.ix_(b, b)])
         want = moves[np.ix_(a, a)] + through @ moves[np.ix_(b, a)]
-        back, loop, forward, stop, start, unseen = induced_chain(chain, keep)
+        back, loop, forward, stop, start, unseen = induced_birth_death_chain(chain, keep)
         got = np.diag(loop) + np.diag(forward[:-1], 1) + np.diag(back[1:], -1)
         np.testing.assert_allclose(got, want, atol=1e-14)
         np.testing.assert_allclose(got.sum(axis=1) + stop, 1, atol=1e-13)

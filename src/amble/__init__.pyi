@@ -8,8 +8,10 @@ from amble import logs as logs
 from amble import measures as measures
 from amble import metaevaluation as metaevaluation
 from amble import reporting as reporting
+from amble import retrieval as retrieval
 from amble import sessions as sessions
 from amble import table as table
+from amble import users as users
 from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
@@ -35,7 +37,7 @@ from amble.evaluation.fitted_intervals import fitted_intervals as fitted_interva
 from amble.evaluation.run_distributions import run_distributions as run_distributions
 from amble.evaluation.scores import Scores as Scores
 from amble.evaluation.scores import evaluate as evaluate
-from amble.evaluation.simulated_users import simulate as simulate
+from amble.evaluation.simulated_distributions import simulate as simulate
 from amble.fusion import fuse as fuse
 from amble.io.trec import Qrels as Qrels
 from amble.io.trec import Run as Run

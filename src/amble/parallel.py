@@ -15,7 +15,7 @@ _USUAL = 8  # threads beyond which more memory is held than time saved
 
 
 def usual_threads(threads: int | None = None) -> int:
-    """As many threads as are wanted, or as there are processors; at most eight."""
+    """The number of threads to use: that given, or the number of processors; never more than 8."""
     return min(threads or os.cpu_count() or 1, _USUAL)
 
 
@@ -42,7 +42,7 @@ def map_in_order(
     ahead : int, optional
         Begin no more than so many items before their results are taken; without it, there is no bound.
     progress : callable, optional
-        Called with the results done and all there are.
+        Called with the number of results so far and the number of items.
 
     Examples
     --------

@@ -65,6 +65,7 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
 
     from amble import __version__
     from amble.measures.fitted_parameters import fit_files
+    from amble.measures.list_measure import plain_parameters
 
     files = []
     for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):
@@ -78,16 +79,10 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
         "amble": __version__,
         "files": files,
         "options": options | more,
-        "measures": {
-            m.label: {key: _plain(x) for key, x in (m.written or m).values.items()} | {"@": m.cut} for m in measures
-        },
+        "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),
     }
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:

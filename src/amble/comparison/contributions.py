@@ -324,18 +324,18 @@ def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
 
 def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
     """For a walk: by its weights, or rank by rank where the worth of a gain depends on its size."""
-    stroll = walk_on(walk, gains.lists, i)
+    on_list = walk_on(walk, gains.lists, i)
     y = gains_on(gains, i)
     if question == "order1" and walk.utility.separable:
-        return np.asarray(stroll.order1_weights())
-    score = stroll.order1 if question == "order1" else stroll.total
+        return np.asarray(on_list.order1_weights())
+    score = on_list.order1 if question == "order1" else on_list.total
     out = np.zeros(y.size)
     for k in np.flatnonzero(y).tolist():
         alone = np.zeros(y.size)
         alone[k] = y[k]
         out[k] = score(alone) / y[k]
     if question == "order2":
-        out = out * (stroll.order2(y) / stroll.total(y)) if y.any() else out
+        out = out * (on_list.order2(y) / on_list.total(y)) if y.any() else out
     return out
 
 

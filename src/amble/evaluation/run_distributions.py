@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError, SimulationWarning
-from amble.evaluation.simulated_users import simulate_lists
+from amble.evaluation.simulated_distributions import simulate_lists
 from amble.measures import Lists, Measure, parse
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order, plain_mean

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table
 from amble.io.files import byte_limit, open_source, plain_size, stem, topic_changes
-from amble.native import load
+from amble.native import is_compiled, load
 
 __all__ = [
     "Documents",
@@ -30,7 +30,6 @@ __all__ = [
     "Run",
     "Runs",
     "column_fault",
-    "compiled",
     "grade_text",
     "qrels_text",
     "read_qrels",
@@ -48,16 +47,6 @@ _BLANK = " \t\n\v\f\r"
 
 
 reader = load("reader")
-
-
-def compiled() -> bool:
-    """Whether the C reader is in use.
-
-    >>> import amble
-    >>> amble.io.trec.compiled() in (True, False)
-    True
-    """
-    return str(reader.__name__) == "amble.native._reader"
 
 
 class Qrels:
@@ -245,7 +234,7 @@ class Run:
 
     def parts(self, wanted: int) -> list[tuple[int, int]]:
         """Pieces ``(start, length)`` of whole topics of a big plain file, for several threads."""
-        if wanted < 2 or self.path is None or not compiled():
+        if wanted < 2 or self.path is None or not is_compiled("reader"):
             return []
         size = plain_size(self.path)
         if size < _BIG_FILE:

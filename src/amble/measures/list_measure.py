@@ -38,7 +38,7 @@ from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.walk import Walk
 from amble.users.walk_on_list import WalkOnList
 
-__all__ = ["Measure"]
+__all__ = ["Measure", "plain_parameters"]
 
 Array = NDArray[np.float64]
 _WALKED = ("order2", "total", "depth", "inside", "both")  # about visits, not about the last one
@@ -497,3 +497,11 @@ class Measure:
         arguments = {key: self.values[key] for key in self.own_keys()}
         visits = self.declaration.function(**arguments).over(max(gain.size, 1)).visits[: gain.size]
         return float(visits @ gain)
+
+
+def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:
+    """The parameters of a measure as JSON has them: strings, numbers and None, other values as text."""
+    return {
+        key: value if isinstance(value, str | int | float | None) else str(value)
+        for key, value in measure.values.items()
+    }

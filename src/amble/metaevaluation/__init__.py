@@ -1,4 +1,4 @@
-"""Meta-evaluation of measures: rank correlation, agreement, discriminative power, swap rates, smaller pools."""
+"""Meta-evaluation of measures: rank correlation, agreement, discriminative power, swap rates, reduced pools."""
 
 from amble.metaevaluation.correlation import kendall, rbo, spearman, tau_ap
 from amble.metaevaluation.correlation_matrix import Correlations, correlations

@@ -1,4 +1,4 @@
-"""Robustness of measures to missing judgments: scores and rankings of runs with smaller pools.
+"""Robustness of measures to missing judgments: scores and rankings of runs with reduced pools.
 
 As Buckley and Voorhees (2004) did and Ferrante, Ferro and Maistro (2014, Figures 3 and 4) after them: judgments are
 taken away at random; of each measure, the mean over all runs and topics is computed, and Kendall's tau-b between
@@ -45,7 +45,7 @@ class _Scored:
             raise AmbleError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
         self.rankings, self.measures = rankings, measures
         lists = Lists.of_rankings(rankings)
-        # which topics have a relevant document is a matter of the full pool: smaller ones have the same topics
+        # which topics have a relevant document is a matter of the full pool: reduced ones have the same topics
         self.defined: list[NDArray[np.bool_]] | None = None
         if undefined == "skip":
             self.defined = [np.asarray(measure.gains_of(lists).relevant > 0) for measure in measures]
@@ -80,7 +80,7 @@ def _taus(full: Array, cut: Array) -> Array:
 
 @dataclass(frozen=True)
 class PoolEffect:
-    """The effect of smaller pools on measures; made by `pool_effect`.
+    """The effect of reduced pools on measures; made by `pool_effect`.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def pool_effect(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PoolEffect:
-    """Scores and rankings of runs with smaller pools, beside those with the full pool.
+    """Scores and rankings of runs with reduced pools, beside those with the full pool.
 
     Parameters
     ----------

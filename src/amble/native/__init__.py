@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 from types import ModuleType
 
-__all__ = ["load"]
+__all__ = ["is_compiled", "load"]
 
 
+@functools.cache  # which part is in use does not change
 def load(name: str) -> ModuleType:
     """Import the C part of a name, ``reader`` or ``walker``: its plain twin if none was built, or AMBLE_PURE is set.
 
@@ -20,3 +22,13 @@ def load(name: str) -> ModuleType:
         with contextlib.suppress(ImportError):
             return importlib.import_module(f"amble.native._{name}")
     return importlib.import_module(f"amble.native.plain_{name}")
+
+
+def is_compiled(name: str) -> bool:
+    """Whether the C part of a name, ``reader`` or ``walker``, is in use.
+
+    >>> from amble.native import is_compiled
+    >>> is_compiled("reader") in (True, False)
+    True
+    """
+    return load(name).__name__ == f"amble.native._{name}"

@@ -16,6 +16,7 @@ from amble.comparison.corrections import CORRECTIONS
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
+from amble.measures.list_measure import plain_parameters
 from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
@@ -278,7 +279,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     import scipy
 
     from amble import __version__
-    from amble.io.trec import compiled
+    from amble.native import is_compiled
 
     rankings, q = scores.rankings, board.design
     audit = rankings.audit
@@ -293,10 +294,10 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         "no_relevant": [shown(t) for t in audit.no_relevant],
         "options": {key: getattr(rankings, key) for key in keys},
         "design": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
-        "parameters": {m.label: {key: _plain(x) for key, x in m.values.items()} for m in scores.parsed},
+        "parameters": {m.label: plain_parameters(m) for m in scores.parsed},
         "versions": {
             "amble": __version__,
-            "reader": "C" if compiled() else "plain Python",
+            "reader": "C" if is_compiled("reader") else "plain Python",
             "Python": platform.python_version(),
             "numpy": np.__version__,
             "scipy": scipy.__version__,
@@ -307,7 +308,3 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
 
 def _rows(audit: Any) -> Any:
     return zip(audit.rows(), audit.shown_top10.tolist(), strict=True)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | None) else str(value)

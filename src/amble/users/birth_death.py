@@ -26,7 +26,7 @@ __all__ = [
     "Passages",
     "chain_on_lists",
     "further",
-    "induced_chain",
+    "induced_birth_death_chain",
     "passages",
     "reachable",
     "shortened",
@@ -234,7 +234,9 @@ def shortened(chain: BirthDeathChain, n: int) -> BirthDeathChain:
     return BirthDeathChain(forward, back, stop, start, None)
 
 
-def induced_chain(chain: BirthDeathChain, keep: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array, Array, float]:
+def induced_birth_death_chain(
+    chain: BirthDeathChain, keep: NDArray[np.bool_]
+) -> tuple[Array, Array, Array, Array, Array, float]:
     """The chain induced on some ranks: back, stay, forward, stop and start there, and the share that never comes there.
 
     The other ranks are taken out one by one; what led to them is shared among their neighbours and the end.

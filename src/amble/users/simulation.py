@@ -27,7 +27,6 @@ __all__ = [
     "ScoreCounts",
     "Simulation",
     "check_users",
-    "compiled",
     "efforts",
     "simulated_distribution",
     "simulated_steps",
@@ -46,11 +45,6 @@ _LIMIT = 1 << 40  # visits of one user
 
 
 walker = load("walker")
-
-
-def compiled() -> bool:
-    """Whether the C walker is in use."""
-    return str(walker.__name__) == "amble.native._walker"
 
 
 def check_users(users: Any, seed: Any, threads: Any) -> None:

@@ -89,11 +89,6 @@ class Probabilities:
         """Whether it depends on the grades."""
         return self.grades is not None
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether it is one number."""
-        return self.function is None and self.values.size == 1
-
     def at(self, n: int, grades: Array | None = None) -> Array:
         """The probabilities at ranks 1 to n; with grades, of that shape."""
         if self.grades is not None:

@@ -19,7 +19,7 @@ from amble.users.birth_death import (
     BirthDeathChain,
     Passages,
     further,
-    induced_chain,
+    induced_birth_death_chain,
     passages,
     reachable,
     shortened,
@@ -359,7 +359,7 @@ class WalkOnList:
         keep = units > 0
         if not keep.any():
             return Distribution([0.0], [1.0])
-        back, loop, forward, stop, start, unseen = induced_chain(walk.chain, keep)
+        back, loop, forward, stop, start, unseen = induced_birth_death_chain(walk.chain, keep)
         probs = distribution_of_gain(back, loop, forward, stop, start, units[keep])
         probs[0] += unseen
         return Distribution(unit * np.arange(probs.size), probs)

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Make the collection, evaluate it, show the results."""
     from amble.cli.demo_collection import make_collection
     from amble.evaluation.scores import evaluate
-    from amble.io.trec import compiled
+    from amble.native import is_compiled
     from amble.table import Table
 
     page = Path(args.folder, "report.html")
@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     print(scores.mean().text(bold=sys.stdout is not None and sys.stdout.isatty()) + "\n")
     rows = audit.rows()
     print(f"{Table(list(rows[0]), [list(row.values()) for row in rows])}\n")
-    print(f"{audit}\n(read by the {'C' if compiled() else 'plain Python'} reader)\n")
+    reader = "C" if is_compiled("reader") else "plain Python"
+    print(f"{audit}\n(read by the {reader} reader)\n")
     distribution = scores.distribution("hybrid", qrels.topics[0], "AP")
     print(
         f"Not only a number: of the users that AP has in mind, on topic {qrels.topics[0]} of 'hybrid', a quarter see a "

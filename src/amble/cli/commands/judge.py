@@ -183,8 +183,8 @@ def _cost(args: argparse.Namespace) -> None:
 
 
 def _ask(args: argparse.Namespace) -> None:
+    from amble.cli.judging_terminal import judge_at_terminal
     from amble.io.trec import read_runs
-    from amble.judging.terminal import judge_at_terminal
 
     if args.output is None:
         raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
