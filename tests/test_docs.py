@@ -148,7 +148,7 @@ def renamed(heading: str) -> list[tuple[str, str]]:
 
 
 def is_public(written: str) -> bool:
-    """Whether there is such a name in amble: dotted, an attribute of objects, or a keyword, ``name(key=)``."""
+    """Whether there is what is written: a dotted name of amble, an attribute of objects, or a keyword, name(key=)."""
     name, _, keyword = written.removesuffix("=)").partition("(")
     parts = name.split(".")
     end = len(parts)

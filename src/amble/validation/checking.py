@@ -45,7 +45,7 @@ def check(
 
     Returns
     -------
-    list of Report
+    list of FileReport
         One per file, the qrels first. A file that cannot be read has an error of its own, and the others are checked.
 
     Examples
