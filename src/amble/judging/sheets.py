@@ -3,7 +3,7 @@
 A sheet lists the documents of a pool that wait for a judgment (grade -2), in the order of the pool's file. It is a CSV
 file with the columns topic, doc and grade, for any spreadsheet, or an HTML page that needs nothing but a browser and
 gives the same CSV back. What a spreadsheet would take for a formula has an apostrophe before it there (the id =1 is
-'=1), which is taken away on the way back. Then everything is checked: each document once, grades that are allowed,
+'=1), which is removed when the sheet is read. Then everything is checked: each document once, grades that are allowed,
 nothing unknown, nothing missing; cells left blank are counted, and stay to be judged.
 """
 
