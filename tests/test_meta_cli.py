@@ -80,7 +80,8 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
     wide = rows("topics", "--differences", "0.1", "--widths", "0.3", "--confidence", "0.99")
     assert wide[0]["topics"] < found[0]["topics"]  # --alpha
     assert wide[1]["topics"] > found[2]["topics"]  # --confidence
-    assert rows("swaps", "--max-rate", "0.9")[0]["needed"] == 0.0
+    lax, strict = (rows("swaps", "--max-rate", rate)[0]["share above"] for rate in ("0.9", "0.001"))
+    assert lax > strict
     assert rows("agreement", "--alpha", "0.5")[0]["SSA"] > rows("agreement", "--alpha", "0.0001")[0]["SSA"]
 
 
