@@ -30,8 +30,8 @@ def map_in_order(
     """Yield the result of every item, in order, computed on several threads.
 
     The error of the first item that has one is raised. After an error, an interrupt, or when the iterator is closed, no
-    further item is begun; those begun are waited for, except after an interrupt. (concurrent.futures would do, but its
-    import takes longer than reading a small run.)
+    further item is begun; those begun are waited for, after an interrupt only when the process ends.
+    (concurrent.futures would do, but its import takes longer than reading a small run.)
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def map_in_order(
     threads : int
         With fewer than two, or a single item, all is done on the caller's thread.
     ahead : int, optional
-        Begin no more than so many items before their results are taken; without it, there is no bound.
+        Begin no more than so many items, at least 1, before their results are taken; without it, there is no bound.
     progress : callable, optional
         Called with the number of results so far and the number of items.
 
@@ -52,6 +52,8 @@ def map_in_order(
     todo = items if isinstance(items, Sequence) else list(items)
     n = len(todo)
     workers = min(threads, n)
+    if ahead is not None and ahead < 1:
+        raise ValueError(f"ahead={ahead}: expected at least 1")
     if workers < 2:
         for done, item in enumerate(todo, 1):
             result = function(item)

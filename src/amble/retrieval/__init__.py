@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amble.retrieval.documents import read_documents
+    from amble.retrieval.explanation import explain
+    from amble.retrieval.inverted_index import Index, index, open_index
+    from amble.retrieval.scorers import parse_scorer
+    from amble.retrieval.search import Hits
+    from amble.retrieval.text_analysis import Analyser
+    from amble.retrieval.topics import read_rel, read_topics
 
 # each name is imported when it is first used: a reader of topics needs no index;
 # the function `search` is in `amble` alone, for here its module has that name

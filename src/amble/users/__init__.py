@@ -12,7 +12,15 @@ What a visit is worth is a `Utility`, what the gain is divided by an `Effort`.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amble.users.effort import Effort
+    from amble.users.forward import Forward
+    from amble.users.markov import MarkovUser
+    from amble.users.session_user import SessionWalk
+    from amble.users.utility import Utility
+    from amble.users.walk import Walk
 
 # each name is imported when it is first used: every module of amble that needs one user would wait for all of them
 _HOMES = {

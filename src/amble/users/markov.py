@@ -133,9 +133,8 @@ class MarkovUser:
         self.loops, self.states = loops, states if self.model is None else self.model.states
         self.rates, self.start = _own(rates), start if isinstance(start, str) else _own(start)
         self.steps, self.rescale = steps, rescale
-        self._distributions: dict[
-            int, Logs
-        ] = {}  # over all ranks, by the list's length, where that is all that matters
+        # over all ranks, by the list's length, where that is all that matters
+        self._distributions: dict[int, Logs] = {}
 
     @property
     def story(self) -> str:

@@ -83,7 +83,7 @@ def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozense
     cite="ferrante2014",
     family="markov",
     variant=_mp_variant,
-    formula="sum over the relevant ranks i of pi(i) x precision at i, with pi a stationary distribution of a chain",
+    formula="sum over the relevant ranks i of pi(i) x precision at i, pi: the stationary distribution of the chain",
 )
 def markov_precision(
     model: Annotated[

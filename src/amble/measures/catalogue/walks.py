@@ -73,7 +73,7 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     }[model]
     for name, value in values.items():
         if name in given and name not in (*used, "model"):
-            raise MeasureError(f"{name}={value!r} has no effect in model={model!r}, expected only {', '.join(used)}")
+            raise MeasureError(f"{name}={value!r} has no effect with model={model!r}, expected only {', '.join(used)}")
     classic = REGISTRY[model]
     own = {name: p.default for name, p in classic.parameters.items()}
     own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
