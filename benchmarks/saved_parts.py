@@ -44,7 +44,9 @@ Given = dict[str, Any]
 TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
 SCORERS = ("jaccard", "logtf", "tfidf", "cosine", "bm25", "lm")
-SAME = {"law": "distribution", "laws": "distributions"}  # in keys, the older word becomes the newer
+# in keys, the older word becomes the newer
+SAME = {"law": "distribution", "laws": "distributions", "draws": "by_round", "level": "confidence", "parts": "values"}
+SAME |= {"moves": "transitions", "repeats": "rounds", "trials": "rounds", "question": "design", "tells": "predicts"}
 run_distributions = amble.run_distributions
 lists_of = amble.measures.Lists.of_rankings
 sessions_of = amble.Sessions.of_array

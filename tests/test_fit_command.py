@@ -59,7 +59,7 @@ def test_a_day_of_sogou_becomes_users(data: Path, amble_cli: Cli, tmp_path: Path
         *measures,
         "--fitted-intervals",
         "user",
-        "--layout",
+        "--format",
         "json",
     )
     assert done.returncode == 0, done.stderr

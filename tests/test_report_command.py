@@ -324,7 +324,11 @@ def test_stopped_half_way(here: Path, how: signal.Signals) -> None:
         '    pathlib.Path("begun").touch()\n    time.sleep(60)\n'
     )
     words = ["report", "demo/qrels.txt", "demo/bm25.run", "demo/dense.run", "-m", "AP", "Slow", "--plugin", "slow.py"]
-    process = subprocess.Popen([sys.executable, "-m", "amble", *words], stderr=subprocess.PIPE, env={**os.environ})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "amble", *words],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: how != signal.SIGKILL and signal.signal(how, signal.SIG_DFL),  # ignored in the background
+    )
     try:
         for _ in range(600):
             if (here / "begun").exists() or process.poll() is not None:
