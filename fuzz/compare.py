@@ -310,6 +310,7 @@ class Worker:
 
         def ranked(reader: Any, judgments: Any) -> Any:
             read.reader = reader
+            read.is_compiled = lambda name: reader is not plain
             qrels = read.Qrels(judgments, "qrels")
             parts = run.parts(wanted)
             if len(parts) > 1:
