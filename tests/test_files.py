@@ -25,7 +25,7 @@ import zstandard
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.io.files import check_outputs, stem, topic_changes, whole_file, write_whole
-from amble.io.tables import read_rows
+from amble.io.rows import read_rows
 from amble.retrieval.documents import read_documents
 
 pytestmark = pytest.mark.twin

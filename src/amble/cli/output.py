@@ -1,4 +1,4 @@
-"""What commands write: output, provenance and notes; plugins; and that no file that is read is written over."""
+"""What commands write: output, provenance and notes; and that no file that is read is written over."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from amble.errors import AmbleError, MeasureError
+from amble.errors import AmbleError
 from amble.io.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ __all__ = [
     "READ",
     "WRITTEN",
     "keep_inputs",
-    "load_plugin",
-    "load_plugins",
     "provenance",
     "tell_audit",
     "warn_topic_named_all",
@@ -96,23 +94,3 @@ def warn_topic_named_all(names: Collection[str], what: str) -> None:
     if "all" in names:
         form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"
         print(f"amble: a {what} is called all: the mean's {what} is {form}", file=sys.stderr)
-
-
-def load_plugins(args: argparse.Namespace) -> None:
-    """Load the plugins that --plugin named."""
-    for path in args.plugin:
-        load_plugin(path)
-
-
-def load_plugin(path: str) -> None:
-    """Run a Python file that declares measures."""
-    import runpy
-
-    try:
-        runpy.run_path(path, run_name="amble_plugin")
-    except AmbleError as error:
-        raise MeasureError(f"{path}: {error}") from None
-    except OSError as error:
-        raise MeasureError(f"{path}: {error.strerror}") from None
-    except (Exception, SystemExit) as error:
-        raise MeasureError(f"{path}: {type(error).__name__}: {error}") from None

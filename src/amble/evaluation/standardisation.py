@@ -12,7 +12,7 @@ import numpy as np
 
 from amble.errors import ReadError
 from amble.evaluation.scores import LEAST, Scores
-from amble.io.tables import read_rows
+from amble.io.rows import read_rows
 from amble.measures.trec_names import trec_name
 
 __all__ = ["read_zscores", "standardised"]

@@ -20,7 +20,7 @@ import numpy as np
 
 from amble.errors import AmbleError, ReadError
 from amble.io.files import LONGEST_DOCUMENT, read_bytes
-from amble.io.tables import read_number
+from amble.io.rows import read_number
 from amble.io.trec import Qrels, column_fault, grade_text, qrels_text, read_qrels
 from amble.judging.pooling import TO_JUDGE
 from amble.judging.sheet_page import render_sheet

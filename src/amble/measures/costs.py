@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import ReadError
-from amble.io.tables import read_rows
+from amble.io.rows import read_rows
 from amble.rankings.alignment import Rankings
 from amble.rankings.lists import Lists
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from amble.errors import ReadError
 from amble.io.files import LONGEST_DOCUMENT, byte_limit, read_bytes, stem
-from amble.io.tables import read_rows
+from amble.io.rows import read_rows
 from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
 __all__ = [

@@ -26,7 +26,8 @@ from amble.cli.options import (
     add_threads,
     alignment_of,
 )
-from amble.cli.output import load_plugins, provenance, write
+from amble.cli.output import provenance, write
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
 if TYPE_CHECKING:

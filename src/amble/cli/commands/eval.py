@@ -28,7 +28,8 @@ from amble.cli.options import (
     number,
     prepare,
 )
-from amble.cli.output import load_plugins, provenance, warn_topic_named_all, write
+from amble.cli.output import provenance, warn_topic_named_all, write
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]

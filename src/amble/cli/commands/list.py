@@ -12,7 +12,7 @@ import argparse
 from typing import Any
 
 from amble.cli.options import add_plugins
-from amble.cli.output import load_plugins
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
 _FAMILIES = {

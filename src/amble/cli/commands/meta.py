@@ -32,7 +32,8 @@ from amble.cli.options import (
     read_numbers,
     whole,
 )
-from amble.cli.output import load_plugins, provenance, write
+from amble.cli.output import provenance, write
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]

@@ -36,7 +36,8 @@ from amble.cli.options import (
     prepare,
     whole,
 )
-from amble.cli.output import keep_inputs, load_plugins, provenance
+from amble.cli.output import keep_inputs, provenance
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 

@@ -26,7 +26,8 @@ from amble.cli.options import (
     prepare,
     read_session_files,
 )
-from amble.cli.output import load_plugins, provenance, tell_audit, warn_topic_named_all, write
+from amble.cli.output import provenance, tell_audit, warn_topic_named_all, write
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]

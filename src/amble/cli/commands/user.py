@@ -17,7 +17,7 @@ import warnings
 from typing import Any
 
 from amble.cli.options import FORMATS, add_digits, add_plugins, number, read_number, whole
-from amble.cli.output import load_plugins
+from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError, SimulationWarning
 
 _QUARTILES = (0.25, 0.5, 0.75)

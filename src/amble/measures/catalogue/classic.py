@@ -10,7 +10,7 @@ from amble.expressions.domains import Above, Between, Optional, Switch, Whole
 from amble.measures.declaration import measure
 from amble.measures.fitted_parameters import FittedUser, fitted_variant
 from amble.measures.gain_maps import binary, graded, satisfying
-from amble.rankings.lists import Gains
+from amble.measures.tied_documents import tied_ap, tied_rr
 from amble.users.forward import Forward
 
 Array = NDArray[np.float64]
@@ -46,66 +46,11 @@ def recall(k: Rank = None) -> Forward:
     return Forward(continuation=1.0, depth=k)
 
 
-def _tied_ap(gains: Gains) -> Array:
-    """The mean of AP over all orders of tied documents (McSherry and Najork, 2008).
-
-    A group holds ranks a ... a + n - 1 and r relevant documents, with R before it. The document at a + j is relevant
-    with probability r / n, and then j (r - 1) / (n - 1) of those before it in the group are, so the group adds
-    (r / n) sum_j (R + 1 + j (r - 1) / (n - 1)) / (a + j); both sums are differences of harmonic numbers.
-    """
-    lists = gains.lists
-    if lists.ties is None:
-        raise ValueError("no ties")
-    first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
-    new = np.flatnonzero(np.concatenate(([True], (np.diff(gains.list) != 0) | (np.diff(first) != 0))))
-    if not gains.gain.size:
-        return np.zeros(lists.n)
-    r = np.diff(np.append(new, gains.gain.size)).astype(np.float64)
-    before = gains.ordinal[new] - 1.0
-    a, n, owner = first[new], size[new], gains.list[new]
-    end = a + n - 1
-    if lists.depth is not None:
-        end = np.minimum(end, lists.depth)
-    m = np.maximum(end - a + 1, 0)
-    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, int(end.max(initial=0)) + 1))))
-    h = np.where(m > 0, harmonic[np.maximum(end, 0)] - harmonic[np.minimum(a - 1, harmonic.size - 1)], 0.0)
-    slope = (r - 1) / np.maximum(n - 1, 1)
-    add = (r / n) * ((before + 1) * h + slope * (m - a * h))
-    total = np.bincount(owner, add, lists.n)
-    return np.divide(total, gains.relevant, out=np.zeros(lists.n), where=gains.relevant > 0)
-
-
-def _tied_rr(gains: Gains) -> Array:
-    """The mean of RR over all orders of the first tied group that holds a relevant document.
-
-    With r relevant among n, the first is the j-th (from 0) with probability r/n for j = 0, then each time (n - j - r) /
-    (n - j - 1) times the one before... the probability that none of the first j is relevant is the product of (n - i -
-    r) / (n - i), i < j.
-    """
-    lists = gains.lists
-    if lists.ties is None:
-        raise ValueError("no ties")
-    out = np.zeros(lists.n)
-    first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
-    some = np.flatnonzero(gains.found > 0)
-    lead = gains.offsets[:-1][some]
-    for i, h in zip(some.tolist(), lead.tolist(), strict=True):
-        hits = slice(h, int(gains.offsets[i + 1]))
-        a, n = int(first[h]), int(size[h])
-        r = int((first[hits] == a).sum())
-        j = np.arange(n - r + 1)
-        none = np.concatenate(([1.0], np.cumprod((n - j[:-1] - r) / (n - j[:-1]))))
-        probability = none * r / (n - j)
-        seen = a + j <= (lists.depth or np.inf)
-        out[i] = (probability * seen / (a + j)).sum()
-    return out
-
-
 @measure(
     "AP",
     question="order1",
     stops="gain",
-    tied=_tied_ap,
+    tied=tied_ap,
     cite="harman1992",
     family="classic",
     formula="mean over the relevant documents of the precision at their ranks (0 for those not found)",
@@ -122,7 +67,7 @@ def average_precision(gain: Array, relevant: Array) -> Forward:
     "GMAP",
     question="order1",
     stops="gain",
-    tied=_tied_ap,
+    tied=tied_ap,
     aggregate="geometric",
     cite="robertson2006",
     family="classic",
@@ -137,7 +82,7 @@ def geometric_ap(gain: Array, relevant: Array) -> Forward:
     "RR",
     question="satisfied",
     stops="gain",
-    tied=_tied_rr,
+    tied=tied_rr,
     cite="kantor2000",
     family="classic",
     formula="1 / rank of the first relevant document",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
-from amble.io.tables import read_number, read_rows
+from amble.io.rows import read_number, read_rows
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedTransitions, FittedUser, by_rank, is_fit, read_model, refuse_beside
 from amble.users.forward import Forward
