@@ -68,9 +68,9 @@ def main() -> None:
     measure = amble.parse("MsM")
     assert isinstance(measure, amble.measures.SessionMeasure)
     some = grades[:SAMPLE]
-    np.testing.assert_allclose(measure.scores_of_sessions(amble.Sessions.of_array(some)), dense(some), rtol=1e-10)
+    np.testing.assert_allclose(measure.scores(amble.Sessions.of_array(some)), dense(some), rtol=1e-10)
     contenders = {
-        "amble: array to scores": lambda: measure.scores_of_sessions(amble.Sessions.of_array(grades)),
+        "amble: array to scores": lambda: measure.scores(amble.Sessions.of_array(grades)),
         f"dense algebra, scaled from {SAMPLE}": lambda: dense(some),
     }
     best = dict.fromkeys(contenders, float("inf"))
@@ -92,7 +92,7 @@ def main() -> None:
     for text in MEASURES:
         m = amble.parse(text)
         assert isinstance(m, amble.measures.SessionMeasure)
-        rows.append([text, min(cpu(lambda m=m: m.scores_of_sessions(few)) for _ in range(args.rounds))])  # type: ignore[misc]
+        rows.append([text, min(cpu(lambda m=m: m.scores(few)) for _ in range(args.rounds))])  # type: ignore[misc]
     print(f"\nother measures on {few.n:,} of them\n" + amble.Table(["", "CPU s"], rows, digits=4).text() + "\n")
 
 

@@ -127,10 +127,7 @@ def simulated(folder: Path, rounds: int) -> None:
     gains = lists.gains(m.declaration.gain.make(m.values))
     dense = []
     for i in range(lists.n):
-        y = np.zeros(int(lists.length[i]))
-        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
-        y[gains.position[hits] - 1] = gains.gain[hits]
-        dense.append(y)
+        dense.append(gains.by_rank(i))
     on_list = Walk(0.5, 0.25, utility=Utility(0.25)).over(dense[0].size)
     steps = 0
 
@@ -139,7 +136,8 @@ def simulated(folder: Path, rounds: int) -> None:
             nonlocal steps
             kept, simulation.walker = simulation.walker, walker
             try:
-                steps = sum(int(h.sum()) for _, h in simulation.simulated_walks(on_list, ys, users=USERS, seed=1))
+                follower = simulation.WalkFollower(on_list, ys, 1)
+                steps = sum(int(paths.visits.sum()) for paths in simulation.followed(follower, USERS))
             finally:
                 simulation.walker = kept
 

@@ -69,8 +69,8 @@ def stable(key: str) -> str:
 
 def kind(name: str) -> str:
     """Whether a registered measure is one of ``sessions``, a ``user`` of lists, or a ``number``."""
-    question = amble.measures.REGISTRY[name].question
-    return "sessions" if question == "session" else "number" if question is None else "user"
+    declaration = amble.measures.REGISTRY[name]
+    return "sessions" if declaration.of_sessions else "user" if declaration.is_user else "number"
 
 
 def parameters(name: str) -> dict[str, tuple[tuple[Any, ...], bool]]:

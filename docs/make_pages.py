@@ -20,6 +20,7 @@ import amble
 from amble.cli.commands.list import entry, families, title
 from amble.measures import REGISTRY
 from amble.reporting.charts.chart import Line, user_spec
+from amble.users import Question
 
 FOLDER = Path(__file__).parent / "measures"
 LENGTH = 100  # documents in the lists on which users are drawn
@@ -164,7 +165,7 @@ def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
     for text in DRAWN.get(name, (name,)):
-        if REGISTRY[name].question == "markov":  # without a relevant document she has nowhere to be
+        if REGISTRY[name].question is Question.MARKOV:  # without a relevant document she has nowhere to be
             label, ranks = list(LISTS.items())[-1]
             out.append(Line(text, label, amble.parse(text).user([float(i + 1 in ranks) for i in range(LENGTH)])))
             continue

@@ -670,7 +670,9 @@ def test_parts_of_what_is_no_user() -> None:
         assert parts == pytest.approx((scores.values - without.values)[:, 0, 0].tolist())
 
 
-@pytest.mark.parametrize("name", [name for name, d in REGISTRY.items() if d.question is None and name != "NumQ"])
+@pytest.mark.parametrize(
+    "name", [name for name, d in REGISTRY.items() if d.question is None and not d.of_sessions and name != "NumQ"]
+)
 @pytest.mark.parametrize("unjudged", ["zero", "condense"])
 def test_parts_are_what_is_lost(demo: Any, name: str, unjudged: Any) -> None:
     runs = [str(run) for run in demo.runs[3:5]]

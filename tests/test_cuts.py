@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import amble
 from amble.measures import REGISTRY, Forward, Lists, measure
 from amble.measures.residuals import list_residuals
+from amble.users import Question
 from amble.users.markov import MarkovUserOnList
 
 # who stop at the end of a list, or leave with nothing there
@@ -139,7 +140,7 @@ def test_many_lists_and_one_are_the_same(text: str) -> None:
     ideal = [g for row in rows for g in row] + [1, 1]
     want = [m.value(row, ideal=ideal, max_grade=1) for row in rows]
     np.testing.assert_allclose(m.scores(lists), want, rtol=1e-12)
-    if m.declaration.question == "order2" and m.name != "AP" and not m.is_population:
+    if m.declaration.question is Question.ORDER2 and m.name != "AP" and not m.is_population:
         report = amble.cwl(rankings, [m], topics=True)
         depth = [row[-1] for row in report.rows if row[1] == "1"]
         np.testing.assert_allclose(depth, [m.user(row, ideal=ideal, max_grade=1).expected_depth for row in rows])

@@ -21,6 +21,7 @@ from amble.evaluation.cwl_report import COLUMNS, expectations
 from amble.measures import REGISTRY, Lists
 from amble.measures.costs import Costs, read_costs
 from amble.measures.residuals import bounds, list_residuals
+from amble.users import Question
 
 nan = math.nan
 RANKS = [1, 3, 4, 6, 8, 12, 14, 34, 37, 43, 64, 82, 86, 95]
@@ -209,7 +210,7 @@ def test_intervals_hold_every_judgment(grades: list[float], name: str) -> None:
         assert low <= min(every) + 1e-12
         assert high >= max(every) - 1e-12
         assert low == pytest.approx(min(every), abs=1e-12)
-    if m.declaration.question != "order2":
+    if m.declaration.question is not Question.ORDER2:
         assert high == pytest.approx(max(every), abs=1e-12)
 
 

@@ -21,8 +21,8 @@ from amble.cli.commands.list import _FAMILIES, title
 from amble.cli.main import COMMANDS
 from amble.io import columns as frames
 from amble.measures import REGISTRY, parse
-from amble.measures.declaration import QUESTIONS
 from amble.measures.trec_names import LEFT_OUT, all_trec
+from amble.users import Question
 from amble.validation import SEVERITY
 
 ROOT = Path(__file__).parent.parent
@@ -181,7 +181,7 @@ def is_taken(written: str) -> bool:
     if extra := re.fullmatch(r"pip install 'amble\[(\w+)\]'", written):
         return extra[1] in tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
     if question := re.fullmatch(r"measure\(question='(\w+)'\)", written):
-        return question[1] in QUESTIONS
+        return question[1] in {one.value for one in Question}
     try:
         parse(written)
     except amble.MeasureError:

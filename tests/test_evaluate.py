@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import amble
+from amble.users import Question
 
 pytestmark = pytest.mark.twin
 
@@ -190,7 +191,7 @@ def test_distributions_and_users_are_those_of_the_scores(name: str) -> None:
     for qrels in ({"1": {"a": 0.5, "b": 0.25, "c": 0}}, {"1": {"a": 3, "b": 1, "c": 0}}):
         scores = amble.evaluate(qrels, {"x": {"1": {"a": 1.0, "c": 2.0, "b": 0.5, "z": 0.1}}}, name)
         m, score = scores.parsed[0], scores.values.item()
-        if m.declaration.question == "order2":
+        if m.declaration.question is Question.ORDER2:
             top = max(qrels["1"].values())
             binary = "rel" in m.values
             y = [float(g >= 1) if binary else g / top for g in (0, qrels["1"]["a"], qrels["1"]["b"])]

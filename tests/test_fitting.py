@@ -17,6 +17,7 @@ import amble
 from amble.errors import AlignError, MeasureError
 from amble.measures import MarkovUser
 from amble.measures.fitted_parameters import resampled
+from amble.users import Question
 from amble.users.fit_file import write_fit
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 
@@ -85,7 +86,7 @@ def test_the_same_as_with_the_numbers_of_the_file(fit: str, fitted: str, plain: 
     assert amble.parse(str(m)) == m
     assert "user='fit.toml" in str(m) or "rates='fit.toml" in str(m)
     assert m != other
-    if m.declaration.question != "markov":
+    if m.declaration.question is not Question.MARKOV:
         np.testing.assert_allclose(
             m.user(GRADES, max_grade=2).visits, other.user(GRADES, max_grade=2).visits, rtol=1e-14
         )

@@ -34,6 +34,7 @@ from amble.expressions.domains import (
 from amble.measures import REGISTRY
 from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedUser
+from amble.users import Question
 
 nan = math.nan
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
@@ -254,8 +255,10 @@ def test_measures_without_a_closed_form_refuse_ties() -> None:
 
 # those who walk down; those who walk back and forth (test_stochastic.py) or wander (test_markov.py) have tests of their
 # own
-LISTS = [name for name, d in REGISTRY.items() if d.question != "session"]  # sessions: test_session_measures.py
-USERS = [name for name, d in REGISTRY.items() if d.is_user and d.family != "walks" and d.question != "markov"]
+LISTS = [name for name, d in REGISTRY.items() if not d.of_sessions]  # sessions: test_session_measures.py
+USERS = [
+    name for name, d in REGISTRY.items() if d.is_user and d.family != "walks" and d.question is not Question.MARKOV
+]
 
 
 def _strategy(domain: Domain) -> st.SearchStrategy[Any]:
@@ -333,7 +336,7 @@ def test_what_holds_for_every_user(m: amble.Measure, grades: list[float], missin
     distribution = m.distribution(grades, **context)
     assert distribution.probs.sum() == pytest.approx(1, abs=1e-9)
     score = m.value(grades, **context)
-    if m.declaration.question in ("order1", "satisfied", "total"):
+    if m.declaration.question in (Question.ORDER1, Question.SATISFIED, Question.TOTAL):
         # the score is the mean of the distribution; for totals each stop's gain, so E[T] = sum V y
         assert distribution.mean == pytest.approx(score, abs=1e-10)
 
@@ -466,7 +469,7 @@ SPEEDS = [
 def test_dense_sparse_and_static_agree(text: str) -> None:
     """The three speeds give one answer; lists are long enough for several stretches of ranks."""
     from amble.rankings.lists import Lists
-    from amble.users.forward_dense import score_dense
+    from amble.users.forward_dense import follow_dense
 
     rng = np.random.default_rng(3)
     qrels = {str(t): {f"d{i}": int(rng.integers(0, 4)) for i in range(80)} for t in range(4)}
@@ -479,15 +482,18 @@ def test_dense_sparse_and_static_agree(text: str) -> None:
     }
     lists = Lists.of_rankings(amble.align(qrels, runs))
     m = amble.parse(text)
-    gains = m.gains_of(lists)
-    arguments = {key: m.values[key] for key in m.own_keys()}
-    function, names = m._function(arguments)
-    dense = score_dense(function, names, str(m.declaration.question), gains, m.declaration.norm)
+    gains, user = m.gains_of(lists), m.one_user
+    function, names = user._looking()
+    answer, depth = follow_dense(function, names, m.question, gains)
+    by = 1.0 if m.divisors(gains) is None else m.divisors(gains)
+    dense = answer / np.where(depth > 0, depth, 1.0) if m.question is Question.ORDER2 else answer / by
     np.testing.assert_allclose(dense, m.scores(lists), atol=1e-11)
-    if m.declaration.question == "order2":
-        for question in ("depth", "total", "inside"):
-            walked = score_dense(function, names, question, gains, None)
-            np.testing.assert_allclose(walked, m.scores_for(question, lists), rtol=1e-10, err_msg=question)
+    if m.question is Question.ORDER2:
+        np.testing.assert_allclose((answer, depth), user.totals(gains), rtol=1e-10)
+        inside = follow_dense(function, names, Question.TOTAL, gains, inside=True)[1]
+        rest = np.where(gains.lists.length < (m.cut or np.inf), 1.0 - inside / depth, 0.0)
+        if m.cut is None:  # what documents of gain 1 beyond each list would add
+            np.testing.assert_allclose(user.unseen(Question.ORDER2, gains, 1.0), 0.0 if m.ends else rest, atol=1e-11)
 
 
 def test_a_population_of_gain_maps() -> None:
@@ -519,7 +525,7 @@ def test_extreme_numbers_are_right_or_refused(name: str) -> None:
         except AmbleError:
             continue
         for grades in EXTREME_LISTS:
-            given = [[x] for x in grades] if declaration.question == "session" else grades
+            given = [[x] for x in grades] if declaration.of_sessions else grades
             with contextlib.suppress(AmbleError):
                 value = m.value(given)
                 assert math.isfinite(value), text

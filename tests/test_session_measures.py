@@ -22,7 +22,7 @@ from amble.errors import MeasureError, NormalisedWarning
 from amble.measures import REGISTRY
 from amble.users.session_user import SessionWalk
 
-NAMES = [name for name, d in REGISTRY.items() if d.question == "session"]
+NAMES = [name for name, d in REGISTRY.items() if d.of_sessions]
 SCORED = [name for name in NAMES if name not in ("PerQuery", "esM")]
 EVERY = [*SCORED, "PerQuery(of='nDCG')", "PerQuery(of='P@2',over='max')", "esM(of='AP',users=50)"]
 

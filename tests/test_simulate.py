@@ -12,8 +12,9 @@ import amble
 from amble.evaluation.simulated_distributions import Simulation, simulate_lists
 from amble.measures import Lists
 from amble.native import is_compiled
+from amble.users import Question
 from amble.users.effort import Effort
-from amble.users.simulation import ScoreCounts, simulated_distribution, simulated_walks
+from amble.users.simulation import ScoreCounts, WalkFollower, followed, simulated_distribution
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -58,7 +59,7 @@ def test_many_users_for_a_hundred_walks() -> None:
         user, grades = some_walk(rng)
         on_list = user.over(grades.size, grades)
         users = 20_000 if slow() else 1_000_000 if i < 3 else 50_000
-        simulated = simulated_distribution(on_list, grades, users=users, seed=i, threads=2)
+        simulated = simulated_distribution(WalkFollower(on_list, [grades], i), Question.ORDER1, users, i)
         assert within(simulated, on_list.distribution(grades)), i
         rare = 40 / users  # what nobody of these users may have met
         assert abs(simulated.mean - on_list.order1(grades)) <= 6 * simulated.standard_error + rare
@@ -104,13 +105,11 @@ def test_the_seed_alone_decides() -> None:
 
 def test_the_first_users_are_the_same_whoever_follows() -> None:
     on_list, gains = Walk(0.5, 0.25, utility=Utility(0.3)).over(10), [np.array(R10, float)]
-    few = [np.concatenate(x) for x in zip(*simulated_walks(on_list, gains, users=500, seed=5), strict=True)]
-    many = [
-        np.concatenate(x)
-        for x in zip(*simulated_walks(on_list, gains, users=20_000 if slow() else 3_000_000, seed=5), strict=True)
-    ]
-    np.testing.assert_array_equal(few[0], many[0][:500])
-    np.testing.assert_array_equal(few[1], many[1][:500])
+    few = list(followed(WalkFollower(on_list, gains, 5), 500))
+    many = list(followed(WalkFollower(on_list, gains, 5), 20_000 if slow() else 3_000_000))
+    for one, other in ((few[0].total, many[0].total), (few[0].visits, many[0].visits)):
+        np.testing.assert_array_equal(one, other[: len(one)])
+    assert sum(len(paths.visits) for paths in few) == 500
 
 
 def test_the_same_users_walk_every_list() -> None:

@@ -295,15 +295,28 @@ def test_nothing_is_ignored_in_silence(text: str) -> None:
         amble.parse(text)
 
 
-def test_a_walk_has_no_norm() -> None:
+def test_a_walk_may_be_divided_by_the_recall_base() -> None:
     @measure("Normed", question="order1", norm="relevant")
     def normed() -> Walk:
         """Divided by the recall base."""
+        return Walk(0.5, 0.25)
+
+    try:
+        m, plain = amble.parse("Normed"), amble.parse("PH(p=0.5,q=0.25,loss=0)")
+        assert m.value([1, 0, 1], relevant=4) == pytest.approx(plain.value([1, 0, 1]) / 4, abs=1e-15)
+        assert m.distribution([1, 0, 1], relevant=4).mean == pytest.approx(plain.value([1, 0, 1]) / 4, abs=1e-12)
+    finally:
+        del REGISTRY["Normed"]
+
+
+def test_a_walk_has_no_rank_that_satisfies() -> None:
+    @measure("Pleased", question="satisfied")
+    def pleased() -> Walk:
+        """Satisfied nowhere."""
         return Walk()
 
     try:
-        for ask in ("value", "distribution", "user"):
-            with pytest.raises(amble.MeasureError, match="has no norm"):
-                getattr(amble.parse("Normed"), ask)([1, 0])
+        with pytest.raises(amble.MeasureError, match="Pleased: a walk has the question order1, order2 or total"):
+            amble.parse("Pleased").value([1, 0])
     finally:
-        del REGISTRY["Normed"]
+        del REGISTRY["Pleased"]

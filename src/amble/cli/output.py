@@ -63,7 +63,7 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
 
     from amble import __version__
     from amble.measures.fitted_parameters import fit_files
-    from amble.measures.list_measure import plain_parameters
+    from amble.measures.measure import plain_parameters
 
     files = []
     for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):

@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.scores import Scores
-from amble.measures import Gains, Lists, Measure, Walk, parse
+from amble.measures import ListMeasure, Lists, Measure, parse
+from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings
 from amble.table import Table
-from amble.users.markov_scores import markov_user_on
-from amble.users.walk_scores import gains_on, walk_on
+from amble.users.protocol import Question
 
 __all__ = ["Contributions", "why"]
 
@@ -176,7 +176,7 @@ def why(
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them, or scores")
     if measure is None:
         raise MeasureError("no measure given, expected one, such as 'AP'")
-    m = parse(measure)
+    m = of_lists(parse(measure))
     if topic not in rankings.topics:
         known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
         raise AlignError(f"topic {topic!r} is not among the {len(rankings.topics)} topics scored: {known}")
@@ -188,7 +188,7 @@ def why(
     found = [None if i is None else _contributions(m, lists, i) for i in at]
     scored = _scores(m, lists, rankings, given)
     scores = np.array([np.nan if i is None else scored[i] for i in at])
-    sums = [0.0 if own is None else float(own.sum()) for own in found]
+    sums = [0.0 if own is None else float(own[0].sum()) for own in found]
     missed = [i is not None and own is None for i, own in zip(at, found, strict=True)]
     adds_up = not any(missed) and np.allclose(sums, np.nan_to_num(scores), rtol=1e-9, atol=1e-12)
     rows, ranks = _documents(lists, at)
@@ -196,15 +196,15 @@ def why(
         values = np.zeros(ranks.shape)
         for r, (i, own) in enumerate(zip(at, found, strict=True)):
             if i is not None and own is not None:
-                hits = lists.row[lists.offsets[i] : lists.offsets[i + 1]]
-                values[np.searchsorted(rows, hits), r] = own
+                values[np.searchsorted(rows, lists.row[lists.hits(i)]), r] = own[0]
     else:
         values = _losses_without(m, lists, rows, at, rankings.unjudged == "condense")
     names = [rankings.runs[run] for run in wanted]
-    return _sorted(m, rankings, (topic, names), (rows, ranks, values, scores), _kind(m) if adds_up else "removed")
+    kinds = [own[1] for own in found if own is not None] if adds_up else []
+    return _sorted(m, rankings, (topic, names), (rows, ranks, values, scores), kinds[0] if kinds else "removed")
 
 
-def _scores(m: Measure, lists: Lists, rankings: Rankings, given: Scores | None) -> Array:
+def _scores(m: ListMeasure, lists: Lists, rankings: Rankings, given: Scores | None) -> Array:
     """The score of every list: as it was given, where it was, else scored again."""
     if given is not None and not given.standardised and m in given.parsed:
         known = given.values[rankings.run, rankings.topic, given.parsed.index(m)]
@@ -233,7 +233,7 @@ def _list_of(rankings: Rankings, run: int, topic: str) -> int | None:
 
 def _documents(lists: Lists, at: list[int | None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows of judged documents that some list has, and their ranks as shown in each."""
-    hits = [None if i is None else slice(int(lists.offsets[i]), int(lists.offsets[i + 1])) for i in at]
+    hits = [None if i is None else lists.hits(i) for i in at]
     rows = np.unique(np.concatenate([np.zeros(0, np.int64), *(lists.row[h] for h in hits if h is not None)]))
     ranks = np.zeros((rows.size, len(at)), np.int64)
     for r, h in enumerate(hits):
@@ -243,7 +243,7 @@ def _documents(lists: Lists, at: list[int | None]) -> tuple[NDArray[np.int64], N
 
 
 def _sorted(
-    m: Measure,
+    m: ListMeasure,
     rankings: Rankings,
     names: tuple[str, list[str]],
     arrays: tuple[NDArray[np.int64], NDArray[np.int64], Array, Array],
@@ -261,85 +261,37 @@ def _sorted(
     return Contributions((topic, m.label, tuple(runs), docs), (grades, ranks[kept], values[kept], scores), kind)
 
 
-def _kind(m: Measure) -> str:
-    """The key of `_KINDS` that describes the contributions to a measure."""
-    d = m.declaration
-    if d.question == "order1" and (d.stops != "gain" or m.members()[0][1].walk_user() is not None):
-        return "share"
-    return str(d.question)
-
-
-def _contributions(m: Measure, lists: Lists, i: int) -> Array | None:
-    """What each judged document of list i adds to its score; None if the score is no such sum."""
-    hits = int(lists.offsets[i + 1] - lists.offsets[i])
+def _contributions(m: ListMeasure, lists: Lists, i: int) -> tuple[Array, str] | None:
+    """What each judged document of list i adds to its score, and the key of `_KINDS`; None if it is no such sum."""
     if m.is_population:
-        total = np.zeros(hits)
-        for weight, one in m.members():
-            own = _contributions(one, lists, i)
-            if own is None:
-                return None
+        each = [(w, _contributions(one, lists, i)) for w, one in m.members]
+        found = [(w, own) for w, own in each if own is not None]
+        if len(found) < len(each):
+            return None
+        total = np.zeros(found[0][1][0].size)
+        for weight, (own, _) in found:
             total += weight * own
-        return total
+        return total, found[0][1][1]
     d = m.declaration
     if d.question is None:
         return None
     gains = m.gains_of(lists)
-    mine = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+    mine = gains.hits(i)
     rank, gain = gains.position[mine], gains.gain[mine]
-    by_rank = _by_rank(m, gains, i)
+    by_rank, per_gain = m.one_user.worth(d.question, gains, i)
+    by = m.divisors(gains)
+    if by is not None:
+        by_rank = by_rank / by[i] if by[i] > 0 else np.zeros(by_rank.size)
     inside = rank <= by_rank.size
-    out = np.zeros(hits)
+    out = np.zeros(int(lists.offsets[i + 1] - lists.offsets[i]))
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    value = worth if _kind(m) in ("order1", "satisfied", "markov") else gain * worth
-    out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, value, 0.0)
-    return out
+    out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, gain * worth if per_gain else worth, 0.0)
+    return out, "share" if per_gain and d.question is Question.ORDER1 else d.question.value
 
 
-def _by_rank(m: Measure, gains: Gains, i: int) -> Array:
-    """What a gain of 1 at each rank is worth or, where users stop at gains, what stopping at each rank is worth."""
-    d = m.declaration
-    if d.question == "markov":
-        user = markov_user_on(m, gains, i)
-        return np.asarray(user.weights * user.precision * user.scale)
-    walk = m.walk_user()
-    if walk is not None:
-        return _of_walk(walk, str(d.question), gains, i)
-    behaviour, gain = m.behaviour(gains, i)
-    rank = np.arange(1, gain.size + 1, dtype=np.float64)
-    if d.question == "order2":
-        return np.asarray(behaviour.weights)
-    if d.question == "total":
-        scale = m.scale(gains, i)
-        return np.asarray(behaviour.visits / scale if scale > 0 else np.zeros(gain.size))
-    if d.question == "satisfied":
-        return np.asarray(behaviour.last / rank)
-    if d.stops == "gain":
-        return np.asarray(behaviour.last * np.cumsum(gain) / rank)
-    after = np.cumsum((behaviour.last / rank)[::-1])[::-1]  # E[1 / H; H >= rank]
-    if behaviour.tail is not None and behaviour.beyond > 0:
-        beyond, stops = behaviour.tail.stops(behaviour.beyond, gain.size)
-        after = after + float((stops / beyond).sum())
-    return np.asarray(after)
-
-
-def _of_walk(walk: Walk, question: str, gains: Gains, i: int) -> Array:
-    """For a walk: by its weights, or rank by rank where the worth of a gain depends on its size."""
-    on_list = walk_on(walk, gains.lists, i)
-    y = gains_on(gains, i)
-    if question == "order1" and walk.utility.separable:
-        return np.asarray(on_list.order1_weights())
-    score = on_list.order1 if question == "order1" else on_list.total
-    out = np.zeros(y.size)
-    for k in np.flatnonzero(y).tolist():
-        alone = np.zeros(y.size)
-        alone[k] = y[k]
-        out[k] = score(alone) / y[k]
-    if question == "order2":
-        out = out * (on_list.order2(y) / on_list.total(y)) if y.any() else out
-    return out
-
-
-def _losses_without(m: Measure, lists: Lists, rows: NDArray[np.int64], at: list[int | None], condensed: bool) -> Array:
+def _losses_without(
+    m: ListMeasure, lists: Lists, rows: NDArray[np.int64], at: list[int | None], condensed: bool
+) -> Array:
     """What the score of each list loses if the judgment of each document is taken away; the largest grade stays."""
     scored = m.scores(lists)
     out = np.zeros((rows.size, len(at)))
@@ -357,7 +309,7 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
     """List i over and over, each time with a topic of its own without one of its judgments."""
     t = int(lists.topic[i])
     first, end = int(lists.rows[t]), int(lists.rows[t + 1])
-    hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
+    hits = lists.hits(i)
     own, shown = np.asarray(lists.row[hits], np.int64) - first, np.asarray(lists.shown_position[hits])
     grades, position, ranks, row, offsets = [], [], [], [], [0]
     for k, gone in enumerate((rows - first).tolist()):

@@ -61,7 +61,7 @@ def pr_curve(
         measure = parse(f"PRAUC(rel={rel!r})")
         gains = lists.gains(measure.declaration.gain.make(measure.values))
         i = rankings.list_of(run, topic)
-        hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
+        hits = gains.hits(i)
         rank = gains.position[hits]
         recall = gains.ordinal[hits] / max(float(gains.relevant[i]), 1.0)
         precision = gains.ordinal[hits] / rank

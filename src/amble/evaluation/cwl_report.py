@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.scores import parse_measures
-from amble.measures import Lists, Measure
+from amble.measures import ListMeasure, Lists
 from amble.measures.costs import Costs, read_costs
+from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import Rankings, byte_order, plain_mean
 from amble.table import Table, mean_topic
+from amble.users.forward_sparse import at_hits
 
 __all__ = ["COLUMNS", "cwl", "expectations"]
 
@@ -35,33 +37,35 @@ Array = NDArray[np.float64]
 COLUMNS = ("EU", "ETU", "EC", "ETC", "ED")
 
 
-def expectations(measure: Measure, lists: Lists) -> Array:
+def expectations(measure: ListMeasure, lists: Lists) -> Array:
     """EU, ETU, EC, ETC and ED of every list: an array of shape (lists, 5)."""
     d = measure.declaration
     if measure.is_population:
-        return np.asarray(sum(w * expectations(one, lists) for w, one in measure.members()))
-    if d.name in ("AP", "RR"):
+        return np.asarray(sum(w * expectations(one, lists) for w, one in measure.members))
+    if d.cwl_form == "found":
         return _by_found(measure, lists)
-    if d.question not in ("order2", "total") or d.norm is not None:
+    if d.question is None or not d.question.about_visits or d.norm is not None:
         why = "divides by more than attention" if d.norm else "has no C/W/L form"
-        hint = {"nDCG": "; SDCG and DCG are", "ERR": "; NERR8 to NERR11 are", "R": "; P is"}.get(d.name, "")
+        hint = f"; {d.cwl_form}" if d.cwl_form else ""
         raise MeasureError(f"{measure} {why}, so it is not expected gain over expected effort{hint}")
-    total, depth = measure.scores_for("both", lists)
-    cost = depth if lists.costs is None else measure.scores_for("cost", lists)
+    with measure.wrap_errors():
+        user, gains = measure.one_user, measure.gains_of(lists)
+        total, depth = user.totals(gains)
+        cost = depth if lists.costs is None else user.costs(gains)
     safe = np.where(depth > 0, depth, 1.0)
     return np.column_stack((total / safe, total, cost / safe, cost, depth))
 
 
-def _by_found(measure: Measure, lists: Lists) -> Array:
+def _by_found(measure: ListMeasure, lists: Lists) -> Array:
     """The five columns for AP and RR, by the relevant documents found."""
     gains = measure.gains_of(lists)
     lists = gains.lists
-    last = np.ones(gains.gain.size)  # probability of stopping there, not yet divided by their number
-    if measure.name == "RR":
-        last[gains.ordinal > 1] = 0.0
+    d = measure.declaration
+    # the probability of stopping there, not yet divided by their number
+    last = np.asarray(d.function(**at_hits(gains, d.seen), **measure.arguments).rule, np.float64)
     found = gains.sum(last)
     rate = gains.sum(last / gains.position)
-    worth = gains.sum(last * (gains.seen if measure.name == "AP" else 1.0) / gains.position)
+    worth = gains.sum(last * measure.question.score(gains.seen, gains.position))
     spent = np.asarray(gains.position, np.float64)
     if lists.costs is not None:
         spent = lists.costs.upto(gains.list, gains.position)
@@ -114,7 +118,7 @@ def cwl(
     """
     if not isinstance(rankings, Rankings):
         raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
-    parsed = parse_measures(measures)
+    parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("the C/W/L report with ties='expected': tied documents have no one rank; use ties='docno'")

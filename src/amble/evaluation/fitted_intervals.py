@@ -19,6 +19,7 @@ from amble.errors import AlignError, MeasureError
 from amble.evaluation.scores import aggregate, evaluate, parse_measures, scores_by_topic
 from amble.measures import Lists, Measure
 from amble.measures.fitted_parameters import resampled
+from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table
@@ -153,7 +154,7 @@ def fitted_intervals(
             chosen = _resampled(len(rankings.topics), len(many), seed) if topics else None
             means = np.empty((len(many), len(rankings.runs)))
             for b, user in enumerate(many):
-                values = scores_by_topic(rankings, lists, user, undefined)[:, order]
+                values = scores_by_topic(rankings, lists, of_lists(user), undefined)[:, order]
                 means[b] = aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen[b]])
                 done += 1
                 tell(done, total)

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError, SimulationWarning
 from amble.evaluation.simulated_distributions import simulate_lists
-from amble.measures import Lists, Measure, parse
+from amble.measures import ListMeasure, Lists, Measure, parse
+from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, byte_order, plain_mean
 from amble.users.joint_distribution import NoExactDistributionError
+from amble.users.protocol import Question
 
 __all__ = ["chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
@@ -107,28 +109,26 @@ def run_distributions(
     >>> distribution.values, distribution.probs  # 1 and 1 on the first topic, 1/2 on the second
     (array([0.5, 1. ]), array([0.5, 0.5]))
     """
-    m = parse(measure)
+    m = of_lists(parse(measure))
     names = chosen_runs(rankings, runs)
     groups = chosen_lists(rankings, topics, names)
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if users is None:
-        line = Progress(f"distributions of {m}")
         try:
-            return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
+            with Progress(f"distributions of {m}") as line:
+                return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
         except NoExactDistributionError as why:
             warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
             users = USERS
-        finally:
-            line.close()
     with m.wrap_errors():
         found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
     return dict(zip(names, found, strict=True))
 
 
 def _exact(
-    m: Measure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]
+    m: ListMeasure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]
 ) -> list[Distribution]:
     gains = m.gains_of(lists)
     done, total = 0, sum(map(len, groups))
@@ -155,14 +155,14 @@ def orders_of(
     NaN where a measure has no such order (those that divide by the recall base or an ideal list have no order 2). If
     the runs' exact distributions are ``known``, order 1 is their mean.
     """
-    m = parse(measure)
-    second = means_of("order2", rankings, m, topics, runs)
+    m = of_lists(parse(measure))
+    second = means_of(Question.ORDER2, rankings, m, topics, runs)
     if np.isnan(second).any():
         return np.full((second.size, 2), np.nan)
     if known is not None:
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
-    if m.walk_user() is not None or m.declaration.question == "order1":
-        first = means_of("order1", rankings, m, topics, runs)
+    if m.one_user.has_order1 or m.question is Question.ORDER1:
+        first = means_of(Question.ORDER1, rankings, m, topics, runs)
     else:  # the mean of its own distribution
         first = np.array(
             [distribution.mean for distribution in run_distributions(rankings, m, topics=topics, runs=runs).values()]
@@ -171,17 +171,17 @@ def orders_of(
 
 
 def means_of(
-    question: str,
+    question: Question,
     rankings: Rankings,
-    measure: Measure,
+    measure: ListMeasure,
     topics: Iterable[str] | None = None,
     runs: Iterable[str] | None = None,
 ) -> NDArray[np.float64]:
-    """The mean over topics of a question to a measure's user (order1, order2), by run; NaN if it has no answer."""
+    """The mean over topics of a question to a measure's user (of order 1 or 2), by run; NaN if it has no answer."""
     groups = chosen_lists(rankings, topics, runs)
     d = measure.declaration
-    if d.question not in ("order1", "order2") or d.norm is not None or measure.is_population:
+    if d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None or measure.is_population:
         return np.full(len(groups), np.nan)
-    answers = measure.scores_for(question, Lists.of_rankings(rankings))
+    answers = measure.answers(question, Lists.of_rankings(rankings))
     place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic
     return np.array([float(plain_mean(answers[sorted(group, key=place.__getitem__)])) for group in groups])

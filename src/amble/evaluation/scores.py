@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
-from amble.measures import Behaviour, Lists, Measure, SessionMeasure, WalkOnList, parse
+from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
+from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import Rankings, align, byte_order, plain_mean
 from amble.sessions.sessions import Sessions
 from amble.table import Table, mean_topic
 from amble.users.markov_scores import most_found
+from amble.users.protocol import Question
 
 __all__ = ["Scores", "evaluate"]
 
@@ -112,20 +114,22 @@ class Scores:
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
 
-    def _context(self, run: str, topic: str, measure: Measure) -> tuple[Array, dict[str, Any]]:
+    def _on_list(self, run: str, topic: str, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
+        """The measure, the grades of a run's list, and the context that the measure needs with them."""
         if isinstance(self.rankings, Sessions):
             raise MeasureError("scores of sessions: use the measure itself, as in parse('MsM').distribution(matrix)")
         if self.rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+        m = of_lists(parse(measure))
         qrels = self.rankings.qrels
         t = qrels.topics.index(topic) if topic in qrels.topics else -1
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if measure.declaration.question == "markov":  # the score may depend on what the other runs found
-            context["most"] = most_found(measure.gains_of(Lists.of_rankings(self.rankings)), t)
-        return self.rankings.grades(run, topic), context
+        if m.question is Question.MARKOV:  # the score may depend on what the other runs found
+            context["most"] = most_found(m.gains_of(Lists.of_rankings(self.rankings)), t)
+        return m, self.rankings.grades(run, topic), context
 
     def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
         """The distribution of a score over users: of one run, topic and measure.
@@ -138,14 +142,12 @@ class Scores:
         >>> scores.distribution("x", "401", "AP")  # half of AP's users stop at b, which was not retrieved
         Distribution(2 atoms, mean 0.5, exact)
         """
-        m = parse(measure)
-        grades, context = self._context(run, topic, m)
+        m, grades, context = self._on_list(run, topic, measure)
         return m.distribution(grades, **context)
 
-    def user(self, run: str, topic: str, measure: str | Measure) -> Behaviour | WalkOnList:
+    def user(self, run: str, topic: str, measure: str | Measure) -> Any:
         """The behaviour of a measure's user on the list of a run and topic."""
-        m = parse(measure)
-        grades, context = self._context(run, topic, m)
+        m, grades, context = self._on_list(run, topic, measure)
         return m.user(grades, **context)
 
     @property
@@ -381,7 +383,7 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
         )
     if undefined not in ("zero", "skip"):
         raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
-    parsed = parse_measures(measures)
+    parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
@@ -404,7 +406,7 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
     parsed = _each_label(of_sessions(m) for m in measures)
     values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
-        scores = measure.scores_of_sessions(sessions)
+        scores = measure.scores(sessions)
         bad = np.flatnonzero(~np.isfinite(scores))
         if bad.size:
             run, session = int(sessions.run[bad[0]]), int(sessions.topic[bad[0]])
@@ -414,7 +416,7 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
     return Scores(sessions, parsed, values)
 
 
-def scores_by_topic(rankings: Rankings, lists: Lists, measure: Measure, undefined: str) -> Array:
+def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, undefined: str) -> Array:
     """The scores of one measure, of shape (runs, topics); NaN where a topic was left out."""
     of_lists = measure.scores(lists)
     if not np.isfinite(of_lists).all():

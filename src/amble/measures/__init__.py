@@ -9,12 +9,14 @@ from amble.expressions.domains import Above, AtLeast, Between, GainTable, Number
 from amble.measures import catalogue  # declares the measures
 from amble.measures.declaration import REGISTRY, measure
 from amble.measures.gain_maps import binary, graded, satisfying, scaled
-from amble.measures.list_measure import Measure
+from amble.measures.list_measure import ListMeasure
+from amble.measures.measure import Measure
 from amble.measures.parsing import parse
 from amble.measures.session_measure import SessionGains, SessionMeasure
 from amble.rankings.lists import Gains, Lists
+from amble.users.behaviour import Behaviour
 from amble.users.effort import Effort
-from amble.users.forward import Behaviour, Forward
+from amble.users.forward import Forward
 from amble.users.markov import MarkovUser, MarkovUserOnList
 from amble.users.session_user import SessionWalk, SessionWalkOnLists
 from amble.users.utility import Utility
@@ -31,6 +33,7 @@ __all__ = [
     "Forward",
     "GainTable",
     "Gains",
+    "ListMeasure",
     "Lists",
     "MarkovUser",
     "MarkovUserOnList",

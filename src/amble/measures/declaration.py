@@ -24,21 +24,12 @@ from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
 from amble.expressions.grammar import parse_call
 from amble.measures.gain_maps import GainKind, binary
+from amble.users.protocol import Question
 
-__all__ = ["QUESTIONS", "REGISTRY", "Declaration", "Variant", "measure"]
+__all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
 
 Array = NDArray[np.float64]
 Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
-
-# what is computed for a user who stops after H documents with a gain of T
-QUESTIONS = {
-    "order1": "expected gain per document, E[T/H] (order 1)",
-    "order2": "expected gain over expected effort, E[T]/E[H] (order 2)",
-    "total": "expected gain, E[T]",
-    "satisfied": "expected reciprocal rank of the document that satisfies the user, E[1/H; satisfied]",
-    "markov": "mean precision over the visits to relevant documents",
-    "session": "a whole session: several queries, each with its list",
-}
 
 SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
 
@@ -50,7 +41,7 @@ class Declaration(NamedTuple):
     function: Callable[..., Any]
     parameters: dict[str, Parameter]
     seen: tuple[str, ...]
-    question: str | None
+    question: Question | None
     gain: GainKind
     norm: str | None
     stops: str | None
@@ -63,6 +54,8 @@ class Declaration(NamedTuple):
     bounded: bool
     variant: Callable[..., Any] | None = None
     walker: Callable[..., Any] | None = None
+    rises: bool = False
+    cwl_form: str = ""
 
     @property
     def story(self) -> str:
@@ -72,7 +65,12 @@ class Declaration(NamedTuple):
     @property
     def is_user(self) -> bool:
         """Whether the measure is a user of a list (and not only a number, or a measure of sessions)."""
-        return self.question not in (None, "session")
+        return self.question is not None
+
+    @property
+    def of_sessions(self) -> bool:
+        """Whether it is a measure of sessions, not of lists."""
+        return "sessions" in self.seen
 
 
 REGISTRY: dict[str, Declaration] = {}
@@ -135,7 +133,7 @@ def _parameters(function: Callable[..., Any], name: str) -> tuple[tuple[str, ...
 def measure(
     name: str,
     *,
-    question: str | None = None,
+    question: Question | str | None = None,
     gain: GainKind = binary,
     norm: str | None = None,
     stops: str | None = None,
@@ -148,6 +146,8 @@ def measure(
     bounded: bool = True,
     variant: Callable[..., Any] | None = None,
     walker: Callable[..., Any] | None = None,
+    rises: bool = False,
+    cwl_form: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -155,8 +155,8 @@ def measure(
     ----------
     name : str
         The name of the measure in expressions.
-    question : {"order1", "order2", "total", "satisfied", "markov", "session"}, default None
-        What is computed for the user, see `QUESTIONS`; None for a function that computes scores itself.
+    question : {"order1", "order2", "total", "satisfied", "markov"}, default None
+        What is computed for the user, see `amble.users.Question`; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or
         ``satisfying`` (ERR's probability, with ``max_grade``).
@@ -181,6 +181,13 @@ def measure(
         the values and the cut of the resulting measure.
     walker : callable, optional
         For a measure of sessions that is a user: takes the values and returns the `SessionWalk`.
+    rises : bool
+        Whether the score never falls if a document gains more, though the user looks at the grades; of users who do not
+        look, that is known.
+    cwl_form : str
+        For the C/W/L report, if the measure is not expected gain over expected effort: ``"found"`` if it is that of
+        another user, who stops where this one does, at a relevant document found (AP, RR); or the names of measures
+        like it that are.
 
     Examples
     --------
@@ -195,8 +202,11 @@ def measure(
     0.6095444685466378
     >>> del amble.measures.REGISTRY["Hasty"]
     """
-    if question is not None and question not in QUESTIONS:
-        raise MeasureError(f"{name}: question {question!r}, expected one of {', '.join(QUESTIONS)} or None")
+    try:
+        asked = None if question is None else Question(question)
+    except ValueError:
+        known = ", ".join(one.value for one in Question)
+        raise MeasureError(f"{name}: question {question!r}, expected one of {known} or None") from None
     if aggregate not in ("mean", "geometric", "sum"):
         raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
 
@@ -206,14 +216,12 @@ def measure(
         if name in REGISTRY and REGISTRY[name].family != "yours":
             raise MeasureError(f"{name}: the name is taken by one of amble's own measures")
         seen, own = _parameters(function, name)
-        if (question is None) != ("gains" in seen):
-            raise MeasureError(f"{name}: a function of gains has no question, a user has one")
-        if (question == "session") != ("sessions" in seen):
-            raise MeasureError(f"{name}: a function of sessions has the question 'session', and no other has")
+        if (asked is None) != ("gains" in seen or "sessions" in seen):
+            raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
         parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
         REGISTRY[name] = Declaration(
-            name, function, parameters, seen, question, gain, norm, stops, aggregate,
-            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant, walker,
+            name, function, parameters, seen, asked, gain, norm, stops, aggregate,
+            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant, walker, rises, cwl_form,
         )  # fmt: skip
         return function
 

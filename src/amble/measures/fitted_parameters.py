@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Domain, Optional, checked
 from amble.measures.declaration import Variant
-from amble.measures.list_measure import Measure
+from amble.measures.measure import Measure
 
 if TYPE_CHECKING:
     from amble.users.estimates import Estimate

@@ -10,7 +10,8 @@ from amble.expressions.aliases import known_elsewhere
 from amble.expressions.domains import Domain, Optional, Whole, checked
 from amble.expressions.grammar import Value, parse_call
 from amble.measures.declaration import REGISTRY
-from amble.measures.list_measure import Measure
+from amble.measures.list_measure import ListMeasure
+from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionMeasure
 
 __all__ = ["parse"]
@@ -86,11 +87,11 @@ def parse(text: str | Measure) -> Measure:
             if d.at in call.arguments:
                 raise MeasureError(f"{text!r}: {d.at} is given twice, in parentheses and after '@'")
             values[d.at] = _after_at(d.name, d.parameters[d.at].domain, call.at)
-        elif d.question is None:
+        elif d.question is None and not d.of_sessions:
             raise MeasureError(f"{text!r}: {d.name} takes no '@', it looks at the whole list")
         else:
             cut = _after_at(d.name, Whole(1), call.at)
-    kind = SessionMeasure if d.question == "session" else Measure
+    kind = SessionMeasure if d.of_sessions else ListMeasure
     try:
         found = kind(d, values, cut, given=call.arguments).resolve_variant()
     except MeasureError as error:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
 from amble.measures.gain_maps import scaled
-from amble.measures.list_measure import Measure
+from amble.measures.measure import Measure
 from amble.sessions.sessions import Sessions
 from amble.users.session_user import SessionWalk, SessionWalkOnLists
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["SessionGains", "SessionMeasure"]
 
 Array = NDArray[np.float64]
-
-_LISTS = "a measure of sessions, not of lists: `amble session`, or evaluate(sessions, ...), see read_sessions"
 
 
 class SessionGains:
@@ -132,25 +130,22 @@ class SessionMeasure(Measure):
         max_grade : float, optional
             The largest grade there is.
         """
-        score = float(self.scores_of_sessions(self.one_session(grades, **context))[0])
+        score = float(self.scores(self.one_session(grades, **context))[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
 
-    def scores_of_sessions(self, sessions: Sessions) -> Array:
+    def scores(self, of: Sessions) -> Array:
         """The score of every entry."""
         with self.wrap_errors():
             if self.is_population:
-                return np.asarray(sum(w * one.scores_of_sessions(sessions) for w, one in self._members()))
+                return np.asarray(sum(w * one.scores(of) for w, one in self.members))
             d = self.declaration
-            seen = SessionGains(sessions, d.gain.make(self.values).function, self.cut)
-            out = np.asarray(d.function(seen, **{key: self.values[key] for key in self.own_keys()}), np.float64)
-        if out.shape != (sessions.n,):
-            raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {sessions.n}")
+            seen = SessionGains(of, d.gain.make(self.values).function, self.cut)
+            out = np.asarray(d.function(seen, **self.arguments), np.float64)
+        if out.shape != (of.n,):
+            raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {of.n}")
         return out
-
-    def _members(self) -> list[tuple[float, SessionMeasure]]:
-        return [(w, SessionMeasure(self.declaration, one.values, self.cut)) for w, one in self.members()]
 
     # ---- the user
 
@@ -165,7 +160,7 @@ class SessionMeasure(Measure):
         assert isinstance(walk, SessionWalk)
         return walk
 
-    def user(self, grades: Any = ((0,),), **context: Any) -> SessionWalkOnLists:  # type: ignore[override]
+    def user(self, grades: Any = ((0,),), **context: Any) -> SessionWalkOnLists:
         """The behaviour of the user in a session: probability of reaching each query, visits, effort, expected gain."""
         session = self.one_session(grades, **context)
         return self.walk().over(session.lengths(self.cut))
@@ -214,15 +209,3 @@ class SessionMeasure(Measure):
         for total, steps, _ in on_list.follow(seen.by_query(0), users, seed, visits=visits):
             tally.add(total, total, steps, steps)
         return tally.distribution(users, seed)
-
-    # ---- of lists only
-
-    def _refuse(self, *_: Any, **__: Any) -> Any:
-        """Raise an error: the measure is not one of lists."""
-        raise MeasureError(f"{self.name} is {_LISTS}")
-
-    scores = _scores = scores_for = gains_of_grades = gains_of = behaviour = distribution_on = _refuse
-
-    def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
-        """Raise an error: sessions have no residuals."""
-        raise MeasureError(f"{self.name} is a measure of sessions: it has no residual interval")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amble.expressions.aliases import TREC_AT_RANK, TREC_WHOLE_LIST
-from amble.measures.list_measure import Measure
+from amble.measures.measure import Measure
 
 __all__ = ["LEFT_OUT", "all_trec", "trec_name"]
 

@@ -9,8 +9,9 @@ from amble.errors import AmbleError
 from amble.expressions.domains import OneOf
 from amble.measures.declaration import Declaration
 from amble.measures.fitted_parameters import describe_fit
-from amble.measures.list_measure import Measure
-from amble.users.markov import MarkovUser
+from amble.measures.list_measure import ListMeasure
+from amble.measures.measure import Measure
+from amble.measures.session_measure import SessionMeasure
 
 __all__ = ["format_variants", "list_variants", "story_of"]
 
@@ -25,10 +26,9 @@ def story_of(measure: Measure) -> str:
 
 def _story(measure: Measure) -> str:
     d = measure.declaration
-    if d.question != "markov" or d.seen or measure.is_population:
+    if not isinstance(measure, ListMeasure) or not d.is_user or measure.is_population:
         return d.story
-    user = d.function(**{key: measure.values[key] for key in measure.own_keys()})
-    return user.story if isinstance(user, MarkovUser) else d.story
+    return measure.one_user.story or d.story
 
 
 def list_variants(d: Declaration) -> Iterator[Measure]:
@@ -41,7 +41,8 @@ def list_variants(d: Declaration) -> Iterator[Measure]:
     words = {p.name: p.domain.words for p in d.parameters.values() if isinstance(p.domain, OneOf)}
     defaults = {p.name: p.default for p in d.parameters.values()}
     for chosen in product(*words.values()):
-        yield Measure(d, defaults | dict(zip(words, chosen, strict=True)), None)
+        values = defaults | dict(zip(words, chosen, strict=True))
+        yield SessionMeasure(d, values, None) if d.of_sessions else ListMeasure(d, values, None)
 
 
 def format_variants(chosen: Iterable[Declaration], how: str) -> str:

@@ -18,6 +18,7 @@ from amble import checks
 from amble.errors import AmbleError
 from amble.evaluation.scores import aggregate, parse_measures
 from amble.measures import Lists, Measure
+from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
 from amble.metaevaluation.reduced_pools import (
     Kept,
@@ -48,7 +49,7 @@ class _Scored:
         # which topics have a relevant document is a matter of the full pool: reduced ones have the same topics
         self.defined: list[NDArray[np.bool_]] | None = None
         if undefined == "skip":
-            self.defined = [np.asarray(measure.gains_of(lists).relevant > 0) for measure in measures]
+            self.defined = [np.asarray(of_lists(measure).gains_of(lists).relevant > 0) for measure in measures]
         self.full = self.means(lists)
         if np.isnan(self.full).any():
             j, i = (int(x[0]) for x in np.nonzero(np.isnan(self.full)))

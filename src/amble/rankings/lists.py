@@ -201,6 +201,19 @@ class Lists:
         """The list of each hit."""
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
 
+    def hits(self, i: int) -> slice:
+        """The hits of list i, as a slice of `position` and `row`."""
+        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    def grades_by_rank(self, i: int) -> Array:
+        """The grades of list i by rank; 0 where there is no judgment, and below a cut."""
+        out = np.zeros(max(int(self.length[i]), 1))
+        hits = self.hits(i)
+        at = np.asarray(self.position[hits], np.int64) - 1
+        seen = at < min(out.size, self.cut or out.size)
+        out[at[seen]] = self.grades[self.row[hits][seen]]
+        return out
+
     def gainful(self, rows: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
         """The hits on some rows: their indices, ranks, where those of each list start, and their lists.
 
@@ -315,6 +328,24 @@ class Gains:
             out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
             for name in ("ordinal", "seen", "found", "_keys"):
                 vars(out).pop(name, None)
+        vars(out).pop("ideal_lists", None)
+        return out
+
+    def hits(self, i: int) -> slice:
+        """The gainful hits of list i, as a slice of `position` and `gain`.
+
+        >>> from amble.rankings.lists import GainMap, Lists
+        >>> gains = Lists.of_grades([0, 2, 0, 1]).gains(GainMap(("own",), lambda grades, most: grades))
+        >>> gains.position[gains.hits(0)], gains.by_rank(0)
+        (array([2, 4]), array([0., 2., 0., 1.]))
+        """
+        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    def by_rank(self, i: int, n: int | None = None) -> Array:
+        """The gains of list i at ranks 1 to n; without n, at the ranks of the list (at least one)."""
+        out = np.zeros(max(int(self.lists.length[i]), 1) if n is None else n)
+        hits = self.hits(i)
+        out[self.position[hits] - 1] = self.gain[hits]
         return out
 
     @cached_property
@@ -354,13 +385,39 @@ class Gains:
 
     @cached_property
     def ideal(self) -> tuple[Array, Ints]:
-        """The gains of each topic's judged documents, best first, and where those of each topic start."""
+        """The gains of each topic's judged documents, greatest first, and where those of each topic start."""
+        row, starts = self._ideal_rows
+        return self.by_row[row], starts
+
+    @cached_property
+    def _ideal_rows(self) -> tuple[Ints, Ints]:
         rows = np.flatnonzero(self.by_row > 0)
         topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
         gain = self.by_row[rows]
         order = np.lexsort((-gain, topic))
         starts = np.concatenate(([0], np.cumsum(self.topic_relevant))).astype(np.int64)
-        return gain[order], starts
+        return rows[order], starts
+
+    @cached_property
+    def ideal_lists(self) -> Gains:
+        """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
+        row, starts = self._ideal_rows
+        size = np.diff(starts)
+        position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
+        cut = self.lists.cut
+        if cut is not None:
+            row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
+        lists = Lists(
+            grades=self.lists.grades,
+            rows=self.lists.rows,
+            topic=np.arange(size.size),
+            length=size,
+            offsets=np.concatenate(([0], np.cumsum(size))),
+            position=position,
+            row=row,
+            max_grade=self.lists.max_grade,
+        )
+        return Gains(lists, self.by_row)
 
 
 def _without(all_of: Array, some: Array) -> Array:

@@ -16,6 +16,7 @@ from amble.comparison.pairwise import check_design, compare
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Lists
+from amble.measures.list_measure import of_lists
 from amble.measures.residuals import bounds, residuals_of
 from amble.rankings.alignment import byte_order, plain_mean
 from amble.table import Table
@@ -89,7 +90,7 @@ class Leaderboard:
         self.scores, self.design = scores, design
         self.means = scores.means()
         self.half = scores.interval(1 - self.design.alpha)
-        self.bound = [bounds(m) for m in scores.parsed]
+        self.bound = [bounds(of_lists(m)) for m in scores.parsed]
         self.residual = np.full(self.means.shape, np.nan)
         self.compared: list[Comparison] = []
         self.untested = "one run has no other to be compared with" if len(scores.runs) < 2 else ""
@@ -107,9 +108,10 @@ class Leaderboard:
         some = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
         if not some:
             return
-        for j, of_lists in zip(some, residuals_of([self.scores.parsed[j] for j in some], lists), strict=True):
+        measures = [of_lists(self.scores.parsed[j]) for j in some]
+        for j, residuals in zip(some, residuals_of(measures, lists), strict=True):
             extra = np.full(self.scores.values.shape[:2], np.nan)
-            extra[rankings.run, rankings.topic] = of_lists
+            extra[rankings.run, rankings.topic] = residuals
             self.residual[:, j] = plain_mean(extra[:, byte_order(self.scores.topics)])
 
     def _test(self, measure: str) -> None:

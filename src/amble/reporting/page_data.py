@@ -16,12 +16,11 @@ from amble.comparison.corrections import CORRECTIONS
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
-from amble.measures.list_measure import plain_parameters
+from amble.measures.measure import plain_parameters
 from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
 from amble.reporting.leaderboard import FAMILIES, Leaderboard
-from amble.users.markov import MarkovUserOnList
 
 __all__ = ["DEPTH", "attention", "report_data"]
 
@@ -110,8 +109,8 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
                 continue
             n += 1
             weights += _first(user.weights, depth)
-            endless = isinstance(user, MarkovUserOnList)
-            if isinstance(user, MarkovUserOnList):
+            endless = not user.stops
+            if endless:
                 ends = user.ends
             else:
                 visits += _first(user.visits, depth)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amble.users.effort import Effort
     from amble.users.forward import Forward
     from amble.users.markov import MarkovUser
+    from amble.users.protocol import OnList, Question, Scorer, User
     from amble.users.session_user import SessionWalk
     from amble.users.utility import Utility
     from amble.users.walk import Walk
@@ -27,12 +28,16 @@ _HOMES = {
     "Effort": "effort",
     "Forward": "forward",
     "MarkovUser": "markov",
+    "OnList": "protocol",
+    "Question": "protocol",
+    "Scorer": "protocol",
     "SessionWalk": "session_user",
+    "User": "protocol",
     "Utility": "utility",
     "Walk": "walk",
 }
 
-__all__ = ["Effort", "Forward", "MarkovUser", "SessionWalk", "Utility", "Walk"]
+__all__ = ["Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "User", "Utility", "Walk"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,6 @@ With rates the mean is over time: each look counts as long as it takes in the me
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,10 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.native.plain_walker import draws, keys
 from amble.users.joint_distribution import OverBudgetError
+from amble.users.protocol import Paths
 from amble.users.stationary import mean_occupation
 
-__all__ = ["exact_distribution", "followed", "variance"]
+__all__ = ["StepsFollower", "exact_distribution", "variance"]
 
 Array = NDArray[np.float64]
 
@@ -76,24 +76,42 @@ def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
     return max(float(first @ square - (first @ mean) ** 2), 0.0) / steps**2
 
 
-def followed(
-    p: Array, first: Array, precision: Array, time: Array, steps: int, users: int, seed: int
-) -> Iterator[tuple[Array, Array]]:
-    """Simulated users, some at a time and in order: the precision that each adds up over time, and the time.
+class StepsFollower:
+    """Simulated users of some steps: the precision that each adds up over time, and the time.
 
     Every draw is a function of the seed, the user's number and the step, as for walks.
     """
-    if users * steps > _MOST_STEPS:
-        raise MeasureError(f"{users:,} users would look {users * steps:.1e} times, expected at most {_MOST_STEPS:.0e}")
-    rows = np.vstack((p, first))
-    last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # where rounding must not lead beyond
-    upto = (np.cumsum(rows, axis=1) + np.arange(rows.shape[0])[:, None]).ravel()
-    for begin in range(0, users, _CHUNK):
-        key = keys(seed, begin, min(_CHUNK, users - begin))
-        at = np.full(key.size, rows.shape[0] - 1)
-        total, spent = np.zeros(key.size), np.zeros(key.size)
-        for step in range(steps):
-            found = np.searchsorted(upto, at + draws(key, step), side="right") - at * rows.shape[1]
-            at = np.clip(found, 0, last[at])
-            total, spent = total + (precision * time)[at], spent + time[at]
-        yield total, spent
+
+    def __init__(
+        self, p: Array, first: Array, precision: Array, time: Array, steps: int, seed: int, scale: float
+    ) -> None:
+        self.steps, self.seed, self.scale, self.time = steps, seed, scale, time
+        self.empty = not first.size
+        if self.empty:
+            return
+        self.rows = np.vstack((p, first))
+        # where rounding must not lead beyond
+        self.last = self.rows.shape[1] - 1 - np.argmax(self.rows[:, ::-1] > 0, axis=1)
+        self.upto = (np.cumsum(self.rows, axis=1) + np.arange(self.rows.shape[0])[:, None]).ravel()
+        self.worth = precision * time
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many users are followed together; an error if all of them would look too often."""
+        if users * self.steps > _MOST_STEPS:
+            looks = f"{users * self.steps:.1e}"
+            raise MeasureError(f"{users:,} users would look {looks} times, expected at most {_MOST_STEPS:.0e}")
+        return _CHUNK
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The users ``first`` to ``first + count - 1``."""
+        visits = np.full(count, self.steps)
+        if self.empty:
+            return Paths(np.zeros((count, 1)), visits, np.full(count, float(self.steps)))
+        key = keys(self.seed, first, count)
+        at = np.full(count, self.rows.shape[0] - 1)
+        total, spent = np.zeros(count), np.zeros(count)
+        for step in range(self.steps):
+            found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.rows.shape[1]
+            at = np.clip(found, 0, self.last[at])
+            total, spent = total + self.worth[at], spent + self.time[at]
+        return Paths((total * self.scale)[:, None], visits, spent)

@@ -16,27 +16,154 @@ has a closed form, never cut).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.rankings.lists import Gains
+from amble.users.behaviour import TOLERANCE, Behaviour, check_probabilities, distribution_of_stops, inverse_square
+from amble.users.forward_dense import behaviour_on, follow_dense
+from amble.users.forward_sparse import at_hits, score_stops, totals_of_pieces, totals_of_survivors
+from amble.users.forward_static import Static, followed
+from amble.users.protocol import Question, TiedError
 from amble.users.tails import Geometric, InverseSquare, Tail
 
-__all__ = ["Behaviour", "Forward", "distribution_of_stops"]
+if TYPE_CHECKING:
+    from amble.users.protocol import Follower
+
+__all__ = ["Behaviour", "Forward", "ForwardReader", "LookingForward"]
 
 Array = NDArray[np.float64]
 Rule = float | Array | Callable[[Array], Array]
 
-_TOLERANCE = 1e-9
-
-
 Beyond = Literal["stop", "nothing", "endless"]
 
 
-class Forward:
+class ForwardReader:
+    """What every user who walks down answers, from the behaviour on a list or, of many lists, as quickly as can be.
+
+    One who does not look at the grades has one vector of weights for all lists; one who stops, or changes, only at
+    gains is followed from gain to gain; any other, rank by rank.
+    """
+
+    story = ""
+    has_order1 = False  # the tail of E[T/H] is that of the distribution
+    stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
+    ends: bool
+    depth: int | None
+
+    def _static(self, costs: Any) -> Static | None:
+        """The user who looks neither at grades nor at these costs; None if this one does."""
+        raise NotImplementedError
+
+    def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
+        """The user as a function of what is seen at a rank, and the names of its arguments."""
+        raise NotImplementedError
+
+    def on(self, gains: Gains, i: int) -> Behaviour:
+        """The behaviour on list i."""
+        raise NotImplementedError
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the user ignores the grades."""
+        return self._static(None) is not None
+
+    @property
+    def sees_beyond(self) -> bool:
+        """Whether the user reads on beyond the list, and looks at the grades there."""
+        return not self.ends and not self.is_static
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The answer of every list."""
+        if question is Question.MARKOV:
+            raise MeasureError("the question is 'markov', so the user must be a MarkovUser; found Forward")
+        if question.about_visits:
+            static = self._static(gains.lists.costs)
+            if static is not None:
+                return static.scores(question, gains)
+        if gains.lists.ties is not None:
+            raise TiedError
+        if question.about_visits:
+            total, depth = self._followed(gains)
+            return total / np.where(depth > 0, depth, 1.0) if question is Question.ORDER2 else total
+        function, names = self._looking()
+        if self.stops == "gain":
+            user = function(**at_hits(gains, names))
+            if user.survival is None:
+                return score_stops(user, question, gains)
+        return follow_dense(function, names, question, gains)[0]
+
+    def totals(self, gains: Gains) -> tuple[Array, Array]:
+        """E[T] and E[H] of every list."""
+        static = self._static(gains.lists.costs)
+        return self._followed(gains) if static is None else static.totals(gains)
+
+    def _followed(self, gains: Gains, *, inside: bool = False) -> tuple[Array, Array]:
+        """E[T] and E[H] of every list, or ``inside`` of its own ranks, of a user who looks at the grades."""
+        function, names = self._looking()
+        if gains.lists.costs is None:
+            if self.stops == "piecewise":
+                return totals_of_pieces(function, names, gains, inside=inside)
+            if self.stops == "gain":
+                user = function(**at_hits(gains, names))
+                if user.survival is not None:
+                    return totals_of_survivors(user, gains, inside=inside)
+        return follow_dense(function, names, Question.TOTAL, gains, inside=inside)
+
+    def costs(self, gains: Gains) -> Array:
+        """The expected cost of the documents that the user looks at, of every list."""
+        return follow_dense(*self._looking(), None, gains)[0]
+
+    def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
+        """What documents beyond each list, down to its cut, would add to E[T]/E[H], if each gained ``gain``."""
+        lists = gains.lists
+        if self.ends or question is not Question.ORDER2:
+            return np.zeros(lists.n)
+        static = self._static(None)
+        if static is not None:
+            user = static.over(max(int(lists.length.max(initial=0)), 1))
+            lengths, at = np.unique(lists.length, return_inverse=True)
+            return gain * np.array([user.between(n, lists.cut) for n in lengths.tolist()])[at]
+        depth, inside = self.totals(gains)[1], self._followed(gains, inside=True)[1]
+        rest = np.where((depth > 0) & (lists.length < (lists.cut or np.inf)), depth - inside, 0.0)
+        return np.asarray(gain * rest / np.where(depth > 0, depth, 1.0))
+
+    def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
+        """The distribution of the score of list i over users."""
+        behaviour = self.on(gains, i)
+        return distribution_of_stops(behaviour, gains.by_rank(i, behaviour.visits.size), question)
+
+    def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
+        """What a gain of 1 at each rank of list i adds, or what stopping there adds (False)."""
+        behaviour = self.on(gains, i)
+        if question is Question.ORDER2:
+            return np.asarray(behaviour.weights), True
+        if question is Question.TOTAL:
+            return behaviour.visits, True
+        rank = np.arange(1, behaviour.visits.size + 1, dtype=np.float64)
+        if question is Question.SATISFIED:
+            return np.asarray(behaviour.last / rank), False
+        if self.stops == "gain":
+            return np.asarray(behaviour.last * np.cumsum(gains.by_rank(i, rank.size)) / rank), False
+        after = np.cumsum((behaviour.last / rank)[::-1])[::-1]  # E[1 / H; H >= rank]
+        if behaviour.tail is not None and behaviour.beyond > 0:
+            beyond, stops = behaviour.tail.stops(behaviour.beyond, rank.size)
+            after = after + float((stops / beyond).sum())
+        return np.asarray(after), True
+
+    def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
+        """Simulated readers of some lists."""
+        from amble.users.simulation import ForwardFollower  # scores do without its engine
+
+        return ForwardFollower(self.on(gains, lists[0]), [gains.by_rank(i) for i in lists], seed)
+
+
+class Forward(ForwardReader):
     """A user who walks down, declared by one of C, V, L, W or s.
 
     Parameters
@@ -101,10 +228,36 @@ class Forward:
         if beyond == "endless" and self.kind not in ("shift", "continuation"):
             raise MeasureError(f"a user declared by {self.kind} has no closed form for reading on for ever")
 
-    @property
-    def ends(self) -> bool:
-        """Whether the user looks no further than the list goes."""
-        return self.depth is None and self.beyond != "endless"
+        self.ends = depth is None and beyond != "endless"  # looks no further than the list goes
+
+    @classmethod
+    def looking(cls, function: Callable[..., Forward], names: tuple[str, ...], stops: str | None) -> LookingForward:
+        """The user who, at every rank, does what a function of what is seen there says."""
+        return LookingForward(function, names, stops)
+
+    def replaced(self, **changes: Any) -> Forward:
+        """The same user declared by another of C, V, L, W and s, or with another ``survival``."""
+        given: dict[str, Any] = {self.kind: self.rule, "survival": self.survival, "mass": self.mass}
+        if changes.keys() & {"continuation", "last"}:
+            del given[self.kind], given["mass"]
+        return Forward(**given | changes, depth=self.depth, beyond=self.beyond)
+
+    def _static(self, costs: Any) -> Static:
+        return Static(self.over, ends=self.ends)
+
+    def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
+        if self.kind == "continuation" and np.ndim(self.rule) == 0 and self.depth is None:
+            return (lambda: self), ()
+
+        def fixed(rank: Array) -> Forward:
+            c = self.over(int(rank[-1]) + 1).continuation  # one more, so that the last of these is not an end
+            return Forward(continuation=c[rank.astype(np.int64) - 1], depth=self.depth, beyond=self.beyond)
+
+        return fixed, ("rank",)
+
+    def on(self, gains: Gains, i: int) -> Behaviour:
+        """The behaviour on list i."""
+        return self.over(int(gains.lists.length[i]))
 
     def values(self, ranks: Array) -> Array:
         """The declared quantity at the given ranks."""
@@ -140,10 +293,10 @@ class Forward:
             visits = np.cumprod(np.concatenate(([1.0], x[:-1])), dtype=np.float64)
         elif self.kind == "last":
             left = 1.0 - float(x.sum())  # those who stop at none of these ranks
-            visits = np.cumsum(x[::-1])[::-1] + (left if abs(left) > _TOLERANCE * 1e-3 else 0.0)
+            visits = np.cumsum(x[::-1])[::-1] + (left if abs(left) > TOLERANCE * 1e-3 else 0.0)
         else:
             visits = x / x[0]
-        if not np.isfinite(visits).all() or (visits < -_TOLERANCE).any() or not visits.any():
+        if not np.isfinite(visits).all() or (visits < -TOLERANCE).any() or not visits.any():
             raise MeasureError(f"{self.kind} does not give a probability of reaching every rank")
         if self.depth is not None:
             visits[self.depth :] = 0.0
@@ -162,98 +315,71 @@ class Forward:
         if self.beyond == "stop":
             end = 0.0
         c = np.concatenate((c, [end]))
-        if (c < -_TOLERANCE).any() or (c > 1 + _TOLERANCE).any():
-            first = int(np.flatnonzero((c < -_TOLERANCE) | (c > 1 + _TOLERANCE))[0])
+        if (c < -TOLERANCE).any() or (c > 1 + TOLERANCE).any():
+            first = int(np.flatnonzero((c < -TOLERANCE) | (c > 1 + TOLERANCE))[0])
             raise MeasureError(f"the probability of going on after rank {first + 1} is {c[first]:.6g}, expected 0 to 1")
         return Behaviour(np.clip(c, 0.0, 1.0), visits, tail)
 
 
-def check_probabilities(probabilities: Array, rank: Any) -> None:
-    """Refuse numbers that are no probabilities of going on, with the first rank where."""
-    with np.errstate(invalid="ignore"):
-        wrong = ~((probabilities >= -_TOLERANCE) & (probabilities <= 1 + _TOLERANCE))
-    if wrong.any():
-        ranks = np.broadcast_to(np.asarray(rank), probabilities.shape)
-        first = int(ranks[wrong].flat[0])
-        raise MeasureError(
-            f"the probability of going on after rank {first} is {probabilities[wrong].flat[0]:.6g}, expected 0 to 1"
-        )
+class LookingForward(ForwardReader):
+    """A user who walks down and looks: what a function of what is seen at a rank says is done there.
 
-
-def inverse_square(rank: Array, shift: Array) -> Array:
-    """The probability of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
-    x = np.maximum(rank + shift, 0.0)
-    return np.asarray((x / (x + 1.0)) ** 2)
-
-
-class Behaviour:
-    """What a forward user does over the first n ranks and beyond them: C, V, L, W and what follows.
-
-    Attributes
+    Parameters
     ----------
-    continuation, visits, last, weights, halting : ndarray
-        C, V, L, W and 1 - C of each rank.
-    expected_depth : float
-        The expected number of documents looked at: sum V = 1 / W(1).
-    beyond : float
-        The probability that none of these ranks is the last one looked at.
+    function : callable
+        Returns a `Forward`; its arguments hold what is seen, rank by rank.
+    names : tuple of str
+        Of the arguments: rank, gain, seen, cost, spent, relevant.
+    stops : {"gain", "piecewise"}, optional
+        The user stops, or changes behaviour, at gains only.
     """
 
-    def __init__(self, continuation: Array, visits: Array, tail: Tail | None = None) -> None:
-        self.continuation = continuation
-        self.visits = visits
-        self.tail = tail
-        self.beyond = float(visits[-1] * continuation[-1])
-        self.tail_visits = 0.0 if tail is None else float(tail.visits(self.beyond, visits.size))
+    def __init__(self, function: Callable[..., Forward], names: tuple[str, ...], stops: str | None = None) -> None:
+        self.function, self.names, self.stops = function, names, stops
+        first = function(**first_look(names))
+        self.ends, self.depth = first.ends, first.depth
 
-    @property
-    def halting(self) -> Array:
-        """The probability of stopping at a rank, once there."""
-        return 1.0 - self.continuation
+    def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
+        return self.function, self.names
 
-    @property
-    def last(self) -> Array:
-        """The probability that a rank is the last one looked at."""
-        return self.visits * (1.0 - self.continuation)
+    def on(self, gains: Gains, i: int) -> Behaviour:
+        """The behaviour on list i."""
+        return behaviour_on(self.function, self.names, gains, i)
 
-    @property
-    def expected_depth(self) -> float:
-        """The expected number of documents looked at."""
-        return float(self.visits.sum() + self.tail_visits)
+    def _static(self, costs: Any) -> Static | None:
+        if set(self.names) <= {"rank", "spent", "cost"}:
+            return self._without_costs if costs is None else None
+        return self._blind
 
-    @property
-    def weights(self) -> Array:
-        """The share of attention that each rank gets."""
-        return self.visits / self.expected_depth
+    @cached_property
+    def _without_costs(self) -> Static:
+        """The user of documents that all cost 1, who looks at no grades."""
 
-    def residual(self, k: int) -> float:
-        """The share of attention that goes beyond rank k.
+        def met(m: int) -> tuple[Forward, Array]:
+            rank = np.arange(1, m + 1, dtype=np.float64)
+            points = {"rank": rank, "spent": rank, "cost": np.float64(1.0)}
+            return self.function(**{name: points[name] for name in self.names}), np.zeros(m)
 
-        >>> from amble.users.forward import Forward
-        >>> round(Forward(continuation=0.8, beyond="endless").over(3).residual(10), 12)  # .8 ** 10
-        0.1073741824
-        """
-        if k < 0:
-            raise MeasureError(f"residual({k}): expected a rank of at least 0")
-        n = self.visits.size
-        if k <= n:
-            return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
-        if self.tail is None:
-            return 0.0
-        return float(self.tail.visits(self.beyond, n, k - n)) / self.expected_depth
+        user, _ = met(1)
+        if np.ndim(user.rule) == 0 and not callable(user.rule):
+            return Static(user.over, ends=user.ends)
+        if user.beyond == "endless":
+            return Static(lambda n: followed(met, n), ends=False)
+        return Static(lambda n: met(n)[0].over(n), ends=user.ends)
+
+    @cached_property
+    def _blind(self) -> Static | None:
+        """The user whose parameters switch the looking off; None if they do not."""
+        if "seen" not in self.names or not set(self.names) <= {"seen", "rank"}:
+            return None
+        with np.errstate(invalid="ignore"):
+            user = self.function(**{name: np.float64(np.nan) for name in self.names})
+        fixed = np.ndim(user.rule) == 0 and not callable(user.rule) and np.isfinite(user.rule)
+        return Static(user.over, ends=user.ends) if fixed and user.survival is None else None
 
 
-def distribution_of_stops(behaviour: Behaviour, gain: Array, question: str, scale: float) -> Distribution:
-    """The distribution of the score over users: from where they stop, the gains before, and the question."""
-    rank = np.arange(1, gain.size + 1, dtype=np.float64)
-    t = np.cumsum(gain)
-    values = {"order1": t / rank, "order2": t / rank, "total": t, "satisfied": 1.0 / rank}[question]
-    probs, left = behaviour.last, behaviour.beyond
-    if left > 0 and behaviour.tail is not None:  # reads on, and gains nothing more
-        beyond, stops = behaviour.tail.stops(left, gain.size)
-        values = np.concatenate((values, t[-1] / beyond if question != "total" else np.full(stops.size, t[-1])))
-        probs = np.concatenate((probs, stops))
-        left = max(0.0, 1.0 - float(probs.sum()))
-    if left > 0:  # leaves with nothing
-        values, probs = np.append(values, 0.0), np.append(probs, left)
-    return Distribution(values / scale if scale > 0 else np.zeros(values.size), probs)
+def first_look(names: tuple[str, ...]) -> dict[str, Any]:
+    """What is seen at rank 1, where nothing is gained."""
+    one, none = np.ones(1), np.zeros(1)
+    points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
+    return {name: points[name] for name in names}

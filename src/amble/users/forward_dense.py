@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.forward import Behaviour, Forward, check_probabilities, inverse_square
-from amble.users.forward_static import FURTHEST, NEGLIGIBLE, divided, followed
+from amble.users.behaviour import Behaviour, check_probabilities, inverse_square
+from amble.users.forward_static import FURTHEST, NEGLIGIBLE, followed
+from amble.users.protocol import Question
 from amble.users.tails import Geometric, InverseSquare, Tail
 
-__all__ = ["behaviour_on", "score_dense"]
+if TYPE_CHECKING:
+    from amble.users.forward import Forward
+
+__all__ = ["behaviour_on", "follow_dense"]
 
 Array = NDArray[np.float64]
 _LISTS = 512  # followed side by side
 
 
-def behaviour_on(
-    function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, i: int
-) -> tuple[Behaviour, Array]:
-    """The user's behaviour on list i, and the gains by rank."""
+def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, i: int) -> Behaviour:
+    """The user's behaviour on list i."""
     n = max(int(gains.lists.length[i]), 1)
-    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
 
     def met(m: int) -> tuple[Forward, Array]:
-        gain = np.zeros(m)
-        gain[gains.position[hits] - 1] = gains.gain[hits]
+        gain = gains.by_rank(i, m)
         rank = np.arange(1, m + 1, dtype=np.float64)
         relevant = np.float64(gains.relevant[i])
         seen, cost = np.cumsum(gain), np.float64(1.0)
@@ -41,28 +41,28 @@ def behaviour_on(
         user, gain = met(user.depth)
     if user.mass is not None:
         mass = float(np.max(user.mass))
-        user = Forward(last=np.asarray(user.rule) / mass if mass > 0 else np.zeros(n), beyond=user.beyond)
+        user = user.replaced(last=np.asarray(user.rule) / mass if mass > 0 else np.zeros(n))
     if user.beyond == "endless" and user.kind == "continuation" and np.ndim(user.rule) > 0:
         return followed(met, gain.size)
-    behaviour = user.over(gain.size)
-    padded = np.zeros(behaviour.visits.size)
-    padded[: gain.size] = gain
-    return behaviour, padded
+    return user.over(gain.size)
 
 
-def score_dense(
-    function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains, norm: str | None
-) -> Array:
-    """The scores of any forward user on every list, rank by rank, in blocks of lists."""
+def follow_dense(
+    function: Callable[..., Forward],
+    names: tuple[str, ...],
+    question: Question | None,
+    gains: Gains,
+    *,
+    inside: bool = False,
+) -> tuple[Array, Array]:
+    """What the question adds up on every list (of none, the cost), and E[H]; ``inside``: on its own ranks only."""
     lists = gains.lists
-    out = np.zeros((2, lists.n)) if question == "both" else np.zeros(lists.n)
+    answer, depth = np.zeros(lists.n), np.zeros(lists.n)
     order = np.argsort(lists.length, kind="stable")
     for at in range(0, lists.n, _LISTS):
         block = order[at : at + _LISTS]
-        out[..., block] = _Block(gains, block).walk(function, names, question)
-    if norm == "ideal":
-        raise MeasureError("a user who looks at the grades has no ideal list to be compared with")
-    return divided(out, gains, norm, out)
+        answer[block], depth[block] = _Block(gains, block).walk(function, names, question, inside)
+    return answer, depth
 
 
 class _Block:
@@ -87,8 +87,10 @@ class _Block:
         out[self.where[a:b], self.position[a:b] - start - 1] = self.gain[a:b]
         return out
 
-    def walk(self, function: Callable[..., Forward], names: tuple[str, ...], question: str) -> Array:
-        """The answer to the question on every list."""
+    def walk(
+        self, function: Callable[..., Forward], names: tuple[str, ...], question: Question | None, inside: bool
+    ) -> tuple[Array, Array]:
+        """What the question adds up on every list (of none, the cost), and E[H]."""
         size = self.block.size
         costs = self.gains.lists.costs
         seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
@@ -112,7 +114,7 @@ class _Block:
             user = function(**{name: points[name] for name in names})
             if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on
                 probabilities = np.asarray(user.rule(rank + 1.0) / user.rule(rank))
-                user = Forward(continuation=probabilities, survival=user.survival, depth=user.depth, beyond=user.beyond)
+                user = user.replaced(continuation=probabilities)
             value = np.broadcast_to(np.asarray(user.rule, np.float64), gain.shape)
             if user.kind in ("visits", "weights"):
                 first = value[:, :1] if first is None else first
@@ -123,50 +125,44 @@ class _Block:
                 c = np.ones(gain.shape)  # only V is needed
             else:
                 c, visits = self._probabilities(user, value, rank, reach)
-            inside = rank <= user.depth if user.depth is not None else np.ones(width, bool)
+            looked_at = rank <= user.depth if user.depth is not None else np.ones(width, bool)
             last_rank = np.full(size, user.depth) if user.depth is not None else self.length
             if user.ends:
-                inside = rank <= self.length[:, None]
-            visits = np.where(inside, visits, 0.0)
+                looked_at = rank <= self.length[:, None]
+            visits = np.where(looked_at, visits, 0.0)
             if user.beyond == "stop":
                 c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
-            if question == "inside":
-                visits_inside = np.where(rank <= self.length[:, None], visits, 0.0)
-                depth += visits_inside.sum(axis=1)
-            else:
-                depth += visits.sum(axis=1)
-            if question in ("order2", "total", "both"):
-                answer += (visits * gain).sum(axis=1)
-            elif question == "cost":
+            if inside:
+                visits = np.where(rank <= self.length[:, None], visits, 0.0)
+            depth += visits.sum(axis=1)
+            if question is None:
                 answer += (visits * cost).sum(axis=1)
-            elif question not in ("depth", "inside"):
+            elif question.about_visits:
+                answer += (visits * gain).sum(axis=1)
+            else:
                 if user.kind in ("visits", "weights"):
                     raise MeasureError("a user who looks at the grades has E[T/H] by C or L, not by V or W")
                 stops = visits * (1.0 - c)
-                answer += ((stops * total_seen if question == "order1" else stops) / rank).sum(axis=1)
+                answer += ((stops * total_seen if question is Question.ORDER1 else stops) / rank).sum(axis=1)
             seen, spent = total_seen[:, -1], total_spent[:, -1]
             reach = visits[:, -1] * c[:, -1]
             start += width
             width = min(2 * width, 512)
             end = user.depth if user.depth is not None else None if user.beyond == "endless" else longest
-            if question == "inside":
+            if inside:
                 end = longest
             if (end is not None and start >= end) or reach.max(initial=0) < NEGLIGIBLE:
                 break
             if start > FURTHEST:
                 raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
             tail = self._tail(user, value) if start >= longest and user.depth is None else None
-            if tail is not None and question in ("order2", "total", "depth", "cost", "both"):
+            if tail is not None and (question is None or question.about_visits):
                 more = np.asarray(tail.visits(reach, start))
                 depth += more
-                if question == "cost":
+                if question is None:
                     answer += more * (1.0 if costs is None else costs.beyond)
                 break
-        if question in ("depth", "inside"):
-            return depth
-        if question == "both":
-            return np.stack((answer, depth))
-        return answer / np.where(depth > 0, depth, 1.0) if question == "order2" else answer
+        return answer, depth
 
     @staticmethod
     def _probabilities(user: Forward, value: Array, rank: Array, reach: Array) -> tuple[Array, Array]:

@@ -7,22 +7,26 @@ and the visits between have a closed form.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, scan
-from amble.users.forward import Forward, check_probabilities
+from amble.users.behaviour import check_probabilities
+from amble.users.protocol import Question
 from amble.users.tails import trigamma
 
-__all__ = ["score_piecewise", "score_sparse"]
+if TYPE_CHECKING:
+    from amble.users.forward import Forward
+
+__all__ = ["at_hits", "score_stops", "totals_of_pieces", "totals_of_survivors"]
 
 Array = NDArray[np.float64]
 
 
-def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
+def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     """What a user may look at, at each gainful document."""
     points = {
         "rank": np.asarray(gains.position, np.float64),
@@ -34,11 +38,8 @@ def _at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: points[name] for name in names}
 
 
-def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
-    """The scores of a user who stops only at gains."""
-    user = function(**_at_hits(gains, names))
-    if question in ("order2", "total", "depth", "inside", "both"):
-        return _score_surviving(user, question, gains)
+def score_stops(user: Forward, question: Question, gains: Gains) -> Array:
+    """E[T/H], or E[1/H; satisfied], of a user who stops only at gains."""
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
         last = value
@@ -47,7 +48,7 @@ def score_sparse(function: Callable[..., Forward], names: tuple[str, ...], quest
         last = _before(value, gains) * (1.0 - value)
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
-    answer = last * gains.seen / gains.position if question == "order1" else last / gains.position
+    answer = last * gains.seen / gains.position if question is Question.ORDER1 else last / gains.position
     total = gains.sum(answer)
     if user.mass is not None:
         mass = np.ones(total.size)
@@ -62,24 +63,18 @@ def _before(probabilities: Array, gains: Gains) -> Array:
     return np.where(gains.ordinal == 1, 1.0, np.concatenate(([1.0], product[:-1])))
 
 
-def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
-    """The scores of a user who does not look at the grades, but may stop at each gain as well."""
+def totals_of_survivors(user: Forward, gains: Gains, *, inside: bool = False) -> tuple[Array, Array]:
+    """E[T] and E[H] of a user who does not look at the grades, but may stop at each gain as well."""
     lists = gains.lists
-    if user.survival is None:
-        raise MeasureError("a user who stops at gains needs survival=, the probability of going on after each")
     survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
     check_probabilities(survival, gains.position)
-    behaviour = Forward(**{user.kind: user.rule}, depth=user.depth, beyond=user.beyond).over(
-        max(int(lists.length.max(initial=0)), 1)
-    )
+    behaviour = user.replaced(survival=None).over(max(int(lists.length.max(initial=0)), 1))
     area = np.concatenate(([0.0], np.cumsum(behaviour.visits)))
     before = _before(survival, gains)
     here = area[gains.position] - area[gains.position - 1]
     total = gains.sum(before * here * gains.gain)
-    if question == "total":
-        return total
     # ranks after a hit, up to and with the next one; the first of all from rank 1
-    if question == "inside" or user.ends:
+    if inside or user.ends:
         end = area[lists.length]
     else:
         end = np.full(lists.n, behaviour.expected_depth)
@@ -90,14 +85,13 @@ def _score_surviving(user: Forward, question: str, gains: Gains) -> Array:
     first = gains.ordinal == 1
     lead = end.copy()
     lead[gains.list[first]] = area[gains.position[first]]
-    depth = depth + lead
-    if question == "both":
-        return np.stack((total, depth))
-    return depth if question in ("depth", "inside") else total / np.where(depth > 0, depth, 1.0)
+    return total, depth + lead
 
 
-def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], question: str, gains: Gains) -> Array:
-    """The scores of a user whose probability of going on changes only at gains.
+def totals_of_pieces(
+    function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, *, inside: bool = False
+) -> tuple[Array, Array]:
+    """E[T] and E[H] of a user whose probability of going on changes only at gains.
 
     Between a gain at rank a and the next one at b there is one probability c of going on, so that V(b) =
     V(a) c^(b - a), or one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
@@ -123,18 +117,13 @@ def score_piecewise(function: Callable[..., Forward], names: tuple[str, ...], qu
     if user.kind not in pieces:
         raise MeasureError(f"a user in pieces is declared by shift or continuation, found {user.kind}")
     endless = np.zeros(size, bool)
-    endless[last] = user.beyond == "endless" and question != "inside"
+    endless[last] = user.beyond == "endless" and not inside
     ratio, visits = pieces[user.kind](rank, until, value, endless)
     reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
     before = np.concatenate(([1.0], reach[:-1]))
     before[at] = 1.0
     total = np.asarray(np.bincount(owner, before * gain, n), np.float64)
-    if question == "total":
-        return total
-    depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
-    if question == "both":
-        return np.stack((total, depth))
-    return depth if question in ("depth", "inside") else total / depth
+    return total, np.asarray(np.bincount(owner, before * visits, n), np.float64)
 
 
 def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ mean of n precisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
@@ -22,9 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.users.finite_steps import exact_distribution, followed, variance
-from amble.users.forward import Behaviour
+from amble.rankings.lists import Gains
+from amble.users.finite_steps import StepsFollower, exact_distribution, variance
 from amble.users.markov_models import RESCALING, Model
+from amble.users.markov_scores import best_found, score_markov
+from amble.users.protocol import Follower, OnList, Question, TiedError
 from amble.users.stationary import (
     check_irreducible,
     check_matrix,
@@ -42,7 +44,7 @@ from amble.users.stationary import (
     transition_probabilities,
 )
 
-__all__ = ["MarkovUser", "MarkovUserOnList"]
+__all__ = ["LookingMarkov", "MarkovReader", "MarkovUser", "MarkovUserOnList"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,7 +54,68 @@ ByRank = ArrayLike | Callable[[Array], ArrayLike]
 STARTS = ("first", "uniform")
 
 
-class MarkovUser:
+class MarkovReader:
+    """What every Markov user answers; ``user_on`` is the user on a list, who may have looked at it."""
+
+    ends = True  # no further than the list
+    depth: int | None = None
+    is_static = sees_beyond = has_order1 = False
+
+    def user_on(self, gains: Gains, i: int) -> MarkovUser:
+        """The user of list i."""
+        raise NotImplementedError
+
+    def all_scores(self, gains: Gains) -> Array | None:
+        """The scores of all lists at once; None if they are taken one by one."""
+        return None
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The score of every list."""
+        if question is not Question.MARKOV:
+            raise MeasureError(f"a Markov user has the question markov, not {question.value}: there is no last rank")
+        if gains.lists.ties is not None:
+            raise TiedError
+        found = self.all_scores(gains)
+        if found is not None:
+            return found
+        out = np.zeros(gains.lists.n)
+        for i in np.flatnonzero(gains.found > 0).tolist():
+            out[i] = self.on(gains, i).score
+        return out
+
+    def totals(self, gains: Gains) -> tuple[Array, Array]:
+        """Raise an error: a user who never stops has no gain in all, and no depth."""
+        raise MeasureError("a Markov user never stops, so there is no expected gain and no expected depth")
+
+    def costs(self, gains: Gains) -> Array:
+        """Raise an error: a user who never stops has no cost."""
+        raise MeasureError("a Markov user never stops, so there is no expected cost")
+
+    def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
+        """Zeros: the chain has the list's ranks only."""
+        return np.zeros(gains.lists.n)
+
+    def on(self, gains: Gains, i: int) -> MarkovUserOnList:
+        """The user on list i."""
+        gain = gains.by_rank(i, int(gains.lists.length[i]))
+        return self.user_on(gains, i).over(gain, relevant=float(gains.relevant[i]), most=float(best_found(gains)[i]))
+
+    def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
+        """The distribution of precision over visits or, with steps, of the mean precision over users."""
+        return self.on(gains, i).distribution
+
+    def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
+        """What the visits to each rank of list i add to the score."""
+        user = self.on(gains, i)
+        return np.asarray(user.weights * user.precision * user.scale), False
+
+    def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
+        """Simulated users of some steps on a list."""
+        (i,) = lists
+        return self.on(gains, i).follower(seed)
+
+
+class MarkovUser(MarkovReader):
     """A user who moves by a Markov chain, for ever or for some steps: a model, weights, a matrix or a distribution.
 
     Parameters
@@ -135,6 +198,19 @@ class MarkovUser:
         self.steps, self.rescale = steps, rescale
         # over all ranks, by the list's length, where that is all that matters
         self._distributions: dict[int, Logs] = {}
+
+    @classmethod
+    def looking(cls, function: Callable[..., MarkovUser], names: tuple[str, ...], stops: str | None) -> LookingMarkov:
+        """The user whose chain is what a function of what is on the list says."""
+        return LookingMarkov(function, names)
+
+    def user_on(self, gains: Gains, i: int) -> MarkovUser:
+        """The user itself, whatever the list."""
+        return self
+
+    def all_scores(self, gains: Gains) -> Array | None:
+        """The scores of all lists at once; None if they are taken one by one."""
+        return score_markov(self, gains)
 
     @property
     def story(self) -> str:
@@ -279,6 +355,24 @@ class MarkovUser:
         return np.asarray(mu.min(initial=np.inf) / mu)  # only ratios matter
 
 
+class LookingMarkov(MarkovReader):
+    """A Markov user whose chain is what a function of a list's ranks, gains … returns."""
+
+    story = ""
+
+    def __init__(self, function: Callable[..., MarkovUser], names: tuple[str, ...]) -> None:
+        self.function, self.names = function, names
+
+    def user_on(self, gains: Gains, i: int) -> MarkovUser:
+        """The user that the function returns for list i."""
+        gain = gains.by_rank(i, int(gains.lists.length[i]))
+        rank = np.arange(1, gain.size + 1, dtype=np.float64)
+        one, relevant = np.float64(1.0), np.float64(gains.relevant[i])
+        seen = np.cumsum(gain)
+        points = {"rank": rank, "gain": gain, "seen": seen, "cost": one, "spent": rank, "relevant": relevant}
+        return self.function(**{name: points[name] for name in self.names})
+
+
 def _own(rule: Any) -> Any:
     """A copy of what is not a function, so that later changes elsewhere do not change the user."""
     return rule if rule is None or callable(rule) or isinstance(rule, str) else deepcopy(rule)
@@ -299,7 +393,7 @@ def by_rank(rule: Any, rank: Ints, what: str, *, last: bool) -> Array:
     return np.asarray(values[np.minimum(rank, values.size) - 1])
 
 
-class MarkovUserOnList(Behaviour):
+class MarkovUserOnList(OnList):
     """A Markov user on a list: the share of visits to each rank, and precision there. Without steps, never stopping.
 
     Attributes
@@ -313,6 +407,8 @@ class MarkovUserOnList(Behaviour):
     scale : float
         What rescaling multiplies the score by.
     """
+
+    stops = False
 
     def __init__(self, user: MarkovUser, rank: Ints, n: int, scale: float) -> None:
         self.user, self.relevant, self.n, self.scale = user, rank, n, scale
@@ -418,18 +514,14 @@ class MarkovUserOnList(Behaviour):
         p, first, precision, _, steps = self._looks
         return variance(p, first, precision, steps) * self.scale**2
 
-    def followed(self, users: int, seed: int) -> Iterator[tuple[Array, Array]]:
-        """Simulated users of some steps, some at a time: the gain of each, rescaled, and the time that it takes.
+    def follower(self, seed: int) -> Follower:
+        """Simulated users of some steps: the gain of each, rescaled, and the time that it takes.
 
         The score is the one divided by the other; without rates, the time is the number of steps.
         """
         if self.user.steps is None:
             raise MeasureError("the user never stops, so there are no scores to simulate; use the distribution")
-        if not self.relevant.size:
-            yield np.zeros(users), np.full(users, float(self.user.steps))
-            return
-        for total, time in followed(*self._looks, users, seed):
-            yield total * self.scale, time
+        return StepsFollower(*self._looks, seed, self.scale)
 
     @property
     def score(self) -> float:

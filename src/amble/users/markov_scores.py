@@ -7,18 +7,20 @@ that differ in nothing else. Lists whose chains have as many ranks are taken tog
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.markov import MarkovUser, MarkovUserOnList
 from amble.users.markov_models import Model
 from amble.users.stationary import log_stationary_of_model, pair_sums, row_sums
 
-__all__ = ["markov_user_on", "most_found", "score_markov"]
+if TYPE_CHECKING:
+    from amble.users.markov import MarkovUser
+
+__all__ = ["best_found", "most_found", "score_markov"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,88 +48,47 @@ def _found(gains: Gains) -> Found:
     return Found(gains.position, gains.list, gains.offsets, gains.ordinal, length)
 
 
-def score_markov(measure: Any, gains: Gains) -> Array:
-    """The score of a measure's Markov user on every list."""
+def score_markov(user: MarkovUser, gains: Gains) -> Array | None:
+    """The score of a Markov user on every list, all at once; None if lists have to be looked at one by one."""
+    if user.steps is not None:
+        return None
     found = _found(gains)
-    user = _user_of(measure)
-    if user is not None and user.model is not None and user.steps is None:
+    if user.model is not None:
         rates = None if user.rates is None else user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
         model = user.model.plain
         key = ("markov", model, None if rates is None else rates.tobytes())
         if key not in gains.made:
             gains.made[key] = _mean_precision(model, found, rates)
         return np.asarray(gains.made[key] * _scale(user.rescale, gains, found))
-    if user is not None and user.steps is None and (user.kind == "distribution" or user.states == "AD"):
+    if user.kind == "distribution" or user.states == "AD":
         times = user.times(np.arange(1, int(found.length.max(initial=0)) + 1))
         mean = _averaged(_own_weights(user, found) * times[found.position - 1], found)
         return np.asarray(mean * _scale(user.rescale, gains, found))
-    out = np.zeros(gains.lists.n)
-    most = _most(gains, found)
-    for i in np.flatnonzero(found.size > 0).tolist():
-        out[i] = _on_list(measure, user, gains, i, most[i]).score
-    return out
-
-
-def markov_user_on(measure: Any, gains: Gains, i: int) -> MarkovUserOnList:
-    """A measure's Markov user on list i."""
-    if measure.is_population:
-        raise MeasureError(f"{measure} is a population, not one user; use its distribution, or a user of it")
-    if "most" not in gains.made:
-        gains.made["most"] = _most(gains, _found(gains))
-    return _on_list(measure, _user_of(measure), gains, i, gains.made["most"][i])
-
-
-def _user_of(measure: Any, **seen: Any) -> MarkovUser | None:
-    """The user; None if a list has to be looked at, which is not given."""
-    d = measure.declaration
-    if d.seen and not seen:
-        return None
-    user = d.function(**seen, **{key: measure.values[key] for key in measure.own_keys()})
-    if not isinstance(user, MarkovUser):
-        raise MeasureError(f"the question is 'markov', so the user must be a MarkovUser; found {type(user).__name__}")
-    return user
-
-
-def _on_list(measure: Any, user: MarkovUser | None, gains: Gains, i: int, most: float) -> MarkovUserOnList:
-    gain = np.zeros(int(gains.lists.length[i]))
-    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
-    gain[gains.position[hits] - 1] = gains.gain[hits]
-    relevant = float(gains.relevant[i])
-    if user is None:
-        rank = np.arange(1, gain.size + 1, dtype=np.float64)
-        points = {
-            "rank": rank,
-            "gain": gain,
-            "seen": np.cumsum(gain),
-            "cost": np.float64(1.0),
-            "spent": rank,
-            "relevant": np.float64(relevant),
-        }
-        user = _user_of(measure, **{name: points[name] for name in measure.declaration.seen})
-    assert user is not None
-    return user.over(gain, relevant=relevant, most=most)
+    return None
 
 
 # ---- many lists
 
 
-def _most(gains: Gains, found: Found) -> Array:
+def best_found(gains: Gains) -> Array:
     """For each list, how many relevant documents the best list of its topic holds."""
-    lists = gains.lists
-    best = np.zeros(lists.rows.size - 1)
-    np.maximum.at(best, lists.topic, found.size)
-    return np.asarray(np.maximum(best, lists.most or 0.0)[lists.topic])
+    if "most" not in gains.made:
+        lists = gains.lists
+        best = np.zeros(lists.rows.size - 1)
+        np.maximum.at(best, lists.topic, gains.found)
+        gains.made["most"] = np.asarray(np.maximum(best, lists.most or 0.0)[lists.topic])
+    return np.asarray(gains.made["most"])
 
 
 def most_found(gains: Gains, topic: int) -> float:
     """The number of relevant documents in the best list of a topic."""
-    return float(_found(gains).size[gains.lists.topic == topic].max(initial=0))
+    return float(gains.found[gains.lists.topic == topic].max(initial=0))
 
 
 def _scale(rescale: str, gains: Gains, found: Found) -> Any:
     if rescale == "NA":
         return 1.0
-    base = gains.relevant if rescale == "R" else _most(gains, found)
+    base = gains.relevant if rescale == "R" else best_found(gains)
     return found.size / np.maximum(base, 1.0)
 
 

@@ -9,7 +9,7 @@ for the distinct scores, and those beyond about a million are rounded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,23 +18,26 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.native import load
+from amble.native.plain_walker import draws, keys
 from amble.parallel import MOST_THREADS, map_in_order
+from amble.users.behaviour import Behaviour
+from amble.users.birth_death import BirthDeathChain, stops
 from amble.users.effort import Effort
-from amble.users.markov import MarkovUserOnList
+from amble.users.protocol import Follower, Paths, Question
+from amble.users.tails import Geometric, Tail
 from amble.users.walk_on_list import WalkOnList
 
 __all__ = [
+    "ForwardFollower",
     "ScoreCounts",
     "Simulation",
+    "WalkFollower",
     "check_users",
-    "efforts",
+    "followed",
     "simulated_distribution",
-    "simulated_steps",
-    "simulated_walks",
 ]
 
 Array = NDArray[Any]
-Progress = Callable[[int, int], None]
 
 _CELLS = 1 << 20  # users x lists of one call
 _STEPS = 1 << 22  # visits of one call, in the mean: some hundredths of a second
@@ -42,6 +45,7 @@ _MOST_STEPS = 1e13  # visits in all
 _MOST_ATOMS = 1 << 20
 _BATCH = 1 << 17  # scores that wait to be counted
 _LIMIT = 1 << 40  # visits of one user
+_SPELLED = 4096  # ranks beyond a list, before their probabilities are computed one rank at a time
 
 
 walker = load("walker")
@@ -134,61 +138,129 @@ class ScoreCounts:
         return Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
 
 
-def simulated_walks(
-    walk: WalkOnList,
-    gains: Sequence[Array],
-    *,
-    users: int,
-    seed: int,
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> Iterator[tuple[Array, Array]]:
-    """Simulate walks over lists that differ in their gains only.
+class WalkFollower:
+    """Simulated walks over lists that differ in their gains only.
 
-    Yields, in the order of the users, what a batch of them gained on each list (users x lists), and their visits.
+    Parameters
+    ----------
+    walk : WalkOnList
+    gains : sequence of arrays
+        Of each list, by rank.
+    seed : int
     """
-    chain = walk.chain
-    forward, back, stop = walk.forward, walk.back, walk.stop
-    start = chain.start[0]
-    n = walk.n
-    if chain.beyond is not None:  # one rank more, from where all is as beyond
-        forward, back, stop = (np.append(x, c[0]) for x, c in zip((forward, back, stop), chain.beyond, strict=True))
-        start = np.append(start, 0.0)
-    turn = np.where(stop == 0, 1.0, np.minimum(forward + back, 1.0))
-    lists = len(gains)
-    rank, which, gain = _by_rank(gains, n)
-    distinct, kind = np.unique(gain, return_inverse=True)
-    table = np.zeros((0, 1))
-    walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
-    if not users * walked.expected_depth <= _MOST_STEPS:  # nor NaN, with which no walk would end
-        raise MeasureError(
-            f"{users:,} users would make {users * walked.expected_depth:.1e} visits, expected at most {_MOST_STEPS:.0e}"
-        )
-    if distinct.size:
-        table = walk.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
-    offsets = np.searchsorted(rank, np.arange(forward.size + 1)).astype(np.int64)
-    last = int(np.flatnonzero(start > 0)[-1])
-    cumulative = np.cumsum(start[: last + 1])
-    fixed = (
-        cumulative, np.ascontiguousarray(forward), np.ascontiguousarray(turn), int(chain.beyond is not None), offsets,
-        which.astype(np.int32), kind.ravel().astype(np.int32), np.ascontiguousarray(table), lists, _LIMIT,
-    )  # fmt: skip
-    fair = -(-users // (4 * threads))  # work for every thread, and progress to report
-    batch = max(256, min(_CELLS // max(lists, 1), int(_STEPS / walked.expected_depth), fair))
 
-    def one(first: int) -> tuple[Array, Array]:
-        count = min(batch, users - first)
-        total, steps = np.empty((count, lists)), np.empty(count, np.int64)
-        if walker.walk(seed, first, count, *fixed, total, steps):
+    def __init__(self, walk: WalkOnList, gains: Sequence[Array], seed: int) -> None:
+        chain = walk.chain
+        forward, back, stop = walk.forward, walk.back, walk.stop
+        start = chain.start[0]
+        n = walk.n
+        if chain.beyond is not None:  # one rank more, from where all is as beyond
+            forward, back, stop = (np.append(x, c[0]) for x, c in zip((forward, back, stop), chain.beyond, strict=True))
+            start = np.append(start, 0.0)
+        turn = np.where(stop == 0, 1.0, np.minimum(forward + back, 1.0))
+        rank, which, gain = _by_rank(gains, n)
+        distinct, kind = np.unique(gain, return_inverse=True)
+        table = np.zeros((0, 1))
+        walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
+        if distinct.size and walked.expected_depth < np.inf:  # nor NaN, with which no walk would end
+            table = walk.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
+        offsets = np.searchsorted(rank, np.arange(forward.size + 1)).astype(np.int64)
+        last = int(np.flatnonzero(start > 0)[-1])
+        cumulative = np.cumsum(start[: last + 1])
+        self.visits, self.lists, self.seed, self.effort = walked.expected_depth, len(gains), seed, walk.effort
+        self._fixed = (
+            cumulative, np.ascontiguousarray(forward), np.ascontiguousarray(turn), int(chain.beyond is not None),
+            offsets, which.astype(np.int32), kind.ravel().astype(np.int32), np.ascontiguousarray(table), self.lists,
+            _LIMIT,
+        )  # fmt: skip
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many users walk together; an error if all of them would make too many visits."""
+        if not users * self.visits <= _MOST_STEPS:  # nor NaN
+            made = f"{users * self.visits:.1e}"
+            raise MeasureError(f"{users:,} users would make {made} visits, expected at most {_MOST_STEPS:.0e}")
+        fair = -(-users // (4 * threads))  # work for every thread, and progress to report
+        return max(256, min(_CELLS // max(self.lists, 1), int(_STEPS / self.visits), fair))
+
+    def walks(self, first: int, count: int) -> tuple[Array, Array]:
+        """What the users ``first`` to ``first + count - 1`` gain on each list (users x lists), and their visits."""
+        total, steps = np.empty((count, self.lists)), np.empty(count, np.int64)
+        if walker.walk(self.seed, first, count, *self._fixed, total, steps):
             raise MeasureError(f"some users were still walking after {_LIMIT:,} visits")
         return total, steps
 
-    done = 0
-    for found in map_in_order(one, range(0, users, batch), threads, ahead=2 * threads):
-        done += found[1].size
-        yield found
-        if progress is not None:
-            progress(done, users)
+    def __call__(self, first: int, count: int) -> Paths:
+        """The users ``first`` to ``first + count - 1``."""
+        total, steps = self.walks(first, count)
+        return Paths(total, steps, efforts(self.effort, steps))
+
+
+class ForwardFollower(WalkFollower):
+    """Simulated users who walk down: walks with no step back, and beyond the list as far as users read on."""
+
+    def __init__(self, behaviour: Behaviour, gains: Sequence[Array], seed: int) -> None:
+        chain, self.tail = _as_chain(behaviour)
+        self.n = chain.forward.shape[1]
+        self.unhappy = self.tail is None and chain.beyond is None and behaviour.continuation[-1] > 0
+        super().__init__(WalkOnList(chain), gains, seed)
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The users ``first`` to ``first + count - 1``; those who leave with nothing have looked at the whole list."""
+        total, steps = self.walks(first, count)
+        visits = steps if self.tail is None else _further(steps, self.n, self.tail, self.seed, first)
+        nothing = visits == self.n if self.unhappy else np.zeros(visits.size, bool)
+        visits = np.where(nothing, self.n - 1, visits)  # the rank after the last is none
+        return Paths(total, visits, np.asarray(visits, np.float64), nothing)
+
+
+def followed(follower: Follower, users: int, threads: int = 1) -> Iterator[Paths]:
+    """All users, batch by batch and in their order, on several threads."""
+    batch = follower.batch(users, threads)
+    return map_in_order(
+        lambda first: follower(first, min(batch, users - first)), range(0, users, batch), threads, ahead=2 * threads
+    )
+
+
+def simulated_distribution(follower: Follower, question: Question, users: int, seed: int) -> Simulation:
+    """The distribution of the scores of simulated users on one list."""
+    counts = ScoreCounts()
+    for paths in followed(follower, users):
+        total = paths.total[:, 0]
+        score = question.score(total, paths.effort)
+        score[paths.nothing] = 0.0
+        counts.add(score, total, paths.effort, paths.visits)
+    return counts.distribution(users, seed)
+
+
+def _as_chain(behaviour: Behaviour) -> tuple[BirthDeathChain, Tail | None]:
+    """A forward user as a walk with no step back; and the tail to be followed rank by rank, if any."""
+    forward, tail, beyond = behaviour.continuation, behaviour.tail, None
+    if isinstance(tail, Geometric):
+        p = np.array([tail.continuation(forward.size + 1)])
+        beyond, tail = (p, np.zeros(1), 1.0 - p), None
+    elif tail is not None:
+        ranks = range(forward.size + 1, forward.size + 1 + _SPELLED)
+        forward = np.concatenate((forward, [tail.continuation(rank) for rank in ranks], [0.0]))
+    elif forward[-1] > 0:  # the rank after the last: the user leaves with nothing
+        forward = np.append(forward, 0.0)
+    row = forward[None, :]
+    start = np.zeros(row.shape)
+    start[0, 0] = 1.0
+    return BirthDeathChain(row, np.zeros(row.shape), stops(row, np.zeros(row.shape)), start, beyond), tail
+
+
+def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:
+    """Visits, with users who reached rank n, where the spelled-out ranks end, followed until all have stopped."""
+    visits = steps.copy()
+    going = np.flatnonzero(steps == n)
+    key = keys(seed, first, steps.size)[going]
+    rank = n
+    while going.size:
+        on = draws(key, rank) < tail.continuation(rank)
+        going, key = going[on], key[on]
+        rank += 1
+        visits[going] = rank
+    return visits
 
 
 def _by_rank(gains: Sequence[Array], n: int) -> tuple[Array, Array, Array]:
@@ -199,27 +271,6 @@ def _by_rank(gains: Sequence[Array], n: int) -> tuple[Array, Array, Array]:
     gain = np.concatenate([y[x] for y, x in zip(gains, found, strict=True)]) if found else np.zeros(0)
     order = np.argsort(rank, kind="stable")
     return rank[order], which[order], gain[order]
-
-
-def simulated_distribution(
-    walk: WalkOnList, gains: Array, *, users: int, seed: int, threads: int = 1, progress: Progress | None = None
-) -> Simulation:
-    """The distribution of T / f(H) among users who walk one list."""
-    check_users(users, seed, threads)
-    counts = ScoreCounts()
-    for total, steps in simulated_walks(walk, [gains], users=users, seed=seed, threads=threads, progress=progress):
-        effort = efforts(walk.effort, steps)
-        counts.add(total[:, 0] / effort, total[:, 0], effort, steps)
-    return counts.distribution(users, seed)
-
-
-def simulated_steps(
-    on_list: MarkovUserOnList, counts: ScoreCounts, *, users: int, seed: int, of: int = 0
-) -> ScoreCounts:
-    """Count the scores of Markov users of some steps on a list; returns the counts."""
-    for total, time in on_list.followed(users, seed):
-        counts.add(total / time, total, time, np.full(total.size, on_list.user.steps), of)
-    return counts
 
 
 def efforts(effort: Effort, steps: Array) -> Array:

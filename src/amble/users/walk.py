@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.rankings.lists import Gains
 from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
 from amble.users.effort import Effort
+from amble.users.protocol import Question
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
+from amble.users.walk_scores import mean_efforts, score_walks
+
+if TYPE_CHECKING:
+    from amble.users.protocol import Follower
 
 __all__ = ["Probabilities", "Walk"]
 
@@ -141,6 +148,11 @@ class Walk:
     3.974132704614
     """
 
+    depth: int | None = None  # no rank is the last that is ever looked at
+    has_order1 = True
+    sees_beyond = False  # there every document is as one without a grade
+    story = ""
+
     def __init__(
         self,
         forward: Rule = 0.5,
@@ -203,6 +215,78 @@ class Walk:
     def ends(self) -> bool:
         """Whether the walk goes no further than the list."""
         return self.beyond != "endless"
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the user ignores the grades, and a gain is worth the same whatever its size."""
+        return not self.looks and self.utility.separable
+
+    @classmethod
+    def looking(cls, function: Callable[..., Any], names: tuple[str, ...], stops: str | None) -> Walk:
+        """Raise an error: a walk looks by its probabilities, not by a function of what is seen."""
+        raise MeasureError(
+            f"a walk that depends on {', '.join(names)}: expected p and q by rank or by grade, as Walk takes them"
+        )
+
+    # ---- what measures ask
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The answer of every list."""
+        if question is Question.ORDER1:
+            return score_walks(self, gains, rate=True).rate
+        if not question.about_visits:
+            raise MeasureError(f"a walk has the question order1, order2 or total, not {question.value}")
+        total, _, depth, _ = score_walks(self, gains)
+        return total if question is Question.TOTAL else total / mean_efforts(self, gains, depth)
+
+    def totals(self, gains: Gains) -> tuple[Array, Array]:
+        """E[T] and E[H] of every list."""
+        found = score_walks(self, gains)
+        return found.total, found.depth
+
+    def costs(self, gains: Gains) -> Array:
+        """Raise an error: what a walk costs where documents cost more than a visit is not known."""
+        raise MeasureError("a user who walks back and forth has no cost")
+
+    def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
+        """What documents beyond each list, down to its cut, would add to the score, if each gained ``gain``."""
+        lists = gains.lists
+        if self.beyond != "endless":
+            return np.zeros(lists.n)
+        order, k, lengths = question.order, lists.cut, lists.length.tolist()
+        return np.array([self.on(gains, i).worth_beyond(n, order, gain, k) for i, n in enumerate(lengths)])
+
+    def on(self, gains: Gains, i: int) -> WalkOnList:
+        """The walk over list i."""
+        lists = gains.lists
+        return self.over(int(lists.length[i]), lists.grades_by_rank(i) if self.looks else None)
+
+    def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
+        """The exact distribution of T / f(H) on list i."""
+        return self.on(gains, i).distribution(gains.by_rank(i))
+
+    def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
+        """What a gain of 1 at each rank of list i adds; of gains whose worth depends on their size, theirs."""
+        on_list, y = self.on(gains, i), gains.by_rank(i)
+        if question is Question.ORDER1 and self.utility.separable:
+            return np.asarray(on_list.order1_weights()), True
+        score = on_list.order1 if question is Question.ORDER1 else on_list.total
+        out = np.zeros(y.size)
+        for k in np.flatnonzero(y).tolist():
+            alone = np.zeros(y.size)
+            alone[k] = y[k]
+            out[k] = score(alone) / y[k]
+        if question is Question.ORDER2 and y.any():
+            out = out * (on_list.order2(y) / on_list.total(y))
+        return out, True
+
+    def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
+        """Simulated readers of some lists."""
+        from amble.users.simulation import WalkFollower  # scores do without its engine
+
+        return WalkFollower(self.on(gains, lists[0]), [gains.by_rank(i) for i in lists], seed)
+
+    # ---- on lists
 
     def endless(self) -> Walk:
         """The same user where the list goes on for ever."""

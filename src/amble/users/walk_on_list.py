@@ -37,6 +37,7 @@ from amble.users.joint_distribution import (
     lattice,
     product_of_two,
 )
+from amble.users.protocol import OnList
 from amble.users.utility import Utility
 
 __all__ = ["WalkOnList"]
@@ -47,7 +48,7 @@ _NEGLIGIBLE = 1e-16  # a share of users that is taken for none
 _FURTHEST = 1 << 22  # visits that are followed one by one
 
 
-class WalkOnList:
+class WalkOnList(OnList):
     """The walk of a user over a list; made by `Walk.over`.
 
     Attributes

@@ -8,7 +8,7 @@ list, many lists at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,65 +16,36 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import BirthDeathChain, Passages, passages, reachable, shortened, solved
-from amble.users.walk import Walk
-from amble.users.walk_on_list import WalkOnList
 
-__all__ = ["QUESTIONS_OF_WALKS", "gains_on", "grades_on", "score_walk", "walk_on"]
+if TYPE_CHECKING:
+    from amble.users.walk import Walk
+
+__all__ = ["WalkScores", "mean_efforts", "score_walks"]
 
 Array = NDArray[Any]
 
-QUESTIONS_OF_WALKS = ("order1", "order2", "total", "depth", "both", "inside")
 _CELLS = 1 << 21  # ranks x lists x nodes solved at once
 
 
-def grades_on(lists: Lists, i: int) -> Array:
-    """The grades of list i by rank; 0 where there is no judgment, and below a cut."""
-    out = np.zeros(max(int(lists.length[i]), 1))
-    hits = slice(int(lists.offsets[i]), int(lists.offsets[i + 1]))
-    at = np.asarray(lists.position[hits], np.int64) - 1
-    seen = at < min(out.size, lists.cut or out.size)
-    out[at[seen]] = lists.grades[lists.row[hits][seen]]
-    return out
+class WalkScores(NamedTuple):
+    """Of every list: E[T], E[T / f(H)] (0 unless asked for), E[H], and the visits to its own ranks."""
+
+    total: Array
+    rate: Array
+    depth: Array
+    inside: Array
 
 
-def gains_on(gains: Gains, i: int) -> Array:
-    """The gains of list i by rank."""
-    out = np.zeros(max(int(gains.lists.length[i]), 1))
-    hits = slice(int(gains.offsets[i]), int(gains.offsets[i + 1]))
-    out[gains.position[hits] - 1] = gains.gain[hits]
-    return out
+def score_walks(walk: Walk, gains: Gains, *, rate: bool = False) -> WalkScores:
+    """E[T], E[H] and, if ``rate``, E[T / f(H)] of a walking user on every list."""
+    if not walk.looks and walk.utility.separable:
+        return _shared(walk, gains, rate)
+    if gains.lists.ties is not None:
+        raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
+    return _each(walk, gains, rate)
 
 
-def walk_on(walk: Walk, lists: Lists, i: int) -> WalkOnList:
-    """The user's walk over list i."""
-    return walk.over(int(lists.length[i]), grades_on(lists, i) if walk.looks else None)
-
-
-def score_walk(walk: Walk, question: str, gains: Gains) -> Array:
-    """The answer of a walking user to a question, on every list."""
-    if question not in QUESTIONS_OF_WALKS:
-        raise MeasureError(f"a user who walks back and forth has no {question}")
-    lists = gains.lists
-    if walk.looks or (not walk.utility.separable and question not in ("depth", "inside")):
-        if lists.ties is not None:
-            raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
-        total, rate, depth, inside = _each(walk, question, gains)
-    else:
-        total, rate, depth, inside = _shared(walk, question, gains)
-    if question == "order1":
-        return rate
-    if question == "total":
-        return total
-    if question == "depth":
-        return depth
-    if question == "inside":
-        return inside
-    if question == "both":
-        return np.stack((total, depth))
-    return total / _effort(walk, gains, depth)
-
-
-def _effort(walk: Walk, gains: Gains, depth: Array) -> Array:
+def mean_efforts(walk: Walk, gains: Gains, depth: Array) -> Array:
     """E[f(H)] on every list, given E[H]."""
     f = walk.effort
     if walk.per == "endless":
@@ -85,7 +56,7 @@ def _effort(walk: Walk, gains: Gains, depth: Array) -> Array:
     out = np.empty(depth.size)
     if walk.looks:
         for i in range(lists.n):
-            out[i] = walk_on(walk, lists, i).mean_effort
+            out[i] = walk.on(gains, i).mean_effort
         return out
     for n, of_that_length in _by_depth(walk, lists):
         out[of_that_length] = walk.over(n).mean_effort
@@ -109,14 +80,14 @@ def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
     return np.minimum(length, reachable(p, q, s, mu))
 
 
-def _shared(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
+def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     """One vector of weights for all lists of a length."""
     lists = gains.lists
     length = _lengths(walk, lists)
     distinct, of = np.unique(length, return_inverse=True)
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
     nodes = (np.zeros(1), np.ones(1))
-    if question == "order1" and distinct.size:
+    if order1 and distinct.size:
         nodes = walk.over(int(distinct[-1])).nodes()  # more visits on a longer list, so its nodes serve all
     first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
     block = max(1, _CELLS // max(int(distinct[-1]) * nodes[0].size, 1)) if distinct.size else 1
@@ -141,7 +112,7 @@ def _shared(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Arra
             b = np.minimum(first[hits] - 1 + size[hits], n)
             worth = (area[row, b] - area[row, a]) / size[hits]
         total += np.bincount(gains.list[hits], gains.gain[hits] * worth, lists.n)
-    return total, total if question == "order1" else rate, depth, inside
+    return WalkScores(total, total if order1 else rate, depth, inside)
 
 
 def _weights(walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array]) -> tuple[Array, Array, Array]:
@@ -173,7 +144,7 @@ def _visits(found: Passages) -> tuple[Array, Array]:
     return inside + visits[-1] * found.tail[:, 0].real, inside
 
 
-def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array, Array]:
+def _each(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     """The same where the user is followed on every list."""
     lists = gains.lists
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
@@ -183,7 +154,7 @@ def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array,
         n = max(int(lists.length[block].max(initial=0)), 1)
         seen, y = np.zeros((block.size, n)), np.zeros((block.size, n))
         for row, i in enumerate(block.tolist()):
-            grades, gain = grades_on(lists, i), gains_on(gains, i)
+            grades, gain = lists.grades_by_rank(i), gains.by_rank(i)
             seen[row, : grades.size], y[row, : gain.size] = grades, gain
         chain = walk.chain(lists.length[block], seen if walk.looks else None)
         if chain.forward.shape[1] > n:
@@ -192,16 +163,16 @@ def _each(walk: Walk, question: str, gains: Gains) -> tuple[Array, Array, Array,
         found = solved(chain)
         depth[block], inside[block] = _visits(found)
         total[block] = _worth(walk, found, y)[:, 0]
-        if question == "order1" and power:
+        if order1 and power:
             x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0)
             step = max(1, _CELLS // max(chain.forward.size, 1))
             for at in range(0, x.size, step):
                 weighted = passages(chain, x[at : at + step])
                 rate[block] += _worth(walk, weighted, y, ends=True) @ weight[at : at + step]
-        elif question == "order1":
+        elif order1:
             for row, i in enumerate(block.tolist()):
-                rate[i] = walk_on(walk, lists, i).order1(y[row][: max(int(lists.length[i]), 1)])
-    return total, rate, depth, inside
+                rate[i] = walk.on(gains, i).order1(y[row][: max(int(lists.length[i]), 1)])
+    return WalkScores(total, rate, depth, inside)
 
 
 def _trimmed(chain: BirthDeathChain, y: Array) -> tuple[BirthDeathChain, Array]:

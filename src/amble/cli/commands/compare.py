@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     check_design(Design(None, *options))
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
     measures = parse_measures(words)
-    if args.sessions or any(m.declaration.question == "session" for m in measures):
+    if args.sessions or any(m.declaration.of_sessions for m in measures):
         if args.why is not None or args.undefined != "zero":
             raise AmbleError("--why and --undefined look at lists, not at sessions")
         with warnings.catch_warnings(record=True) as heard:

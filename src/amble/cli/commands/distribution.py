@@ -107,7 +107,7 @@ class _Orders:
             means = found
             if simulated and measure.is_population:
                 self._errors = [distribution.standard_error for distribution in found.values()]
-            elif simulated and measure.walk_user() is None:
+            elif simulated and not measure.one_user.has_order1:
                 means = run_distributions(rankings, measure, topics=topics)
             self.one = [distribution.mean for distribution in means.values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
@@ -126,7 +126,7 @@ def _measure(args: argparse.Namespace) -> Any:
     if len(given) > 1:
         raise AmbleError(f"-m {' -m '.join(given)}: expected one measure, as each has a distribution of its own")
     measure = parse(given[0])
-    if measure.declaration.question == "session":
+    if measure.declaration.of_sessions:
         raise MeasureError(
             f"{measure} is a measure of sessions, not of lists: parse({str(measure)!r}).distribution(matrix)"
         )

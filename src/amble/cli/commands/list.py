@@ -94,18 +94,18 @@ def title(family: str) -> str:
 
 
 def _question(d: Any) -> str:
-    from amble.measures.declaration import QUESTIONS
-
+    if d.of_sessions:
+        return "a whole session: several queries, each with its list"
     if d.question is None:
         return "no user: computed from the whole list"
     norm = {"ideal": ", divided by the ideal list's", "relevant": ", divided by the number of relevant documents"}
-    return QUESTIONS[d.question] + norm.get(d.norm, "")
+    return str(d.question.text + norm.get(d.norm, ""))
 
 
 def _at(d: Any) -> str:
     if d.at:
         return f"@ sets {d.at}"
-    if d.question == "session":
+    if d.of_sessions:
         return "@k: the list ends at rank k of each list"
     return "@k: the list ends at rank k" if d.is_user else "takes no @"
 

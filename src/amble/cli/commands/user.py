@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Show it."""
     from amble.measures import parse
     from amble.table import Table
+    from amble.users.protocol import Question
 
     load_plugins(args)
     given = None if args.gains is None else _grades(args.gains)
@@ -63,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
     context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
     measures = [parse(text) for text in args.measures]
     for m in measures:
-        if m.declaration.question == "session":
+        if m.declaration.of_sessions:
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
-    if any(m.declaration.question == "markov" for m in measures):
+    if any(m.declaration.question is Question.MARKOV for m in measures):
         return _markov_users(args, measures, given, depth, context)
     rows: list[list[Any]] = []
     notes = []
@@ -102,8 +103,9 @@ def _markov_users(
 ) -> int:
     """Show Markov users: their stationary distributions, and precision at each rank."""
     from amble.table import Table
+    from amble.users.protocol import Question
 
-    others = [m.label for m in measures if m.declaration.question != "markov"]
+    others = [m.label for m in measures if m.declaration.question is not Question.MARKOV]
     if others:
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind"

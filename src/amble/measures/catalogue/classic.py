@@ -38,6 +38,7 @@ def precision(k: Rank = None) -> Forward:
     question="total",
     norm="relevant",
     cite="cleverdon1966",
+    cwl_form="P is",
     family="classic",
     formula="relevant documents among the first k, divided by all relevant ones",
 )
@@ -52,6 +53,7 @@ def recall(k: Rank = None) -> Forward:
     stops="gain",
     tied=tied_ap,
     cite="harman1992",
+    cwl_form="found",
     family="classic",
     formula="mean over the relevant documents of the precision at their ranks (0 for those not found)",
 )
@@ -84,6 +86,8 @@ def geometric_ap(gain: Array, relevant: Array) -> Forward:
     stops="gain",
     tied=tied_rr,
     cite="kantor2000",
+    cwl_form="found",
+    rises=True,
     family="classic",
     formula="1 / rank of the first relevant document",
 )
@@ -119,6 +123,7 @@ def discounted_gain(base: Base = None) -> Forward:
     gain=graded,
     norm="ideal",
     cite="jarvelin2002",
+    cwl_form="SDCG and DCG are",
     family="classic",
     formula="DCG / DCG of the judged documents in the best order, both cut at k",
 )
@@ -133,6 +138,8 @@ def normalised_gain(base: Base = None) -> Forward:
     gain=satisfying,
     stops="gain",
     cite="chapelle2009",
+    cwl_form="NERR8 to NERR11 are",
+    rises=True,
     family="classic",
     formula="sum over ranks of (1 / rank) x probability of stopping there; a grade g satisfies with (2^g - 1) / 2^max",
 )

@@ -97,6 +97,7 @@ def inverse_squares(
     gain=scaled,
     stops="piecewise",
     cite="bailey2015",
+    rises=True,
     family="cwl",
     variant=fitted_variant("inst", "T"),
     formula="C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
@@ -294,6 +295,7 @@ def u_measure(
     gain=scaled,
     stops="gain",
     cite="azzopardi2021",
+    rises=True,
     family="cwl",
     formula="C(i) = 1 - gain for i < k, then 0",
 )
@@ -308,6 +310,7 @@ def nerr8(gain: Array, k: Annotated[int, Whole(1), "the last rank that is read"]
     gain=scaled,
     stops="gain",
     cite="azzopardi2021",
+    rises=True,
     family="cwl",
     formula="C(i) = (i / (i + 1)) (1 - gain) for i < k, then 0",
 )
@@ -322,6 +325,7 @@ def nerr9(gain: Array, k: Annotated[int, Whole(1), "the last rank that is read"]
     gain=scaled,
     stops="gain",
     cite="azzopardi2021",
+    rises=True,
     family="cwl",
     formula="C(i) = p (1 - gain)",
 )
@@ -336,6 +340,7 @@ def nerr10(gain: Array, p: Annotated[float, Between(0, 1), "persistence"] = 0.9)
     gain=scaled,
     stops="gain",
     cite="azzopardi2021",
+    rises=True,
     family="cwl",
     formula="C(i) = ((i + 2T - 1) / (i + 2T))^2 (1 - gain)",
 )

@@ -112,7 +112,7 @@ def _until(k: int | None, phi: Any) -> Any:
 
 
 @measure(
-    "esP", question="session", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
+    "esP", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
     formula="E[relevant among the first k seen / k]; without k: E[relevant seen / seen]",
 )  # fmt: skip
 def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
@@ -139,7 +139,7 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
 
 
 @measure(
-    "esR", question="session", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
+    "esR", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
     formula="E[relevant among the first k seen] / relevant",
 )  # fmt: skip
 def expected_recall(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
@@ -149,7 +149,7 @@ def expected_recall(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM =
 
 
 @measure(
-    "esDCG", question="session", gain=graded, cite="kanoulas2011", family="sessions", bounded=False, walker=_walker,
+    "esDCG", gain=graded, cite="kanoulas2011", family="sessions", bounded=False, walker=_walker,
     formula="E[sum of gain / log2(1 + place) over the first k seen]",
 )  # fmt: skip
 def expected_dcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
@@ -158,7 +158,7 @@ def expected_dcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.
 
 
 @measure(
-    "esnDCG", question="session", gain=graded, cite="kanoulas2011", family="sessions", walker=_walker,
+    "esnDCG", gain=graded, cite="kanoulas2011", family="sessions", walker=_walker,
     formula="esDCG / DCG of the ideal list",
 )  # fmt: skip
 def expected_ndcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
@@ -172,7 +172,7 @@ def expected_ndcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0
 
 
 @measure(
-    "esRR", question="session", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
+    "esRR", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
     formula="E[1 / place of the first relevant document seen]",
 )  # fmt: skip
 def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
@@ -193,7 +193,7 @@ def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 
 
 @measure(
-    "esAP", question="session", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
+    "esAP", gain=binary, cite="kanoulas2011", family="sessions", walker=_walker,
     formula="E[sum over relevant documents seen of precision there] / relevant",
 )  # fmt: skip
 def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
@@ -219,7 +219,7 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 
 
 @measure(
-    "esM", question="session", gain=graded, cite="kanoulas2011", family="sessions", bounded=False, walker=_walker,
+    "esM", gain=graded, cite="kanoulas2011", family="sessions", bounded=False, walker=_walker,
     variant=gains_inside,
     formula="the mean over simulated users of a measure of the list each saw",
 )  # fmt: skip

@@ -64,7 +64,7 @@ def _filled(seen: SessionGains, entry: int, gamma: float, height: float) -> tupl
 
 
 @measure(
-    "CubeTest", question="session", gain=graded, cite="luo2013", family="sessions", bounded=False,
+    "CubeTest", gain=graded, cite="luo2013", family="sessions", bounded=False,
     formula="mean over facets of min(1, sum of gamma^(found before) rating / height) / time",
 )  # fmt: skip
 def cube_test(sessions: SessionGains, gamma: _GAMMA = 0.5, height: _HEIGHT = 5.0, time: _TIME = "queries") -> Array:
@@ -84,7 +84,7 @@ def cube_test(sessions: SessionGains, gamma: _GAMMA = 0.5, height: _HEIGHT = 5.0
 
 
 @measure(
-    "ACT", question="session", gain=graded, cite="luo2013", family="sessions", bounded=False,
+    "ACT", gain=graded, cite="luo2013", family="sessions", bounded=False,
     formula="the mean over all documents shown of the Cube Test after that document",
 )  # fmt: skip
 def average_cube_test(
@@ -101,7 +101,7 @@ def average_cube_test(
 
 
 @measure(
-    "ExpectedUtility", question="session", gain=graded, cite="yang2009", family="sessions", bounded=False,
+    "ExpectedUtility", gain=graded, cite="yang2009", family="sessions", bounded=False,
     formula="sum over pieces of worth (1 - gamma^m) / (1 - gamma) - a E[documents read], m: how often a piece is met",
 )  # fmt: skip
 def expected_utility(

@@ -109,7 +109,7 @@ def _before(seen: SessionGains, of_query: Array) -> Array:
 
 
 @measure(
-    "MsM", question="session", gain=graded, cite="vandijk2019", family="sessions", bounded=False, walker=_walker,
+    "MsM", gain=graded, cite="vandijk2019", family="sessions", bounded=False, walker=_walker,
     variant=_msm_variant,
     formula="sum over queries j of (r/(r+s))^(j-1) sum over ranks i of gain / (1 + t), t = e(i) + (j-1) e_Q; "
     "discount='log': 1 + ln(1 + t)",
@@ -167,7 +167,7 @@ def _srbp_walker(values: dict[str, Any]) -> SessionWalk:
 
 
 @measure(
-    "sRBP", question="session", gain=scaled, cite="lipani2019", family="sessions", walker=_srbp_walker,
+    "sRBP", gain=scaled, cite="lipani2019", family="sessions", walker=_srbp_walker,
     formula="(1-p) sum over queries j of ((p - b p)/(1 - b p))^(j-1) sum over ranks i of (b p)^(i-1) gain",
 )  # fmt: skip
 def srbp(
@@ -199,7 +199,7 @@ _RANKS = Annotated[
 
 
 @measure(
-    "sDCG", question="session", gain=graded, cite="jarvelin2008", family="sessions", bounded=False,
+    "sDCG", gain=graded, cite="jarvelin2008", family="sessions", bounded=False,
     formula="sum over queries j of (1 / (1 + log_bq j)) sum over ranks i of gain / max(1, log_b i)",
 )  # fmt: skip
 def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
@@ -211,7 +211,7 @@ def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "ma
 
 
 @measure(
-    "nsDCG", question="session", gain=graded, cite="kanoulas2011", family="sessions",
+    "nsDCG", gain=graded, cite="kanoulas2011", family="sessions",
     formula="sDCG / sDCG of the best session with lists as long as these",
 )  # fmt: skip
 def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
@@ -240,7 +240,7 @@ def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "m
 
 
 @measure(
-    "sU", question="session", gain=scaled, cite="sakai2013", family="sessions", bounded=False,
+    "sU", gain=scaled, cite="sakai2013", family="sessions", bounded=False,
     formula="sum of gain max(0, 1 - read / L), read: what was read up to the document, in all queries",
 )  # fmt: skip
 def session_u(
@@ -282,7 +282,7 @@ def parse_list_measure(text: str | None) -> Any:
     if text is None:
         raise MeasureError("expected a measure of lists, as in of='nDCG@10'")
     found = parse(text)
-    if found.declaration.question == "session":
+    if found.declaration.of_sessions:
         raise MeasureError(f"of={text!r} is a measure of sessions, expected one of lists")
     return found
 
@@ -307,7 +307,7 @@ _OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
 
 
 @measure(
-    "PerQuery", question="session", gain=graded, cite="", family="sessions", bounded=False, variant=gains_inside,
+    "PerQuery", gain=graded, cite="", family="sessions", bounded=False, variant=gains_inside,
     formula="the mean (or sum, max, min, first, last) over queries of a measure of lists",
 )  # fmt: skip
 def per_query(

@@ -26,6 +26,7 @@ from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
 from amble.users.effort import Effort
 from amble.users.forward import Forward
+from amble.users.protocol import Question
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -63,7 +64,7 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         first = {name: x.nodes()[0][0] if isinstance(x, Population) else x for name, x in values.items()}
         d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may raise
-        return d._replace(question=f"order{order or 1}"), values, cut
+        return d._replace(question=Question(f"order{order or 1}")), values, cut
     used = {
         "P": ("rel", "order"),
         "AP": ("rel", "order"),
@@ -78,14 +79,14 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     own = {name: p.default for name, p in classic.parameters.items()}
     own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
     if model == "P":
-        return classic._replace(question=f"order{order or 2}"), own | {"k": cut}, None
+        return classic._replace(question=Question(f"order{order or 2}")), own | {"k": cut}, None
     if model == "AP":
-        return classic if order in (None, 1) else classic._replace(question="order2", stops=None), own, cut
+        return classic if order in (None, 1) else classic._replace(question=Question.ORDER2, stops=None), own, cut
     if model == "RBP":
         if values["end"] == "nothing" or isinstance(values["p"], str):
             raise MeasureError("model='RBP': expected one number p, and end='stop' or 'endless'")
         own["finite"] = values["end"] == "stop"
-        return classic._replace(question=f"order{order or 2}"), own, cut
+        return classic._replace(question=Question(f"order{order or 2}")), own, cut
     if model == "DCG":
         own["gains"] = values["gains"] or "linear"
         return classic, own, cut

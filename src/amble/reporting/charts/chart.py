@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 from amble.errors import AmbleError
 from amble.io.files import check_outputs, whole_file
 from amble.io.html import page
-from amble.users.forward import Behaviour
-from amble.users.markov import MarkovUserOnList
-from amble.users.walk_on_list import WalkOnList
+from amble.users.protocol import OnList
 
 __all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
 
@@ -71,7 +69,7 @@ class Line(NamedTuple):
 
     measure: str
     list: str
-    user: Behaviour | WalkOnList
+    user: Any  # OnList, with more that depends on whether it stops
 
 
 def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
@@ -131,7 +129,7 @@ def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
 
 def _are_markov(lines: list[Line]) -> bool:
     """Whether these are Markov users, who have other panels than users who stop at a rank."""
-    kinds = {isinstance(line.user, MarkovUserOnList) for line in lines}
+    kinds = {not line.user.stops for line in lines}
     if len(kinds) > 1:
         raise AmbleError("users who stop at a rank and Markov users have different charts; draw them apart")
     return kinds == {True}
@@ -144,7 +142,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
     """
     user = line.user
     panels: dict[str, Any] = {"residual": [user.residual(i) for i in range(1, depth + 1)]}
-    if isinstance(user, MarkovUserOnList):
+    if not user.stops:
         panels |= {"weight W": user.weights, "everywhere": user.everywhere, "precision": user.precision}
     else:  # a rank that no user reaches has no halting
         halting = [h if v > 1e-12 else 0.0 for h, v in zip(user.halting, user.visits, strict=True)]
@@ -158,7 +156,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
             yield row | {"value": around[i], "dot": i <= 10 or alone}
 
 
-def user_chart(users: Mapping[str, Behaviour | WalkOnList], depth: int = 100) -> Any:
+def user_chart(users: Mapping[str, OnList], depth: int = 100) -> Any:
     """Weight, halting and residual of users by rank; of Markov users, visits and precision in place of halting.
 
     Parameters

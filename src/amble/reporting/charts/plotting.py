@@ -19,8 +19,7 @@ from amble.reporting.charts.line_charts import square_chart
 from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart
 from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
-from amble.users.forward import Behaviour
-from amble.users.walk_on_list import WalkOnList
+from amble.users.protocol import OnList, Question
 
 if TYPE_CHECKING:
     from amble.reporting.page import Page
@@ -103,13 +102,13 @@ def _distributions_or_users(x: Any, title: str) -> Any:
         return distribution_chart({title or "distribution": x}, title=title)
     if isinstance(x, Measure):
         return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
-    if isinstance(x, Behaviour | WalkOnList):
+    if isinstance(x, OnList):
         return user_chart({title or "user": x}, _DEPTH)
     if isinstance(x, Mapping) and x:
         kinds = list(x.values())
         if all(isinstance(one, Distribution) for one in kinds):
             return distribution_chart(x, title=title)
-        if all(isinstance(one, Behaviour | WalkOnList) for one in kinds):
+        if all(isinstance(one, OnList) for one in kinds):
             return user_chart(x, _DEPTH)
     raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
 
@@ -152,5 +151,5 @@ def _stopping_users(report: Page) -> list[tuple[Measure, str]]:
     if not topics.size or scores.rankings.ties == "expected":
         return []
     users = [m for m in scores.parsed if m.declaration.is_user and not m.is_population]
-    walkers = [m for m in users if m.declaration.question != "markov"]
+    walkers = [m for m in users if m.declaration.question is not Question.MARKOV]
     return [(m, scores.topics[int(topics[0])]) for m in walkers]

@@ -1,0 +1,180 @@
+"""A measure with its parameters: its name, printing, equality, and the users of a population."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.expressions.domains import checked
+from amble.expressions.grammar import show_value
+from amble.expressions.populations import Population
+from amble.measures.declaration import Declaration
+from amble.users.joint_distribution import NoExactDistributionError
+from amble.users.protocol import TiedError
+
+if TYPE_CHECKING:
+    from amble.distributions.distribution import Distribution
+
+__all__ = ["Measure", "plain_parameters"]
+
+Array = NDArray[np.float64]
+
+
+class Measure(ABC):
+    """A measure with its parameters: `value` scores one list or session, ``str`` is its canonical name.
+
+    Examples
+    --------
+    >>> import amble
+    >>> m = amble.parse("AP(rel=1)@100")
+    >>> str(m), m.label
+    ('AP@100', 'AP(rel=1)@100')
+    >>> m.value([1, 0, 1], relevant=2)  # (1/1 + 2/3) / 2
+    0.8333333333333333
+    """
+
+    typed: str = ""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        values: dict[str, Any],
+        cut: int | None,
+        written: Self | None = None,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.declaration = declaration
+        self.values = values
+        self.cut = cut
+        self.given = frozenset(given)  # the parameters that were written down, whatever their values
+        self.written = written  # the measure as written, where its parameters make another one of it
+
+    @property
+    def name(self) -> str:
+        """The name without parameters."""
+        return self.declaration.name
+
+    @property
+    def label(self) -> str:
+        """The name in tables: the expression as typed, or the canonical name where nothing was typed."""
+        return self.typed or str(self)
+
+    def __str__(self) -> str:
+        if self.written is not None:
+            return str(self.written)
+        d = self.declaration
+        shown = [
+            f"{key}={show_value(value)}"
+            for key, value in self.values.items()
+            if value != d.parameters[key].default and key != d.at
+        ]
+        at = self.values.get(d.at) if d.at else self.cut
+        if d.at and at == d.parameters[d.at].default:
+            at = None
+        return d.name + (f"({','.join(shown)})" if shown else "") + ("" if at is None else f"@{show_value(at)}")
+
+    def __repr__(self) -> str:
+        return f"parse({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    # ---- what every measure can tell
+
+    @abstractmethod
+    def scores(self, of: Any) -> Array:
+        """The score of every list of `Lists`, or of every entry of `Sessions`."""
+
+    @abstractmethod
+    def value(self, grades: Any, **context: Any) -> float:
+        """The score of one list, or of one session."""
+
+    @abstractmethod
+    def user(self, grades: Any = (), **context: Any) -> Any:
+        """The behaviour of the user."""
+
+    @abstractmethod
+    def distribution(self, grades: Any, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
+        """The distribution of the score over users."""
+
+    @contextlib.contextmanager
+    def wrap_errors(self) -> Iterator[None]:
+        """Context in which errors become a `MeasureError` of one line that names the measure.
+
+        So do overflow and division by 0. Unexpected errors in amble's own measures pass, as they are bugs.
+        """
+        ours = self.declaration.family != "yours"
+        how: Literal["raise", "warn"] = "raise" if ours else "warn"
+        try:
+            with np.errstate(over=how, divide=how, invalid=how):
+                yield
+        except FloatingPointError as error:
+            raise MeasureError(f"{self}: a parameter or a grade is too extreme to compute with: {error}") from None
+        except NoExactDistributionError:
+            raise
+        except TiedError as error:
+            raise MeasureError(f"{self}: {error}") from None
+        except MeasureError as error:
+            raise error if self.name in str(error) else MeasureError(f"{self}: {error}") from None
+        except Exception as error:
+            if ours:
+                raise
+            raise MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}") from error
+
+    @cached_property
+    def members(self) -> list[tuple[float, Self]]:
+        """Weights and measures of the users of a population; only this one where no parameter is a population."""
+        mixed = [key for key, value in self.values.items() if isinstance(value, Population)]
+        if not mixed:
+            return [(1.0, self)]
+        points, weights = self.values[mixed[0]].nodes()
+        out = []
+        for x, w in zip(points.tolist(), weights.tolist(), strict=True):
+            one = type(self)(self.declaration, self.values | {mixed[0]: x}, self.cut)
+            out += [(w * v, inner) for v, inner in one.members]
+        return out
+
+    @property
+    def is_population(self) -> bool:
+        """Whether a parameter differs from user to user."""
+        return any(isinstance(value, Population) for value in self.values.values())
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The values of the parameters that the declared function itself takes."""
+        d = self.declaration
+        code = d.function.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return {name: self.values[name] for name in names if name in self.values and name not in d.seen}
+
+    def with_value(self, name: str, value: Any) -> Self:
+        """The same measure with another value of a parameter."""
+        d = (written := self.written or self).declaration
+        new = {name: checked(d.name, name, d.parameters[name].domain, value)}
+        return type(self)(d, written.values | new, written.cut, given={*written.given, name}).resolve_variant()
+
+    def resolve_variant(self) -> Self:
+        """The measure that the parameters make of this one, as written; itself where they make no other."""
+        if self.declaration.variant is None:
+            return self
+        given = frozenset(name for name in self.given if self.values[name] is not None)  # None says nothing
+        declaration, values, cut = self.declaration.variant(self.declaration, self.values, self.cut, given)
+        return type(self)(declaration, values, cut, self)
+
+
+def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:
+    """The parameters of a measure as JSON has them: strings, numbers and None, other values as text."""
+    return {
+        key: value if isinstance(value, str | int | float | None) else str(value)
+        for key, value in measure.values.items()
+    }

@@ -1,0 +1,114 @@
+"""The behaviour of a user who walks down one list: C, V, L, W and what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.distributions.distribution import Distribution
+from amble.errors import MeasureError
+from amble.users.protocol import OnList, Question
+from amble.users.tails import Tail
+
+__all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_stops", "inverse_square"]
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-9  # by how much a probability may miss 0 or 1
+
+
+def check_probabilities(probabilities: Array, rank: Any) -> None:
+    """Refuse numbers that are no probabilities of going on, with the first rank where."""
+    with np.errstate(invalid="ignore"):
+        wrong = ~((probabilities >= -TOLERANCE) & (probabilities <= 1 + TOLERANCE))
+    if wrong.any():
+        ranks = np.broadcast_to(np.asarray(rank), probabilities.shape)
+        first = int(ranks[wrong].flat[0])
+        raise MeasureError(
+            f"the probability of going on after rank {first} is {probabilities[wrong].flat[0]:.6g}, expected 0 to 1"
+        )
+
+
+def inverse_square(rank: Array, shift: Array) -> Array:
+    """The probability of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
+    x = np.maximum(rank + shift, 0.0)
+    return np.asarray((x / (x + 1.0)) ** 2)
+
+
+class Behaviour(OnList):
+    """What a forward user does over the first n ranks and beyond them: C, V, L, W and what follows.
+
+    Attributes
+    ----------
+    continuation, visits, last, weights, halting : ndarray
+        C, V, L, W and 1 - C of each rank.
+    expected_depth : float
+        The expected number of documents looked at: sum V = 1 / W(1).
+    beyond : float
+        The probability that none of these ranks is the last one looked at.
+    """
+
+    def __init__(self, continuation: Array, visits: Array, tail: Tail | None = None) -> None:
+        self.continuation = continuation
+        self.visits = visits
+        self.tail = tail
+        self.beyond = float(visits[-1] * continuation[-1])
+        self.tail_visits = 0.0 if tail is None else float(tail.visits(self.beyond, visits.size))
+
+    @property
+    def halting(self) -> Array:
+        """The probability of stopping at a rank, once there."""
+        return 1.0 - self.continuation
+
+    @property
+    def last(self) -> Array:
+        """The probability that a rank is the last one looked at."""
+        return self.visits * (1.0 - self.continuation)
+
+    @property
+    def expected_depth(self) -> float:
+        """The expected number of documents looked at."""
+        return float(self.visits.sum() + self.tail_visits)
+
+    @property
+    def weights(self) -> Array:
+        """The share of attention that each rank gets."""
+        return self.visits / self.expected_depth
+
+    def residual(self, k: int) -> float:
+        """The share of attention that goes beyond rank k.
+
+        >>> from amble.users.forward import Forward
+        >>> round(Forward(continuation=0.8, beyond="endless").over(3).residual(10), 12)  # .8 ** 10
+        0.1073741824
+        """
+        if k < 0:
+            raise MeasureError(f"residual({k}): expected a rank of at least 0")
+        n = self.visits.size
+        if k <= n:
+            return float((self.visits[k:].sum() + self.tail_visits) / self.expected_depth)
+        if self.tail is None:
+            return 0.0
+        return float(self.tail.visits(self.beyond, n, k - n)) / self.expected_depth
+
+    def between(self, n: int, k: int | None) -> float:
+        """The share of attention that goes to ranks n + 1 to k, or beyond n where k is None."""
+        return self.residual(n) - (0.0 if k is None else self.residual(max(n, k)))
+
+
+def distribution_of_stops(behaviour: Behaviour, gain: Array, question: Question) -> Distribution:
+    """The distribution of the score over users: from where they stop, the gains before, and the question."""
+    rank = np.arange(1, gain.size + 1, dtype=np.float64)
+    t = np.cumsum(gain)
+    values = question.score(t, rank)
+    probs, left = behaviour.last, behaviour.beyond
+    if left > 0 and behaviour.tail is not None:  # reads on, and gains nothing more
+        beyond, stops = behaviour.tail.stops(left, gain.size)
+        values = np.concatenate((values, question.score(np.full(stops.size, t[-1]), beyond)))
+        probs = np.concatenate((probs, stops))
+        left = max(0.0, 1.0 - float(probs.sum()))
+    if left > 0:  # leaves with nothing
+        values, probs = np.append(values, 0.0), np.append(probs, left)
+    return Distribution(values, probs)

@@ -1,0 +1,171 @@
+"""What measures ask of users: the questions, what every user answers, and what is known of a user on one list.
+
+A measure puts its question to a reader. A `Scorer` gives a number for every list, and no more (bpref, counts). A `User`
+answers everything else, too: gain and effort, behaviour on a list, the distribution of the score, simulated readers.
+Nobody asks a reader for its type.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.errors import MeasureError
+from amble.rankings.lists import Gains
+
+if TYPE_CHECKING:
+    from amble.distributions.distribution import Distribution
+
+__all__ = ["Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
+
+Array = NDArray[np.float64]
+
+
+class Question(Enum):
+    """What is computed for a user who stops after H documents with a gain of T."""
+
+    ORDER1 = "order1"
+    ORDER2 = "order2"
+    TOTAL = "total"
+    SATISFIED = "satisfied"
+    MARKOV = "markov"
+
+    @property
+    def text(self) -> str:
+        """The question in words."""
+        return _TEXTS[self]
+
+    @property
+    def about_visits(self) -> bool:
+        """Whether only the visits matter, not where the last one is."""
+        return self in (Question.ORDER2, Question.TOTAL)
+
+    @property
+    def order(self) -> int:
+        """1 for a mean of ratios, 2 for a ratio of means (or the gain alone)."""
+        return 1 if self is Question.ORDER1 else 2
+
+    def score(self, total: Any, effort: Any) -> Any:
+        """The score of a user who gained ``total`` by an ``effort``: per document, in all, or 1 / effort."""
+        if self is Question.TOTAL:
+            return total + 0.0
+        return 1.0 / effort if self is Question.SATISFIED else total / effort
+
+
+_TEXTS = {
+    Question.ORDER1: "expected gain per document, E[T/H] (order 1)",
+    Question.ORDER2: "expected gain over expected effort, E[T]/E[H] (order 2)",
+    Question.TOTAL: "expected gain, E[T]",
+    Question.SATISFIED: "expected reciprocal rank of the document that satisfies the user, E[1/H; satisfied]",
+    Question.MARKOV: "mean precision over the visits to relevant documents",
+}
+
+
+class TiedError(MeasureError):
+    """A score has no closed form of its mean over all orders of tied documents."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG and every user who does not look "
+            "at the grades have one)"
+        )
+
+
+class OnList(ABC):
+    """A user on one list: what every kind of user can tell of it.
+
+    Attributes
+    ----------
+    stops : bool
+        Whether there is a last rank; a Markov user has none.
+    """
+
+    stops = True
+
+    @property
+    @abstractmethod
+    def weights(self) -> Array:
+        """The share of attention that each rank gets."""
+
+    @abstractmethod
+    def residual(self, k: int) -> float:
+        """The share of attention that goes beyond rank k."""
+
+
+class Paths(NamedTuple):
+    """Some simulated readers: what each gained on each list (readers x lists), visits, effort, and who got nothing."""
+
+    total: Array
+    visits: NDArray[Any]
+    effort: Array
+    nothing: NDArray[np.bool_] | slice = slice(0)
+
+
+class Follower(Protocol):
+    """Simulated readers of some lists: those of given numbers, always the same."""
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many readers are followed together; an error if ``users`` would take too many steps."""
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The readers ``first`` to ``first + count - 1``."""
+
+
+class Scorer(Protocol):
+    """A reader with a number for every list, and no more."""
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The answer of every list."""
+
+
+class User(Scorer, Protocol):
+    """A reader who is a user."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether the user looks no further than the end of the list."""
+
+    @property
+    def depth(self) -> int | None:
+        """The last rank that is ever looked at, if there is one."""
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the user ignores the grades, so that all lists of a length are read alike."""
+
+    @property
+    def has_order1(self) -> bool:
+        """Whether E[T/H] of any list is computed without its distribution, however far the user reads."""
+
+    @property
+    def sees_beyond(self) -> bool:
+        """Whether what the user does beyond a list depends on what could be there."""
+
+    @property
+    def story(self) -> str:
+        """The behaviour in words; empty if the declaration's story says it all."""
+
+    def totals(self, gains: Gains) -> tuple[Array, Array]:
+        """E[T] and E[H] of every list."""
+
+    def costs(self, gains: Gains) -> Array:
+        """The expected cost of the documents that the user looks at, of every list."""
+
+    def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
+        """What documents beyond each list (down to its cut) would add to the answer, if each gained ``gain``."""
+
+    def on(self, gains: Gains, i: int) -> OnList:
+        """The behaviour on list i."""
+
+    def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
+        """The exact distribution of the score of list i; NoExactDistributionError where there is none."""
+
+    def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
+        """What each rank of list i adds to the answer, and whether that is per unit of gain or for stopping there."""
+
+    def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
+        """Simulated readers of some lists, which have one length, and are one list unless `is_static`."""
