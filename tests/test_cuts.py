@@ -205,7 +205,7 @@ def test_the_residual_of_a_population_is_the_mean_of_its_users() -> None:
     assert list_residuals(m, lists)[0] == pytest.approx(0.8, abs=1e-12)
     assert m.scores(lists)[0] + list_residuals(m, lists)[0] == pytest.approx(1.0, abs=1e-12)
     walks = amble.parse("PH(end='endless',loss=0,q=Uniform(0.1,0.3))")
-    want = sum(w * list_residuals(one, lists)[0] for w, one in walks.members())
+    want = sum(w * list_residuals(one, lists)[0] for w, one in walks.members)
     assert list_residuals(walks, lists)[0] == pytest.approx(want, abs=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_residuals_are_those_of_a_longer_list(text: str, grades: list[float]) ->
     full = [1.0 if math.isnan(g) else g for g in grades]
     brute = m.value(full + [1.0] * max(far - len(full), 0), max_grade=1)
     if text in ("INSQ(T=2)", "RBP(p=Beta(8,2))"):  # some are still reading there
-        brute += sum(w * one.user([0] * far).residual(far) for w, one in m.members())
+        brute += sum(w * one.user([0] * far).residual(far) for w, one in m.members)
     low, high = m.interval(grades, max_grade=1)
     assert high == pytest.approx(brute, abs=1e-10)
     assert high <= 1 + 1e-12

@@ -174,7 +174,7 @@ def test_users_of_some_steps(text: str) -> None:
     np.testing.assert_array_equal(again.probs, distribution.probs)
     assert amble.simulate(m, grades, users=30_000, seed=4, **context).mean != distribution.mean
     user = m.user(grades, **context)
-    few, many = (np.concatenate([x for x, _ in user.followed(n, 5)]) for n in (500, 70_000))  # type: ignore[union-attr]
+    few, many = (np.concatenate([x.total[:, 0] for x in followed(user.follower(5), n)]) for n in (500, 70_000))
     np.testing.assert_array_equal(few, many[:500])
     assert amble.simulate(m, [0, 0, 0], users=10).values.tolist() == [0]
 
@@ -295,7 +295,10 @@ def test_a_line_on_the_terminal_where_nothing_else_is_told(monkeypatch: pytest.M
         def __call__(self, done: int, total: int) -> None:
             told.append((done, total))
 
-        def close(self) -> None:
+        def __enter__(self) -> Line:
+            return self
+
+        def __exit__(self, *_: object) -> None:
             told.append((-1, -1))
 
     monkeypatch.setattr(importlib.import_module("amble.evaluation.simulated_distributions"), "Progress", Line)

@@ -72,13 +72,15 @@ class ListMeasure(Measure):
             raise MeasureError(f"{self} is a population, not one user; expected one user, or use its distribution")
         if d.question is None:
             return ListFunction(d.function, arguments)
-        if not d.seen:
-            return cast(Scorer, d.function(**arguments))
-
-        def looking(**seen: Any) -> Any:
-            return d.function(**seen, **arguments)
-
-        return cast(Scorer, looking(**first_look(d.seen)).looking(looking, d.seen, d.stops))
+        user = d.function(**first_look(d.seen), **arguments)
+        if not hasattr(user, "scores"):
+            raise MeasureError(
+                f"its function returned {user!r:.60}, expected a user, such as Forward(continuation=0.8)"
+            )
+        user.check(d.question)
+        if d.seen:
+            user = user.looking(lambda **seen: d.function(**seen, **arguments), d.seen, d.stops)
+        return cast(User, user)
 
     @property
     def one_user(self) -> User:

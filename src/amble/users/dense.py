@@ -90,6 +90,11 @@ class DenseUser(ABC):
         """Raise an error: such a user looks at lists in `transitions`."""
         raise MeasureError(f"a user declared by transitions sees the list there, not by {', '.join(names)}")
 
+    def check(self, question: Question) -> None:
+        """Raise an error if the question is one to a user who never stops."""
+        if question is Question.MARKOV:
+            raise MeasureError("the question is 'markov', so the user must be a MarkovUser; found a user who stops")
+
     def on(self, gains: Gains, i: int) -> ChainOnList:
         """The user on list i."""
         p, start = self.transitions(gains, i)
@@ -194,7 +199,7 @@ class ChainOnList(OnList):
     @property
     def last(self) -> Array:
         """The probability of stopping at each rank."""
-        return self.visits * self.halting
+        return np.asarray(self.visits * self.halting)
 
     @property
     def beyond(self) -> float:
@@ -204,7 +209,7 @@ class ChainOnList(OnList):
     @property
     def continuation(self) -> Array:
         """The probability of going on after a visit to each rank."""
-        return 1.0 - self.halting
+        return np.asarray(1.0 - self.halting)
 
     @property
     def expected_depth(self) -> float:
@@ -249,8 +254,6 @@ class ChainOnList(OnList):
 
     def score(self, question: Question, y: Array) -> float:
         """The answer to a question, given the gains by rank."""
-        if question is Question.MARKOV:
-            raise MeasureError("the question is 'markov', so the user must be a MarkovUser; found a user who stops")
         of_ranks = self.reciprocal_ranks() if question is Question.SATISFIED else self.contributions(question, y)
         return float(of_ranks.sum())
 

@@ -78,10 +78,13 @@ class ForwardReader:
         """Whether the user reads on beyond the list, and looks at the grades there."""
         return not self.ends and not self.is_static
 
-    def scores(self, question: Question, gains: Gains) -> Array:
-        """The answer of every list."""
+    def check(self, question: Question) -> None:
+        """Raise an error if the question is one to a user who never stops."""
         if question is Question.MARKOV:
             raise MeasureError("the question is 'markov', so the user must be a MarkovUser; found Forward")
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The answer of every list."""
         if question.about_visits:
             static = self._static(gains.lists.costs)
             if static is not None:

@@ -69,10 +69,13 @@ class MarkovReader:
         """The scores of all lists at once; None if they are taken one by one."""
         return None
 
-    def scores(self, question: Question, gains: Gains) -> Array:
-        """The score of every list."""
+    def check(self, question: Question) -> None:
+        """Raise an error unless the question is about visits for ever."""
         if question is not Question.MARKOV:
             raise MeasureError(f"a Markov user has the question markov, not {question.value}: there is no last rank")
+
+    def scores(self, question: Question, gains: Gains) -> Array:
+        """The score of every list."""
         if gains.lists.ties is not None:
             raise TiedError
         found = self.all_scores(gains)
@@ -536,7 +539,7 @@ class MarkovUserOnList(OnList):
 
     def __getattr__(self, name: str) -> Any:
         # what a user who walks down and stops has, and all that follows from it
-        if name in ("continuation", "visits", "tail", "beyond", "tail_visits"):
+        if name in ("continuation", "halting", "visits", "last", "tail", "beyond", "tail_visits", "expected_depth"):
             raise MeasureError(
                 f"the user {self.ends}: there is no last rank, no depth and no probability of going on; "
                 "weights is the share of visits to each rank"

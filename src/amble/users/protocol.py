@@ -149,6 +149,9 @@ class User(Scorer, Protocol):
     def story(self) -> str:
         """The behaviour in words; empty if the declaration's story says it all."""
 
+    def check(self, question: Question) -> None:
+        """Raise an error if the question is none to such a user."""
+
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""
 

@@ -230,12 +230,15 @@ class Walk:
 
     # ---- what measures ask
 
+    def check(self, question: Question) -> None:
+        """Raise an error if the question is none to a walk."""
+        if question is not Question.ORDER1 and not question.about_visits:
+            raise MeasureError(f"a walk has the question order1, order2 or total, not {question.value}")
+
     def scores(self, question: Question, gains: Gains) -> Array:
         """The answer of every list."""
         if question is Question.ORDER1:
             return score_walks(self, gains, rate=True).rate
-        if not question.about_visits:
-            raise MeasureError(f"a walk has the question order1, order2 or total, not {question.value}")
         total, _, depth, _ = score_walks(self, gains)
         return total if question is Question.TOTAL else total / mean_efforts(self, gains, depth)
 
