@@ -351,6 +351,11 @@ class Case(NamedTuple):
         """The gains that the measure's user sees."""
         return self.measure.gains_of(together(topics))
 
+    def gains_at_cost(self, one: Ranked, costs: dict[float, float]) -> Gains:
+        lists = together([one])
+        lists.costs = Costs.by_grade(lists, costs)
+        return self.measure.gains_of(lists)
+
     def relevant(self, one: Ranked) -> float:
         return float(sum((self.gain(part) > 0).sum() for part in one))
 
@@ -850,3 +855,265 @@ def test_walks_per_endless_list(effort: str) -> None:
     gains = m.gains_of(together(drawn()))
     every = Walk(*HALF, more=ENDLESS, effort=effort).on(gains, 0).mean_effort
     close(m.scores(gains.lists), Walk(*HALF, utility=Utility(0.25)).scores(TOTAL, gains) / every)
+
+
+# ---- users who never stop: cut at a rank, a chain is a cycle, and visits in a cycle are as those in the long run
+
+
+class Chain(NamedTuple):
+    """The transition probabilities between some ranks, and precision there: 0 where nothing is relevant."""
+
+    ranks: list[int]
+    p: Array
+    precision: Array
+
+    @property
+    def visits(self) -> Array:
+        """The visits until the chain comes back to the first of its ranks."""
+        back = self.p.copy()
+        back[:, 0] = 0.0
+        return ChainOnList(back, np.eye(len(self.ranks))[0], None, Utility(), Effort()).visits
+
+
+def chain_of(one: Ranked, model: str, loops: str = "NL", counts: str = "NA") -> Chain:
+    """The chain of Ferrante, Ferro and Maistro (2014) on a list."""
+    y = binary(np.nan_to_num(one.grades))
+    connected, states, distance = model.split("_")
+    ranks, p = markov_reference.transitions(y.tolist(), connected, states, loops, counts, distance)
+    precision = np.cumsum(y) / np.arange(1.0, y.size + 1) * y
+    return Chain(ranks, p, precision[np.array(ranks, int) - 1])
+
+
+MODELS = [
+    *[(f"{a}_{b}_{c}", "NL", "NA") for a in ("GL", "LO") for b in ("AD", "OR") for c in ("ID", "LID")],
+    ("GL_AD_NA", "SL", "NA"),
+    ("LO_OR_ID", "SL", "NA"),
+    ("GL_AD_ID", "NL", "FRBN"),
+    ("LO_AD_LID", "SL", "FNBR"),
+    ("GL_OR_LID", "NL", "FIRBIN"),
+    ("LO_OR_NA", "SL", "FINBIR"),
+]
+RELEVANT = drawn(LISTS, 8, seed=3)[: LISTS // 2]
+every_model = pytest.mark.parametrize(("model", "loops", "counts"), MODELS)
+
+
+def expression(model: str, loops: str, counts: str, more: str = "") -> str:
+    return f"MP(model='{model}',loops='{loops}',counts='{counts}'{more})"
+
+
+def has_relevant(one: Ranked) -> bool:
+    return bool((one.grades >= 1).any())
+
+
+def test_chain_by_hand() -> None:
+    # weights 1 / (distance + 1): 1/2 and 1/3 from rank 1, 1/2 and 1/2 from rank 2; out of 5/6, 1, 5/6
+    chain = chain_of(ranked([1, 0, 1]), "GL_AD_ID")
+    close(chain.p, [[0, 3 / 5, 2 / 5], [1 / 2, 0, 1 / 2], [2 / 5, 3 / 5, 0]], 1e-15)
+    close(chain.visits / chain.visits[0], [1, 6 / 5, 1])
+    assert parsed("MP").value([1, 0, 1]) == pytest.approx((1 + 2 / 3) / 2, abs=1e-15)
+
+
+@every_model
+def test_long_run(model: str, loops: str, counts: str) -> None:
+    m = parsed(expression(model, loops, counts))
+    rates = [0.5, 0.2, 2.0, 1.0]
+    timed = parsed(expression(model, loops, counts, f",rates='{','.join(map(str, rates))}',rescale='R'"))
+    scores, by_time = (one.scores(together(RELEVANT)) for one in (m, timed))
+    for i, one in enumerate(RELEVANT):
+        if not has_relevant(one):
+            assert scores[i] == by_time[i] == 0
+            continue
+        chain = chain_of(one, model, loops, counts)
+        relevant = np.where(chain.precision > 0, chain.visits, 0.0)
+        close(scores[i], relevant @ chain.precision / relevant.sum())
+        spent = relevant / np.array([rates[min(rank, 4) - 1] for rank in chain.ranks])
+        found = (one.grades >= 1).sum()
+        recall = found / (found + (one.rest >= 1).sum())
+        close(by_time[i], spent @ chain.precision / spent.sum() * recall)
+        if i < 5:
+            gains = m.gains_of(together([one]))
+            close(m.one_user.on(gains, 0).weights[np.array(chain.ranks) - 1], relevant / relevant.sum())
+            expected = Distribution(chain.precision[relevant > 0], relevant[relevant > 0] / relevant.sum())
+            close(m.one_user.distribution(m.question, gains, 0).distance(expected), 0.0)
+
+
+def test_most_found_by_any_run() -> None:
+    # 2 found here, 5 by the best run
+    chain = chain_of(ranked([0, 1, 0, 1]), "LO_OR_LID")
+    found = parsed("MP(model='LO_OR_LID',rescale='RR')").value([0, 1, 0, 1], most=5, relevant=7)
+    close(found, chain.visits @ chain.precision / chain.visits.sum() * 2 / 5)
+
+
+def steps_of(chain: Chain, steps: int, uniform: bool) -> tuple[ChainOnList, Array]:
+    """The chain over (relevant documents looked at before, rank), which stops after so many, and the ranks."""
+    n = len(chain.ranks)
+    p = np.zeros((steps * n, steps * n))
+    for k, i in itertools.product(range(steps), range(n)):
+        after = k + (chain.precision[i] > 0)
+        if after < steps:
+            p[k * n + i, after * n : (after + 1) * n] = chain.p[i]
+    start = np.zeros(steps * n)
+    start[: n if uniform else 1] = 1.0 / n if uniform else 1.0
+    return ChainOnList(p, start, None, Utility(), Effort()), np.tile(np.arange(n), steps)
+
+
+@every_model
+@pytest.mark.parametrize("start", ["first", "uniform"])
+def test_some_steps(model: str, loops: str, counts: str, start: str) -> None:
+    m = parsed(expression(model, loops, counts, f",steps=3,start='{start}'"))
+    timed = parsed(expression(model, loops, counts, f",steps=3,start='{start}',rates='1,3,0.5'"))
+    topics = [one for one in RELEVANT if has_relevant(one)][: max(LISTS // 10, 3)]
+    scores, by_time = (one.scores(together(topics)) for one in (m, timed))
+    for i, one in enumerate(topics):
+        chain = chain_of(one, model, loops, counts)
+        walk, at = steps_of(chain, 3, start == "uniform")
+        precision = chain.precision[at]
+        close(scores[i], walk.total(precision) / 3)
+        time = np.where(precision > 0, 1.0 / np.array([[1.0, 3.0, 0.5][min(r, 3) - 1] for r in chain.ranks])[at], 0.0)
+        close(by_time[i], walk.total(precision * time) / walk.total(time))
+        exact = walk.distribution(TOTAL, precision)
+        found = m.one_user.distribution(m.question, m.gains_of(together([one])), 0)
+        close(found.distance(Distribution(exact.values / 3, exact.probs)), 0.0)
+        close(m.one_user.on(m.gains_of(together([one])), 0).variance, exact.var / 9)
+
+
+# ---- populations, fitted users, costs, ties
+
+
+@pytest.mark.parametrize(
+    ("expression", "of", "weight", "low", "high"),
+    [
+        ("RBP(p=Beta(8,2))", lambda p: Forward(rbp(p)), beta(8, 2).pdf, 0.0, 1.0),
+        ("RBP(p=Beta(2.5,3),finite=True)@4", lambda p: Forward(rbp(p, True)), beta(2.5, 3).pdf, 0.0, 1.0),
+        ("INSQ(T=Uniform(1,3))", lambda t: Forward(insq(t)), lambda t: 0.5, 1.0, 3.0),
+        ("PH(p=Uniform(0.3,0.6),loss=0,order=2)", lambda p: Walk(always(p), always(0.25)), lambda p: 1 / 0.3, 0.3, 0.6),
+    ],
+)
+def test_populations(expression: str, of: Any, weight: Any, low: float, high: float) -> None:
+    m = parsed(expression)
+    topics = drawn()[:3]
+    found = m.scores(together(topics))
+    for i, one in enumerate(topics):
+        gains = m.gains_of(together([one]))
+
+        def density(x: float, gains: Gains = gains) -> float:
+            return float(of(x).scores(ORDER2, gains)[0] * weight(x))
+
+        close(found[i], quad(density, low, high, epsabs=1e-12, limit=200)[0], 1e-10)
+
+
+def test_residual_of_a_population() -> None:
+    # the mean over users of what each would have more, if the second document and all below the list were relevant
+    def density(p: float) -> float:
+        y = np.array([0.0, 1.0, 0.0, 1.0])
+        p_and_start = Forward(rbp(p)).transitions(parsed("RBP").gains_of_grades([1, 0, 0]), 0)
+        return ChainOnList(*p_and_start, None, Utility(), Effort()).score(ORDER2, y) * float(beta(8, 2).pdf(p))
+
+    found = list_residuals(parsed("RBP(p=Beta(8,2))"), together([ranked([1, nan, 0])]))
+    close(found, quad(density, 0.0, 1.0, epsabs=1e-12)[0], 1e-10)
+
+
+def test_fitted_users(tmp_path: Path) -> None:
+    def several(*x: float) -> Estimate:
+        return Estimate(list(x), [0.9 * v for v in x], [min(1.0, 1.1 * v) for v in x], [100] * len(x))
+
+    p, q, matrix = (0.8, 0.5, 0.4), (0.1, 0.2, 0.3), [[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.7, 0.3, 0.0]]
+    by_grade = Estimate([0.7, 0.3], [0.6, 0.2], [0.8, 0.4], [90, 40], grades=(0, 2))
+    models = [
+        FittedModel("rbp", "rbp", {"p": Estimate(0.65, 0.6, 0.7, 500)}, "last click"),
+        FittedModel("insq", "insq", {"T": Estimate(1.7, 1.5, 2.0, 500)}, "last click"),
+        FittedModel("inst", "inst", {"T": Estimate(1.7, 1.5, 2.0, 500)}, "last click"),
+        FittedModel("C", "continuation", {"C": several(0.9, 0.4, 0.5)}, "cascade"),
+        FittedModel("walk", "walk", {"p": several(*p), "q": several(*q)}, "clicks", first="stop"),
+        FittedModel("grade", "walk", {"p": by_grade, "q": Estimate(0.2, 0.1, 0.3, 100)}, "clicks", first="forward"),
+        FittedModel("markov", "markov", {"P": Estimate(matrix, None, None, [100] * 3, concentration=[100.0] * 3)}, "all"),
+    ]
+    path = tmp_path / "fit.toml"
+    amble.write_fit(path, Fitted(Origin(["log"], "table", 300, 1800, 1500), models, best="walk"))
+    users: list[tuple[str, DenseUser]] = [
+        (f"RBP(user='{path}')", Forward(rbp(0.65))),
+        (f"GRBP(user='{path}')@3", Forward(rbp(0.65))),
+        (f"INSQ(user='{path}')", Forward(insq(1.7))),
+        (f"INST(user='{path}')", Forward(inst(1.7))),
+        (f"CWL(user='{path}')", Forward(by_rank(0.9, 0.4, 0.5))),
+        (f"PH(user='{path}#walk',loss=0)", Walk(ranks(*p), ranks(*q), "stop")),
+        (f"PH(user='{path}#walk',order=2)", Walk(ranks(*p), ranks(*q), "stop", utility=Utility(0.25))),
+        (f"PH(user='{path}#grade',loss=0)@5", Walk(grades(g0=0.7, g2=0.3), always(0.2))),
+    ]
+    for text, user in users:
+        m = of_lists(amble.parse(text))
+        close(m.scores(together(drawn())), user.scores(m.question, m.gains_of(together(drawn()))), 1e-11)
+    # no transition leads below the third rank
+    y = binary(np.array([1.0, 0.0, 2.0]))
+    chain = Chain([1, 2, 3], np.array(matrix), np.cumsum(y) / np.arange(1.0, 4.0) * y)
+    there = chain.visits * y
+    close(amble.parse(f"MP(user='{path}')").value([1, 0, 2, 1]), there @ chain.precision / there.sum())
+
+
+COSTS = {0.0: 0.5, 1.0: 2.0, 3.0: 4.5}  # of grades; all else costs 1
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.measure.question.about_visits and not case.measure.declaration.norm
+     and not case.expression.startswith("PH(model='AP'") and not case.expression.startswith("IFTRate(A=0.5)")],
+    ids=lambda case: case.expression,
+)  # fmt: skip
+def test_costs(case: Case) -> None:
+    topics, m = case.topics, case.measure
+    lists = together(topics)
+    lists.costs = Costs.by_grade(lists, COSTS)
+    gains = m.gains_of(lists)
+    columns = expectations(m, lists)
+    for i, one in enumerate(topics[: LISTS // 4]):
+        judged = one.grades if m.ends or case.cut is None else one.grades[: case.cut]
+        user = case.user().on(gains, i)
+        cost = np.ones(user.n)
+        cost[: judged.size][: user.n] = [COSTS.get(grade, 1.0) for grade in judged[: user.n]]
+        depth, total, spent = user.visits.sum(), user.visits @ gains.by_rank(i, user.n), user.visits @ cost
+        close(columns[i], [total / depth, total, spent / depth, spent, depth])
+        close(case.user().costs(case.gains_at_cost(topics[i], COSTS))[0], spent)
+
+
+@pytest.mark.parametrize(("expression", "rule"), [("AP", ap), ("RR", rr), ("AP@3", ap)])
+def test_report_of_found(expression: str, rule: Callable[[Seen], Down]) -> None:
+    # the user of another kind, W(i) = sum over h >= i of L(h) / h, among those who find what they look for
+    m, topics = parsed(expression), drawn()
+    columns = expectations(m, together(topics))
+    for i, one in enumerate(topics):
+        gains = m.gains_of(together([one]))
+        y, last = gains.by_rank(0), Forward(rule).on(gains, 0).last
+        if not y.any():
+            continue
+        w = np.cumsum((last / np.arange(1.0, y.size + 1))[::-1])[::-1]
+        user = Forward(lambda look, w=w: by_visits(np.append(w, 0.0))).on(gains, 0)
+        total, depth = user.total(y), user.expected_depth
+        close(columns[i], [total / depth, total, 1.0, depth, depth])
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.expression in (
+        "P@5", "P", "R@4", "AP", "AP@4", "RR", "RR@3", "DCG", "nDCG", "nDCG@5", "RBP(p=0.5)", "RBP@3", "GRBP(p=0.7)",
+        "RBP(p=0.6,finite=True)@4", "SDCG@6", "INSQ(T=1)", "INSQ(T=2.3)@4", "CWL(C='0.9,0.3,1,0.6')", "TBG(h=4)",
+        "U(L=6.5)", "PH(model='DCG')",
+    )] + [walking for walking in WALKS if walking.expression in ("PH", "PH(order=2)", "PH(loss=0,order=2)@4")],
+    ids=lambda case: case.expression,
+)  # fmt: skip
+def test_tied_documents(case: Case | Walking) -> None:
+    # a, then b c d, then e f with the same scores: the mean over the 3! x 2! orders
+    rng = np.random.default_rng(4)
+    for _ in range(max(LISTS // 30, 1)):
+        judged = dict(zip("abcdefgh", rng.choice([0, 0, 1, 2, 3], 8).tolist(), strict=True)) | {"h": 3}
+        run = dict(zip("abcdef", [3.0, 2.0, 2.0, 2.0, 1.0, 1.0], strict=True))
+        lists = Lists.of_rankings(amble.align({"1": judged}, {"x": {"1": run}}, ties="expected"))
+        orders = [
+            ranked([judged[d] for d in ("a", *one, *other)], [judged["g"], judged["h"]])
+            for one in itertools.permutations("bcd")
+            for other in itertools.permutations("ef")
+        ]
+        if isinstance(case, Case):
+            each = case.scores(orders)
+        else:
+            each = case.walk.scores(case.measure.question, case.measure.gains_of(together(orders)))
+        close(case.measure.scores(lists), each.mean(), 1e-11)
