@@ -239,11 +239,12 @@ def best(case: Case, one: Ranked) -> float:
 
 @every_case
 def test_residuals(case: Case) -> None:
-    if case.expression.startswith("IFTRate"):
-        return  # where all documents are the best, few ever leave
+    m = case.measure
+    if case.expression.startswith("IFTRate") or (m.question is not ORDER2 and not m.ends):
+        return  # where all documents are the best, few ever leave; and ranks below the list count in order 2
     topics = drawn(LISTS // 6, 5, seed=2)
     expected = [best(case, one) - score for one, score in zip(topics, case.scores(topics), strict=True)]
-    close(list_residuals(case.measure, together(topics)), np.maximum(expected, 0.0))
+    close(list_residuals(m, together(topics)), np.maximum(expected, 0.0))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expression in (
