@@ -88,6 +88,11 @@ def test_numbers_by_grade(table: dict[float, float], random: Any) -> None:
         value.pairs = ()  # type: ignore[misc]
 
 
+def test_columns_of_frames() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    assert ByRank(pandas.Series([0.6, 0.5], index=[7, 3])) == ByRank(polars.Series([0.6, 0.5])) == (0.6, 0.5)
+
+
 def test_how_numbers_are_spelled() -> None:
     assert str(ByRank("1.0,.50, 1e-3,-0.25")) == "1,0.5,0.001,-0.25"
     assert str(ByGrade("1=.3, 0=0.60")) == "0=0.6,1=0.3"

@@ -56,7 +56,7 @@ class ByRank(tuple[float, ...]):
         """The numbers of a text, with commas between them, or those of a sequence; ValueError if there are none."""
         if isinstance(numbers, str):
             return super().__new__(cls, map(_read, numbers.split(",")))
-        plain = numbers.tolist() if hasattr(numbers, "tolist") else numbers  # of arrays and frames
+        plain = np.asarray(numbers).tolist() if hasattr(numbers, "__array__") else numbers  # of all libraries' arrays
         if not isinstance(plain, Sequence) or isinstance(plain, bytes | bytearray) or not plain:
             raise ValueError(f"{numbers!r:.60}: expected one number or more, in order")
         return super().__new__(cls, map(real, plain))
