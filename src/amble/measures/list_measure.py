@@ -15,6 +15,7 @@ from amble.errors import MeasureError, SimulationWarning
 from amble.expressions.domains import checked
 from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
+from amble.measures.arguments import rebuild
 from amble.measures.declaration import Declaration
 from amble.measures.gain_maps import scaled
 from amble.rankings.lists import Gains, Lists
@@ -105,6 +106,14 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __call__(self, /, *values: Any, **parameters: Any) -> Self:
+        """The measure with other parameters, ``RBP(p=0.9)``; the first may go without its name, ``RBP(0.9)``."""
+        return rebuild(self, values, parameters)
+
+    def __matmul__(self, at: float) -> Self:
+        """The measure at a rank, ``nDCG @ 10``, or at whatever ``@`` sets."""
+        return rebuild(self, (), {}, at)
 
     # ---- many lists
 
