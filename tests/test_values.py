@@ -39,7 +39,7 @@ from amble.expressions.values import ByGrade, ByRank, digest, real
 from amble.measures import REGISTRY, Forward, measure
 from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedTransitions, FittedUser, resampled
-from amble.measures.list_measure import plain_parameters
+from amble.measures.measure import plain_parameters
 from amble.retrieval.scorers import SmartWeights, parse_scorer, parse_smart
 from amble.users.effort import Effort
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
