@@ -3,22 +3,25 @@
 ::
 
     measure = name [ "(" [ argument { "," argument } ] ")" ] [ "@" number ]
-    argument = name "=" value
+    argument = name "=" value | value | name
     value   = number | string | "True" | "False" | "None" | population
     population = name "(" number "," number ")"
 
-Nothing is ever executed.
+Only the first argument may go without its name. Nothing is ever executed. A value's type is its domain's business:
+strings may hold lists, tables or formulas.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
 from amble.expressions.populations import DISTRIBUTIONS, Population
+from amble.expressions.values import show_number
 
-__all__ = ["Call", "Value", "parse_call", "show_value", "split_measures"]
+__all__ = ["Call", "Value", "parse_call", "plain_value", "show_call", "show_value", "split_measures"]
 
 Value = float | int | str | bool | Population | None
 
@@ -27,21 +30,22 @@ _TOKEN = re.compile(
     (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z_0-9.]))
   | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
   | (?P<string>'[^'\\]*'|"[^"\\]*")
+  | (?P<digest><[a-z]+:[0-9a-f]+>)
   | (?P<sign>[()=,@])
   )""",
     re.VERBOSE | re.ASCII,
 )
 _WORDS: dict[str, Value] = {"True": True, "False": False, "None": None}
 _LONGEST = 1000
-_TREC_CURVE = re.compile(r"\s*(?:iprec_at_recall[_.](?P<recall>\d*\.?\d+)|11pt_avg)\s*", re.ASCII)
 
 
 class Call(NamedTuple):
-    """A measure as written: name, arguments and what follows ``@``."""
+    """A measure as written: name, arguments, what follows ``@``, and the first argument if it has no name."""
 
     name: str
     arguments: dict[str, Value]
     at: float | int | None
+    unnamed: tuple[Value, ...] = ()
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
@@ -68,16 +72,12 @@ def parse_call(text: str) -> Call:
     """Name, arguments and ``@`` of an expression.
 
     >>> parse_call("RBP(p=0.8)@10")
-    Call(name='RBP', arguments={'p': 0.8}, at=10)
-    >>> parse_call("iprec_at_recall_0.10")
-    Call(name='IPrec', arguments={'rule': 'trec10'}, at=0.1)
+    Call(name='RBP', arguments={'p': 0.8}, at=10, unnamed=())
+    >>> parse_call("MP(GL_AD_ID, steps=10)")
+    Call(name='MP', arguments={'steps': 10}, at=None, unnamed=('GL_AD_ID',))
     """
     if len(text) > _LONGEST:
         raise MeasureError(f"{text[:40]!r}...: a measure of {len(text)} characters, expected at most {_LONGEST}")
-    theirs = _TREC_CURVE.fullmatch(text)  # trec_eval's spelling means its rule
-    if theirs is not None:
-        level = theirs["recall"]
-        return Call("IPrec" if level else "IPrecAvg", {"rule": "trec10"}, _number(level) if level else None)
     tokens = _tokens(text)
     i = 0
 
@@ -102,6 +102,8 @@ def parse_call(text: str) -> Call:
             if kind == "string":
                 i += 1
                 return word[1:-1]
+            if kind == "digest":
+                raise MeasureError(f"{text!r}: {word} is an object that no text can spell; in Python, give it itself")
             if kind == "name" and word in _WORDS:
                 i += 1
                 return _WORDS[word]
@@ -125,8 +127,19 @@ def parse_call(text: str) -> Call:
     if name == "P" and [t[1] for t in tokens[1:3]] == ["@", "H"]:  # P@H(...), as its authors write it
         i, name = 3, "PH"
     arguments: dict[str, Value] = {}
+    unnamed: tuple[Value, ...] = ()
     if peek("("):
         i += 1
+        kind, word = tokens[i][:2] if i < len(tokens) else ("", "")
+        after = tokens[i + 1][1] if i + 1 < len(tokens) else ""
+        if kind == "name" and after in (",", ")") and word not in _WORDS:
+            unnamed = (take("name"),)
+        elif kind in ("number", "string", "digest") or (
+            kind == "name" and after != "=" and word in (*_WORDS, *DISTRIBUTIONS)
+        ):
+            unnamed = (value(),)
+        if unnamed and not peek(")"):
+            take("sign", ",", "',' or ')'")
         while not peek(")"):
             key = take("name", what="a parameter, as in p=0.8")
             take("sign", "=", "'=' and the parameter's value")
@@ -142,20 +155,36 @@ def parse_call(text: str) -> Call:
         at = _number(take("number", what="a number after '@'"))
     if i < len(tokens):
         take("end", what="nothing more")
-    return Call(name, arguments, at)
+    return Call(name, arguments, at, unnamed)
 
 
-def show_value(value: Value) -> str:
-    """A value as text that `parse_call` reads again.
+def show_value(value: Any) -> str:
+    """A value as text that `parse_call` reads again; an object as its ``str``, in quotes unless it is ``unquoted``.
 
-    >>> show_value(0.8), show_value("exp"), show_value(2.0)
-    ('0.8', "'exp'", '2')
+    >>> show_value(0.8), show_value("exp"), show_value(2.0), show_value(Population("Beta", (8.0, 2.0)))
+    ('0.8', "'exp'", '2', 'Beta(8,2)')
     """
-    if isinstance(value, str):
-        return f'"{value}"' if "'" in value else f"'{value}'"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return repr(value)
+    if isinstance(value, int | None):
+        return repr(value)
+    if isinstance(value, float):
+        return show_number(value)
+    text = str(value)
+    return text if getattr(value, "unquoted", False) else f'"{text}"' if "'" in text else f"'{text}'"
+
+
+def show_call(name: str, arguments: Mapping[str, Any]) -> str:
+    """An expression of a name and arguments.
+
+    >>> show_call("bm25", {"k1": 0.9, "b": 1.0}), show_call("bm25", {})
+    ('bm25(k1=0.9,b=1)', 'bm25')
+    """
+    shown = ",".join(f"{key}={show_value(value)}" for key, value in arguments.items())
+    return f"{name}({shown})" if shown else name
+
+
+def plain_value(value: Any) -> str | int | float | None:
+    """A value as JSON has it: numbers and None as they are, all else as text."""
+    return value if isinstance(value, int | float | None) else str(value)
 
 
 def split_measures(text: str) -> list[str]:

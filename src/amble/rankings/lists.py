@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble.checks import is_number, number
 from amble.errors import MeasureError
 from amble.rankings.alignment import Rankings
 
@@ -171,9 +172,7 @@ class Lists:
         largest = float(table.max(initial=-np.inf))
         if max_grade is None:
             max_grade = max(largest, 1.0)
-        elif isinstance(max_grade, bool) or not isinstance(max_grade, int | float) or not math.isfinite(max_grade):
-            raise MeasureError(f"max_grade={max_grade!r:.60}: expected a finite number")
-        elif max_grade < largest:
+        elif number(max_grade, "max_grade", kind=MeasureError) < largest:
             raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
         out = cls(
             grades=table,
@@ -186,7 +185,7 @@ class Lists:
             max_grade=float(max_grade),
         )
         if most is not None:
-            if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf:
+            if not is_number(most) or not 0 <= most < math.inf:
                 raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
             out.most = float(most)
         return out

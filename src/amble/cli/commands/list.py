@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from amble import checks
 from amble.cli.options import add_plugins
 from amble.cli.plugins import load_plugins
-from amble.errors import AmbleError
 
 _FAMILIES = {
     "classic": "Users who walk down and stop",
@@ -48,9 +48,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
     if args.family is not None:
         known = families(chosen)
-        if args.family not in known:
-            raise AmbleError(f"--family {args.family}: found none of them, expected one of {', '.join(known)}")
-        chosen = known[args.family]
+        chosen = known[checks.one_of(args.family, known, "--family")]
     if args.bib:
         from amble.references import bibliography
 
@@ -136,6 +134,8 @@ def _citation(key: str) -> str:
 
 
 def _facts(d: Any) -> dict[str, Any]:
+    from amble.expressions.grammar import plain_value
+
     return {
         "name": d.name,
         "family": d.family,
@@ -145,7 +145,7 @@ def _facts(d: Any) -> dict[str, Any]:
         "at": _at(d),
         "over topics": d.aggregate,
         "parameters": [
-            {"name": p.name, "default": p.default, "allowed": p.domain.text, "meaning": p.story}
+            {"name": p.name, "default": plain_value(p.default), "allowed": p.domain.text, "meaning": p.story}
             for p in d.parameters.values()
         ],
         "reference": d.cite,
