@@ -20,8 +20,6 @@ import amble
 from amble.cli import options
 from amble.cli.main import COMMANDS, _parser, main
 from amble.cli.output import READ, WRITTEN
-from amble.comparison.comparison import TESTS
-from amble.comparison.corrections import CORRECTIONS
 from amble.table import FORMATS
 
 pytestmark = pytest.mark.twin
@@ -40,8 +38,6 @@ def files(write) -> tuple[str, str]:
 def test_choices_are_those_of_the_library() -> None:
     # commands start sooner without an import of what they do, so options have copies
     assert tuple(FORMATS) == options.FORMATS
-    assert tuple(TESTS) == options.TESTS
-    assert tuple(CORRECTIONS) == options.CORRECTIONS
 
 
 def test_table(amble_cli: Cli, files: tuple[str, str]) -> None:

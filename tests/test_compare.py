@@ -314,7 +314,7 @@ def test_large_and_small_scores() -> None:
         ({"test": "z"}, "test='z': expected one of 't', 'wilcoxon', 'sign'"),
         ({"sides": "both"}, "sides='both': expected one of 'two', 'greater', 'less'"),
         ({"correction": "tukey"}, "correction='tukey': expected one of 'none', 'bonferroni'"),
-        ({"interval": "z"}, "interval='z': expected 't', 'percentile' or 'bca'"),
+        ({"interval": "z"}, "interval='z': expected one of 't', 'percentile', 'bca'"),
         ({"alpha": 0}, "alpha=0: expected a number between 0 and 1"),
         ({"alpha": 1.5}, "alpha=1.5"),
         ({"alpha": "5%"}, "alpha='5%'"),

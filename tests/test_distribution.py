@@ -193,13 +193,13 @@ def test_no_mixture(distributions: object, weights: list[float] | None, message:
     [
         (
             lambda distribution: distribution.compare(distribution, order="third"),
-            "order='third': expected 'first' or 'second'",
+            "order='third': expected one of 'first', 'second'",
         ),
         (lambda distribution: distribution.compare(distribution, -1), "tolerance=-1: expected a number of at least 0"),
         (lambda distribution: distribution.compare(distribution, np.nan), "tolerance=nan"),
         (lambda distribution: distribution.compare(3), "compared with a distribution, found int"),
         (lambda distribution: distribution.dominance("x"), "compared with a distribution, found str"),
-        (lambda distribution: distribution.band_at(1), "confidence=1: expected a number of at least 0, below 1"),
+        (lambda distribution: distribution.band_at(1), "confidence=1: expected a number of at least 0 and below 1"),
         (lambda distribution: Distribution([1], [1], users=0), "users=0: expected a whole number of at least 1"),
     ],
 )

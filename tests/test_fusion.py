@@ -232,8 +232,8 @@ def test_a_fused_run_is_a_run() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "best"}, "method 'best': expected one of combsum"),
-        ({"norm": "max"}, "norm 'max': expected one of minmax"),
+        ({"method": "best"}, "method='best': expected one of 'combsum'"),
+        ({"norm": "max"}, "norm='max': expected one of 'minmax'"),
         ({"rrf_k": -1}, "rrf_k=-1: expected a number of at least 0"),
         ({"rrf_k": float("nan")}, "rrf_k=nan"),
         ({"top": 0}, "top=0: expected a whole number of at least 1"),

@@ -169,14 +169,14 @@ def test_topics_without_judgments_or_relevant_documents() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda pool: order_pool(pool, "best"), "order 'best': expected one of docno"),
+        (lambda pool: order_pool(pool, "best"), "order='best': expected one of 'docno'"),
         (lambda pool: order_pool(pool, "mtf"), "order 'mtf' learns from judgments: expected qrels"),
         (lambda pool: Judging(pool, "7"), "topic '7' is not in the pool, which has such as 1"),
         (lambda pool: Judging(pool, "1", seed=-1), "seed=-1"),
         (lambda pool: simulate_judging(pool, {"1": {"a": 0}}), "the pool has no relevant document"),
         (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, unjudged="one"), "unjudged='one'"),
         (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, []), "no orders given"),
-        (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, ["docno"]).needed(0), "target 0"),
+        (lambda pool: simulate_judging(pool, {"1": {"a": 1}}, ["docno"]).needed(0), "target=0"),
     ],
 )
 def test_what_is_refused(call: Any, message: str) -> None:

@@ -204,7 +204,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["pool", "bm25.run", "--depth", "0"], "argument --depth: found '0', expected a whole number from 1"),
         (["pool", "none.run"], "none.run: no such file"),
         (["pool", "bm25.run", "--order", "mtf"], "order 'mtf' learns from judgments"),
-        (["pool", "bm25.run", "--sample", "2"], "rate 2.0: expected a share above 0"),
+        (["pool", "bm25.run", "--sample", "2"], "rate=2.0: expected a number above 0"),
         (["pool", "bm25.run", "--sample", "0.1", "--strata", "1:1"], "two ways to draw"),
         (["pool", "bm25.run", "--strata", "ten"], "--strata: found 'ten', expected DEPTH:RATE"),
         (["pool", "bm25.run", "--strata", "10:1"], "strata 10: expected depths that grow, the last of at least 100"),
@@ -230,7 +230,7 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["judge", "agreement", "qrels.txt"], "expected the judgments of two assessors"),
         (["judge", "uniques", "qrels.txt"], "expected QRELS RUN..."),
         (["judge", "cost", "qrels.txt", "bm25.run", "--orders", "best"], "--orders: found 'best'"),
-        (["judge", "cost", "qrels.txt", "bm25.run", "--found", "2"], "target 2.0: expected a share"),
+        (["judge", "cost", "qrels.txt", "bm25.run", "--found", "2"], "target=2.0: expected a number"),
         (
             ["judge", "cost", "qrels.txt", "bm25.run", "--digits", "99"],
             "argument --digits: found '99', expected a whole number from 0 to 17",

@@ -488,7 +488,7 @@ def test_what_is_no_log(write: Write) -> None:
         read_log(write("log.parquet", "no such thing"), "table")
     with pytest.raises(ReadError):
         read_log(write("log.json", "{no"), "table")
-    with pytest.raises(AmbleError, match="layout 'excel': expected one of relpred, table"):
+    with pytest.raises(AmbleError, match="layout='excel': expected one of 'relpred', 'table'"):
         read_log(write("log.tsv", RELPRED), "excel")
     for wrong in ({"depth": 1}, {"depth": 101}, {"longest": 0}, {"unit": "h"}, {"columns": {"rank": "r"}}):
         with pytest.raises(AmbleError):

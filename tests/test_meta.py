@@ -157,7 +157,7 @@ def test_rankings_that_say_nothing() -> None:
             function([1, math.nan], [1, 2])
     with pytest.raises(AmbleError, match="may not tie"):
         tau_ap([1, 1, 2], [1, 2, 3], ties="a")
-    with pytest.raises(AmbleError, match="expected 'a' or 'b'"):
+    with pytest.raises(AmbleError, match="expected one of 'a', 'b'"):
         tau_ap([1, 2], [1, 2], ties="c")
     with pytest.raises(AmbleError, match="between 0 and 1"):
         rbo([1, 2], [1, 2], 1.0)

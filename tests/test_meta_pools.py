@@ -106,7 +106,7 @@ def test_sampled_pools_keep_what_they_should(demo: Path) -> None:
         assert few[rows][relevant].sum() == max(3, int(0.1 * relevant.sum()))
         assert few[rows][~relevant].sum() == int(0.1 * (~relevant).sum())
     for rate in (0.0, 1.1, True):
-        with pytest.raises(AmbleError, match="expected a share above 0"):
+        with pytest.raises(AmbleError, match="expected a number above 0 and at most 1"):
             sampled_pools(rankings, [rate])
 
 

@@ -293,9 +293,9 @@ def test_nothing_given_is_changed() -> None:
         (lambda: order_systems([Distribution([1], [1])]), "by name; found list"),  # type: ignore[arg-type]
         (lambda: order_systems({"a": Distribution([1], [1]), "b": 3}), "'b' has int"),  # type: ignore[dict-item]
         (lambda: order_systems({1: Distribution([1], [1])}), "by name; 1 has Distribution"),  # type: ignore[dict-item]
-        (lambda: order_systems({"a": Distribution([1], [1])}, "third"), "order='third': expected 'first' or 'second'"),
+        (lambda: order_systems({"a": Distribution([1], [1])}, "third"), "order='third': expected one of 'first'"),
         (lambda: order_systems({"a": Distribution([1], [1])}, tolerance=-0.1), "tolerance=-0.1"),
-        (lambda: order_systems({"a": Distribution([1], [1])}).verdict("a", "b"), "no system 'b', expected one of a"),
+        (lambda: order_systems({"a": Distribution([1], [1])}).verdict("a", "b"), "system='b': expected one of 'a'"),
         (lambda: PartialOrder([], np.zeros((0, 0))), "found 0"),
         (lambda: PartialOrder(["a", "a"], np.zeros((2, 2))), "each once"),
         (lambda: PartialOrder(["a"], [[0, 1]]), "square"),

@@ -154,16 +154,16 @@ def test_strata() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rate": 0}, "rate 0: expected a share above 0"),
-        ({"rate": 1.5}, "rate 1.5"),
-        ({"rate": float("nan")}, "rate nan"),
-        ({"rate": True}, "rate True"),
+        ({"rate": 0}, "rate=0: expected a number above 0 and at most 1"),
+        ({"rate": 1.5}, "rate=1.5"),
+        ({"rate": float("nan")}, "rate=nan"),
+        ({"rate": True}, "rate=True"),
         ({}, "expected a rate, or strata"),
         ({"rate": 0.5, "strata": [(100, 1)]}, "expected a rate, or strata"),
         ({"rate": 0.5, "seed": -1}, "seed=-1"),
         ({"strata": [(10, 1), (50, 0.5)]}, "strata 10, 50: expected depths that grow, the last of at least 100"),
         ({"strata": [(50, 1), (50, 0.5), (100, 1)]}, "expected depths that grow"),
-        ({"strata": [(100, 2)]}, "rate 2: expected a share"),
+        ({"strata": [(100, 2)]}, "rate=2: expected a number"),
     ],
 )
 def test_samples_that_are_refused(options: dict[str, Any], message: str) -> None:

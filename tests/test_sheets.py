@@ -216,7 +216,7 @@ def test_sheets_of_nothing() -> None:
         sheet({"1": {"a": 1}})
     with pytest.raises(amble.AmbleError, match="no topic '9', expected such as 401"):
         sheet(POOL, only=["9"])
-    with pytest.raises(amble.AmbleError, match="form 'pdf'"):
+    with pytest.raises(amble.AmbleError, match="form='pdf'"):
         sheet(POOL, "pdf")
 
 

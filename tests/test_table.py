@@ -48,7 +48,7 @@ def test_columns_and_formats() -> None:
     assert len(TABLE) == 2
     with pytest.raises(ValueError, match="tuple.index"):
         TABLE["nothing"]
-    with pytest.raises(amble.AmbleError, match="format 'xml': expected one of table, tsv"):
+    with pytest.raises(amble.AmbleError, match="format='xml': expected one of 'table', 'tsv'"):
         TABLE.render("xml")
     for how in ("table", "tsv", "csv", "json", "latex", "html"):
         assert TABLE.render(how)

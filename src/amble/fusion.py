@@ -332,17 +332,14 @@ def fuse(
     >>> [doc for doc, score in amble.fuse(runs).documents()["1"]]  # 1/61 + 1/62, 1/61, 1/62, 1/63
     ['b', 'a', 'd', 'c']
     """
-    if method not in METHODS:
-        raise AmbleError(f"method {method!r}: expected one of {', '.join(METHODS)}")
-    if norm not in NORMS:
-        raise AmbleError(f"norm {norm!r}: expected one of {', '.join(NORMS)}")
-    if isinstance(rrf_k, bool) or not isinstance(rrf_k, int | float | np.number) or not 0 <= rrf_k < np.inf:
-        raise AmbleError(f"rrf_k={rrf_k!r}: expected a number of at least 0")
+    checks.one_of(method, METHODS, "method")
+    checks.one_of(norm, NORMS, "norm")
+    rrf_k = checks.number(rrf_k, "rrf_k", least=0)
     if top is not None:
         top = checks.whole(top, "top")
     lists = read_run_lists(runs, depth, ties=ties, duplicates=duplicates, threads=threads)
     weight = _weights(weights, lists.runs)
-    fused = _scores(lists, method, norm, weight, float(rrf_k))
+    fused = _scores(lists, method, norm, weight, rrf_k)
     columns: tuple[list[str], list[str], list[float]] = ([], [], [])
     for topic, scores in zip(lists.topics, fused, strict=True):
         docs = lists[topic].docs

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from amble.errors import AmbleError
+from amble import checks
 
 __all__ = ["FORMATS", "Table", "mean_topic"]
 
@@ -209,8 +209,7 @@ class Table:
 
     def render(self, how: str, *, bold: bool = False) -> str:
         """The table in one of `FORMATS`."""
-        if how not in FORMATS:
-            raise AmbleError(f"format {how!r}: expected one of {', '.join(FORMATS)}")
+        checks.one_of(how, FORMATS, "format")
         return self.text(bold=bold) if how == "table" else FORMATS[how](self)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from amble import checks
 from amble.errors import AmbleError
 from amble.io.trec import Runs, qrels_text, read_qrels
-from amble.judging.judging_orders import Judging, check_order
+from amble.judging.judging_orders import ORDERS, Judging
 from amble.judging.pooling import Pool, pool
 from amble.judging.sheets import parse_grades, read_texts
 from amble.retrieval.topics import read_topic_texts
@@ -93,7 +93,7 @@ def judge_at_terminal(
     if sys.stderr is None:
         raise AmbleError("there is no standard error to prompt on")
     allowed = parse_grades(grades)
-    check_order(order)
+    checks.one_of(order, ORDERS, "order")
     most = None if budget is None else checks.whole(budget, "budget")
     kept = _Kept(path)
     shown = read_texts(texts, encoding) if texts else {}

@@ -20,13 +20,11 @@ from amble.io.files import LONGEST_LINE
 from amble.parallel import MOST_THREADS
 
 __all__ = [
-    "CORRECTIONS",
     "DEFAULT_MEASURES",
     "DIGITS",
     "FORMATS",
     "SEED",
     "SHARE",
-    "TESTS",
     "THREADS",
     "TIES",
     "USERS",
@@ -46,6 +44,7 @@ __all__ = [
     "add_undefined",
     "alignment_of",
     "baseline_of",
+    "design_of",
     "filter_unjudged_warnings",
     "lists_of",
     "measures_of",
@@ -333,16 +332,28 @@ def add_scored(add: Add) -> None:
 
 # ---- tests of differences
 
-TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova")
-CORRECTIONS = ("none", "bonferroni", "holm", "bh", "hochberg", "hommel", "by")
+
+def add_tests(add: Add, what: str) -> None:
+    """Declare a test of differences, its correction, its level and its resampling."""
+    from amble.comparison.design import CORRECTIONS, FAMILIES, TESTS, TestDesign
+
+    usual, families = TestDesign(), ", ".join(FAMILIES)
+    add("--test", choices=tuple(TESTS), help=f"{what} (default: {usual.test})")
+    correction = f"{usual.correction}; {families}: {TestDesign(test='tukey').correction}"
+    add("--correction", choices=tuple(CORRECTIONS), help=f"for the number of comparisons (default: {correction})")
+    add("--alpha", type=SHARE, metavar="A", help=f"the level (default: {usual.alpha})")
+    add("--seed", type=SEED, metavar="S", help=f"same seed, same answer (default: {usual.seed})")
+    add("--rounds", type=whole(), metavar="N", help=f"of permutation, bootstrap, tukey (default: {usual.rounds})")
 
 
-def add_tests(add: Add) -> None:
-    """Declare the level of a test of differences, its correction and its resampling."""
-    add("--correction", choices=CORRECTIONS, help="for the number of comparisons (default: holm; tukey, anova: none)")
-    add("--alpha", type=SHARE, metavar="A", help="the level (default: 0.05)")
-    add("--seed", type=SEED, metavar="S", help="same seed, same answer (default: 0)")
-    add("--rounds", type=whole(), metavar="N", help="of permutation, bootstrap, tukey (default: 10000)")
+def design_of(args: argparse.Namespace) -> Any:
+    """The design of a test by the options that were given, its default where one was not."""
+    from dataclasses import fields
+
+    from amble.comparison.design import TestDesign
+
+    given = {field.name: getattr(args, field.name, None) for field in fields(TestDesign)}
+    return TestDesign(**{name: value for name, value in given.items() if value is not None})
 
 
 def baseline_of(scores: Any, args: argparse.Namespace) -> str:

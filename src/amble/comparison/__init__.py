@@ -6,9 +6,34 @@ Two runs answered the same topics, so they are compared topic by topic. `compare
 
 from __future__ import annotations
 
-from amble.comparison.comparison import Comparison
-from amble.comparison.contributions import Contributions, why
-from amble.comparison.pairwise import compare
-from amble.comparison.variance import Anova, anova
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amble.comparison.comparison import Comparison
+    from amble.comparison.contributions import Contributions, why
+    from amble.comparison.pairwise import compare
+    from amble.comparison.variance import Anova, anova
+
+# each name is imported when it is first used: the command line reads the defaults of `design` and no more
+_HOMES = {
+    "Anova": "variance",
+    "Comparison": "comparison",
+    "Contributions": "contributions",
+    "anova": "variance",
+    "compare": "pairwise",
+    "why": "contributions",
+}
 
 __all__ = ["Anova", "Comparison", "Contributions", "anova", "compare", "why"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'amble.comparison' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"amble.comparison.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

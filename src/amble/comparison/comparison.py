@@ -7,54 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.corrections import CORRECTIONS
+from amble.comparison.design import CORRECTIONS, FAMILIES, INTERVALS, SIDES, TESTS, TestDesign
 from amble.comparison.letters import letters_of
 from amble.comparison.p_values import Probability, reaches
-from amble.comparison.paired_tests import SIDES, t_interval
+from amble.comparison.paired_tests import t_interval
 from amble.comparison.systems import Systems
 from amble.errors import AmbleError
 from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
-__all__ = ["Comparison", "Design", "PairResults"]
+__all__ = ["Comparison", "PairResults"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TESTS = {
-    "t": "paired t-test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-    "permutation": "permutation test",
-    "bootstrap": "bootstrap test",
-    "tukey": "Tukey's HSD by randomisation",
-    "anova": "Tukey's HSD after two-way ANOVA",
-}
-
 ALL_COUNTED = "all assignments of signs counted"
 
 SAME_LETTER = "no significant difference found between runs that share a letter"
-
-INTERVALS = {
-    "t": "by Student's t",
-    "percentile": "by the bootstrap's percentiles",
-    "bca": "by the bootstrap (BCa)",
-    "tukey": "simultaneous, by randomisation",
-    "anova": "simultaneous, by the studentised range",
-}
-
-
-class Design(NamedTuple):
-    """The design of a comparison: its test and the options of that."""
-
-    baseline: str | None
-    test: str
-    sides: str
-    correction: str
-    alpha: float
-    seed: int
-    rounds: int
-    interval: str
 
 
 class PairResults(NamedTuple):
@@ -98,7 +67,7 @@ class Comparison:
         Hedges' g (in standard deviations of the differences); the probability that the first is better on a topic.
     wins, ties, losses : ndarray of int
         On how many topics the first is better, the same, worse.
-    design : Design
+    design : TestDesign
         baseline, test, sides, correction, alpha, seed, rounds, interval.
     left_out : int
         Topics left out for all runs, as one of them has no score there (only with Tukey's tests).
@@ -126,7 +95,7 @@ class Comparison:
         self,
         systems: Systems,
         pairs: tuple[Ints, Ints],
-        design: Design,
+        design: TestDesign,
         found: PairResults,
         *,
         how: str = "",
@@ -167,7 +136,7 @@ class Comparison:
         topics = [int(self.n.min()), int(self.n.max())]
         return {
             "measure": self.measure,
-            **self.design._asdict(),
+            **vars(self.design),
             "comparisons": len(self),
             "topics": topics[0] if topics[0] == topics[1] else topics,
             "left_out": self.left_out,
@@ -185,14 +154,13 @@ class Comparison:
     def _caption(self, interval: str) -> str:
         q, pairs = self.design, len(self)
         of = f"{pairs:,} comparison{'s' * (pairs != 1)}" + (f" with {q.baseline}" if q.baseline is not None else "")
-        family = q.test in ("tukey", "anova")
         least, most = int(self.n.min()), int(self.n.max())
         topics = f"{most} topic{'s' * (most != 1)}" if least == most else f"{least} to {most} topics"
         first = [
             f"{self.measure}: {TESTS[q.test]}" + (f" ({self.how})" if self.how else ""),
             SIDES[q.sides],
             f"alpha {q.alpha:g}",
-            f"all runs in one family, {of}" if family else CORRECTIONS[q.correction].format(of),
+            f"all runs in one family, {of}" if q.test in FAMILIES else CORRECTIONS[q.correction].format(of),
         ]
         if self.limit:
             needed = f" (at least {self.rounds_needed:,} are needed)" if self.rounds_needed else ""
@@ -205,7 +173,7 @@ class Comparison:
             second.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
         if self.logarithms:
             second.append("logarithms of the scores, as their mean is geometric")
-        second.append(f"{100 * (1 - q.alpha):g} % confidence intervals {INTERVALS[interval]}")
+        second.append(f"{100 * (1 - q.alpha):g} % confidence intervals {(INTERVALS | FAMILIES)[interval]}")
         return ", ".join(first) + "\n" + ", ".join(second)
 
     def table(self, *, digits: int = 4, full: bool = False) -> Table:

@@ -10,22 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
+from amble.comparison.design import CORRECTIONS
 from amble.errors import AmbleError
 
-__all__ = ["CORRECTIONS", "adjust"]
+__all__ = ["adjust"]
 
 Array = NDArray[np.float64]
-
-# what people write: how it is called in a sentence about so many comparisons
-CORRECTIONS = {
-    "none": "{} without correction",
-    "bonferroni": "Bonferroni's correction of {}",
-    "holm": "Holm's correction of {}",
-    "bh": "Benjamini and Hochberg's correction of {}",
-    "hochberg": "Hochberg's correction of {}",
-    "hommel": "Hommel's correction of {}",
-    "by": "Benjamini and Yekutieli's correction of {}",
-}
 
 _THEIRS = {"hochberg": "simes-hochberg", "hommel": "hommel", "by": "fdr_by"}
 
@@ -37,6 +28,7 @@ def adjust(p: ArrayLike, correction: str) -> Array:
     >>> adjust([0.01, 0.04, 0.03], "holm")  # 3 x .01, then the larger of 2 x .03 and what came before, then of 1 x .04
     array([0.03, 0.06, 0.06])
     """
+    checks.one_of(correction, CORRECTIONS, "correction")
     given = np.asarray(p, np.float64)
     m = given.size
     if correction == "none" or m == 0:
@@ -50,11 +42,9 @@ def adjust(p: ArrayLike, correction: str) -> Array:
     if correction == "holm":  # step down: none may be less than a smaller one
         steps = given[order] * np.arange(m, 0, -1)
         out[order] = np.maximum.accumulate(steps)
-    elif correction == "bh":  # step up: none may be more than a larger one
+    else:  # bh, step up: none may be more than a larger one
         steps = given[order] * (m / np.arange(1, m + 1))
         out[order] = np.minimum.accumulate(steps[::-1])[::-1]
-    else:
-        raise AmbleError(f"correction={correction!r}: expected one of {', '.join(map(repr, CORRECTIONS))}")
     return np.minimum(out, 1.0)
 
 

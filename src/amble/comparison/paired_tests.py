@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 
 from amble.comparison.systems import Differences
 
-__all__ = ["EXACT", "SIDES", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
+__all__ = ["EXACT", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Report = Callable[[int], None]
-
-SIDES = {"two": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 
 EXACT = 50  # differences up to which signed ranks are counted: 2^50 assignments are still whole numbers in a double
 

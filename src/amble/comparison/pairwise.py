@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble import checks
 from amble.comparison import effect_sizes as effects
 from amble.comparison import paired_tests as paired
 from amble.comparison import resampling
-from amble.comparison.comparison import ALL_COUNTED, TESTS, Comparison, Design, PairResults
-from amble.comparison.corrections import CORRECTIONS, adjust
+from amble.comparison.comparison import ALL_COUNTED, Comparison, PairResults
+from amble.comparison.corrections import adjust
+from amble.comparison.design import FAMILIES, TESTS, TestDesign
 from amble.comparison.p_values import reaches, smallest_attainable
 from amble.comparison.systems import Differences, Systems, differences, pairs_of, systems_of
 from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
 from amble.comparison.variance import complete_scores, error_variance
-from amble.errors import AlignError, AmbleError
+from amble.errors import AlignError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.progress import Progress
 
-__all__ = ["check_design", "compare"]
+__all__ = ["compare", "compare_by"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 
-_FAMILIES = ("tukey", "anova")  # tests of all systems at once
 _LEAST = 2  # topics that a test needs
 _MOST_ROUNDS = 1 << 40  # what these do not find, no number of rounds does
 
@@ -38,12 +38,12 @@ def compare(
     scores: Scores | Mapping[str, Mapping[str, float]],
     measure: str | Measure | None = None,
     baseline: str | None = None,
-    test: str = "t",
-    sides: str = "two",
+    test: str = TestDesign.test,
+    sides: str = TestDesign.sides,
     correction: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-    rounds: int = 10_000,
+    alpha: float = TestDesign.alpha,
+    seed: int = TestDesign.seed,
+    rounds: int = TestDesign.rounds,
     *,
     interval: str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -94,13 +94,23 @@ def compare(
     >>> amble.compare(scores, baseline="x", test="permutation").p  # of 16 assignments of signs 2 are as extreme
     array([0.125])
     """
+    design = TestDesign(baseline, test, sides, correction or "", alpha, seed, rounds, interval or "")
+    return compare_by(scores, measure, design, progress)
+
+
+def compare_by(
+    scores: Scores | Mapping[str, Mapping[str, float]],
+    measure: str | Measure | None,
+    design: TestDesign,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """The comparison of runs on a measure by a design; see `compare`."""
     systems = systems_of(scores, measure)
-    design = check_design(Design(baseline, test, sides, correction or "", alpha, seed, rounds, interval or ""))
-    a, b = pairs_of(systems, baseline)
-    if baseline is not None:
-        design = design._replace(baseline=systems.names[systems.place(baseline)])
+    a, b = pairs_of(systems, design.baseline)
+    if design.baseline is not None:
+        design = replace(design, baseline=systems.names[systems.place(design.baseline)])
     left_out = 0
-    if test in _FAMILIES:
+    if design.test in FAMILIES:
         values, left_out = complete_scores(systems)
         kept = systems.complete
         topics = tuple(t for t, keep in zip(systems.topics, kept.tolist(), strict=True) if keep)
@@ -108,37 +118,6 @@ def compare(
     with Progress(f"comparing on {systems.measure}") as line:
         found, how, limit = _test(systems, a, b, design, progress or line)
     return Comparison(systems, (a, b), design, found, how=how, left_out=left_out, limit=limit)
-
-
-def check_design(design: Design) -> Design:
-    """The design with its defaults filled in; an error if it is not valid."""
-    choices = {"test": TESTS, "sides": paired.SIDES, "correction": {"": "", **CORRECTIONS}}
-    for option, allowed in choices.items():
-        given = getattr(design, option)
-        if not isinstance(given, str) or given not in allowed:
-            raise AmbleError(f"{option}={given!r}: expected one of {', '.join(repr(x) for x in allowed if x)}")
-    if design.interval not in ("", "t", "percentile", "bca"):
-        raise AmbleError(f"interval={design.interval!r}: expected 't', 'percentile' or 'bca'")
-    design = design._replace(alpha=checks.share(design.alpha, "alpha"))
-    checks.seed(design.seed)
-    checks.whole(design.rounds, "rounds", most=None)
-    if design.test in _FAMILIES:
-        if design.sides != "two":
-            raise AmbleError(f"test={design.test!r} has two sides, found sides={design.sides!r}")
-        if design.correction not in ("", "none"):
-            raise AmbleError(
-                f"test={design.test!r} is about all runs at once: no correction={design.correction!r} on top of it"
-            )
-        if design.interval:
-            raise AmbleError(f"test={design.test!r} has intervals of its own, found interval={design.interval!r}")
-        return design._replace(correction="none", interval=design.test)
-    return design._replace(
-        correction=design.correction or "holm", interval=design.interval or _usual_interval(design.test)
-    )
-
-
-def _usual_interval(test: str) -> str:
-    return "bca" if test == "bootstrap" else "t"
 
 
 class _Tested(NamedTuple):
@@ -152,10 +131,10 @@ class _Tested(NamedTuple):
 
 
 def _test(
-    systems: Systems, a: Ints, b: Ints, design: Design, progress: Callable[[int, int], None]
+    systems: Systems, a: Ints, b: Ints, design: TestDesign, progress: Callable[[int, int], None]
 ) -> tuple[PairResults, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
-    family, dealt = _family(systems, design, progress) if design.test in _FAMILIES else (None, 0.0)
+    family, dealt = _family(systems, design, progress) if design.test in FAMILIES else (None, 0.0)
     kept: list[dict[str, Any]] = []
     for rows, d in differences(systems, a, b):
         _enough(systems, a[rows], b[rows], d, design)
@@ -184,7 +163,7 @@ def _test(
     return PairResults(missing=missing, adjusted=adjusted, **arrays), _how(design, exact), limit
 
 
-def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, design: Design) -> None:
+def _enough(systems: Systems, a: Ints, b: Ints, d: Differences, design: TestDesign) -> None:
     few = np.flatnonzero(d.n < _LEAST)
     if few.size:
         i = int(few[0])
@@ -198,7 +177,7 @@ def _needs(test: str) -> str:
     return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
 
 
-def _paired(d: Differences, design: Design, report: Report) -> _Tested:
+def _paired(d: Differences, design: TestDesign, report: Report) -> _Tested:
     exact = np.zeros(d.n.size, bool)
     if design.test == "t":
         statistic, p = paired.t_test(d, design.sides)
@@ -220,7 +199,7 @@ def _paired(d: Differences, design: Design, report: Report) -> _Tested:
 
 
 def _family(
-    systems: Systems, design: Design, progress: Callable[[int, int], None]
+    systems: Systems, design: TestDesign, progress: Callable[[int, int], None]
 ) -> tuple[Callable[[Differences], _Tested], float]:
     """The test of all systems at once, as a function of some pairs, and the smallest p-value it could give any."""
     k, n = systems.values.shape
@@ -254,7 +233,7 @@ def _family(
     return by_variance, 0.0
 
 
-def _limit(design: Design, changed: Ints, dealt: float) -> tuple[str, int]:
+def _limit(design: TestDesign, changed: Ints, dealt: float) -> tuple[str, int]:
     """What keeps a test from finding any difference, "topics", "rounds" or "", and how many rounds are needed.
 
     ``dealt`` is the smallest p-value that Tukey's test has with these scores, by its rounds: if on every topic one run
@@ -278,7 +257,7 @@ def _limit(design: Design, changed: Ints, dealt: float) -> tuple[str, int]:
     return "rounds", high
 
 
-def _how(design: Design, exact: NDArray[np.bool_]) -> str:
+def _how(design: TestDesign, exact: NDArray[np.bool_]) -> str:
     """How p-values were computed, where there is a choice."""
     drawn = f"{design.rounds:,} rounds, seed {design.seed}"
     if design.test == "permutation":

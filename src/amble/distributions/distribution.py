@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
 from amble.errors import MeasureError
 
 __all__ = ["Distribution", "Dominance"]
@@ -82,10 +83,9 @@ class Curve:
 
 def check_order(order: str, tolerance: float | None) -> None:
     """Refuse an order or a tolerance that is not allowed."""
-    if order not in ("first", "second"):
-        raise MeasureError(f"order={order!r}: expected 'first' or 'second'")
-    if tolerance is not None and not 0 <= tolerance < np.inf:
-        raise MeasureError(f"tolerance={tolerance!r}: expected a number of at least 0, or None")
+    checks.one_of(order, ("first", "second"), "order", MeasureError)
+    if tolerance is not None:
+        checks.number(tolerance, "tolerance", least=0, kind=MeasureError)
 
 
 def allowance(order: str, tolerance: float | None, band: Any, low: Any, high: Any) -> Any:
@@ -157,8 +157,8 @@ class Distribution:
             raise MeasureError(
                 f"a distribution's probabilities must be non-negative and sum to 1, found {p.sum():.12g}"
             )
-        if users is not None and not users >= 1:
-            raise MeasureError(f"users={users!r}: expected a whole number of at least 1, or None")
+        if users is not None:
+            checks.whole(users, "users", kind=MeasureError)
         order = np.argsort(v, kind="stable")
         v, p = v[order], p[order]
         start = np.flatnonzero(np.concatenate(([True], v[1:] != v[:-1])))
@@ -279,8 +279,7 @@ class Distribution:
         band at 1 − (1 − confidence) / m, so that all hold together, whether the simulations were independent or the
         same users walked all lists.
         """
-        if not 0 <= confidence < 1:
-            raise MeasureError(f"confidence={confidence!r}: expected a number of at least 0, below 1")
+        checks.number(confidence, "confidence", least=0, below=1, kind=MeasureError)
         return self._band_at(1 - confidence)
 
     def _band_at(self, alpha: float) -> float:

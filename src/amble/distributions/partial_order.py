@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
 from amble.distributions.distribution import Curve, Distribution, allowance, check_order, near
 from amble.errors import MeasureError
 from amble.table import Table
@@ -88,8 +89,7 @@ class PartialOrder:
     def verdict(self, a: str, b: str) -> str:
         """How system a stands to b: "less", "greater", "equal" or "incomparable"."""
         for name in (a, b):
-            if name not in self.names:
-                raise MeasureError(f"no system {name!r}, expected one of {', '.join(self.names)}")
+            checks.one_of(name, self.names, "system", MeasureError)
         return _VERDICTS[int(self.matrix[self.names.index(a), self.names.index(b)])]
 
     @property

@@ -227,11 +227,7 @@ def open_bytes(path: str) -> Iterator[IO[bytes]]:
 
 def byte_limit(most: int | None, name: str = "max_line", usual: int = LONGEST_LINE) -> int:
     """The most bytes that a line or a document may have: as given, or the default."""
-    if most is None:
-        return usual
-    if isinstance(most, bool) or not hasattr(most, "__index__") or not 1 <= most <= checks.INT32:
-        raise AmbleError(f"{name}={most!r}: expected a whole number of bytes, from 1 to {checks.INT32}")
-    return int(most)
+    return usual if most is None else checks.whole(most, name, most=checks.INT32)
 
 
 def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.io.trec import Qrels, read_qrels
 from amble.table import Table, mean_topic
@@ -68,8 +69,7 @@ def cohen_kappa(a: Any, b: Any, weights: str = "none") -> float:
     >>> cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0])  # 1 - (1/4) / (1/2)
     0.5
     """
-    if weights not in _WEIGHTS:
-        raise AmbleError(f"weights={weights!r}: expected one of {', '.join(map(repr, _WEIGHTS))}")
+    checks.one_of(weights, _WEIGHTS, "weights")
     x, y = _grades(a), _grades(b)
     if x.shape != y.shape or x.ndim != 1:
         raise AmbleError(f"{x.size} grades and {y.size} grades: expected two lists of the same documents")
@@ -108,8 +108,7 @@ def krippendorff_alpha(grades: Any, level: str = "nominal") -> float:
     >>> round(krippendorff_alpha([[1, 1, 0, 0], [1, 0, 0, 0]]), 4)  # 1 - (2/8) / (30/56)
     0.5333
     """
-    if level not in _LEVELS:
-        raise AmbleError(f"level={level!r}: expected one of {', '.join(map(repr, _LEVELS))}")
+    checks.one_of(level, _LEVELS, "level")
     x = _grades(grades)
     if x.ndim != 2:
         raise AmbleError(f"grades of {x.ndim} dimensions: expected one row per assessor, one column per document")

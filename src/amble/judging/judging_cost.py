@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AmbleError
-from amble.judging.judging_orders import ORDERS, check_order, order_pool
+from amble.judging.judging_orders import ORDERS, order_pool
 from amble.judging.pooling import Pool
 from amble.table import Table
 
@@ -47,8 +48,7 @@ class JudgingCost:
 
     def needed(self, target: float) -> NDArray[np.int64]:
         """Judgments of each order (row) and topic (column) until that share of the relevant documents is found."""
-        if not 0 < target <= 1:
-            raise AmbleError(f"target {target!r}: expected a share above 0 and at most 1")
+        checks.number(target, "target", above=0, most=1)
         wanted = [math.ceil(target * n - 1e-9) for n in self.relevant.tolist()]
         return np.array([[of[t][n - 1] for t, n in zip(self.topics, wanted, strict=True)] for of in self.at], np.int64)
 
@@ -112,12 +112,11 @@ def simulate_judging(
     docno  1.0000          5  0.8333  0.1667
     mtf    1.0000          2  0.3333  0.6667
     """
-    if unjudged not in ("skip", "zero"):
-        raise AmbleError(f"unjudged={unjudged!r}: expected 'skip' or 'zero'")
+    checks.one_of(unjudged, ("skip", "zero"), "unjudged")
     if not orders:
         raise AmbleError("no orders given, expected at least one")
     for order in orders:
-        check_order(order)
+        checks.one_of(order, ORDERS, "order")
     grades = pool.grades(qrels)
     only = ~np.isnan(grades) if unjudged == "skip" else np.ones(len(pool), bool)
     relevant = grades >= rel

@@ -127,12 +127,6 @@ class _Fixed:
         """A fixed order does not learn."""
 
 
-def check_order(order: str) -> None:
-    """Raise an error unless the order is one of `ORDERS`."""
-    if order not in ORDERS:
-        raise AmbleError(f"order {order!r}: expected one of {', '.join(ORDERS)}")
-
-
 class Judging:
     """The pool of a topic, to be judged one document after another.
 
@@ -176,7 +170,7 @@ class Judging:
         seed: int = 0,
         only: NDArray[np.bool_] | None = None,
     ) -> None:
-        check_order(order)
+        checks.one_of(order, ORDERS, "order")
         if topic not in pool.topics:
             raise AmbleError(f"topic {topic!r} is not in the pool, which has such as {', '.join(pool.topics[:3])}")
         self.pool, self.topic, self.order, self.rel = pool, topic, order, rel
@@ -264,7 +258,7 @@ def order_pool(
     >>> [pool.docs[row] for row in amble.judging.order_pool(pool, "mm", {"1": {"d": 1, "e": 1}}, seed=3)]
     ['d', 'e', 'a', 'b']
     """
-    check_order(order)
+    checks.one_of(order, ORDERS, "order")
     if qrels is None:
         if order in LEARNING:
             raise AmbleError(f"order {order!r} learns from judgments: expected qrels (or one of {', '.join(FIXED)})")

@@ -172,8 +172,7 @@ class Pool:
         bands = [(self.depth, rate)] if rate is not None else list(strata)
         stratum = self.strata([depth for depth, _ in bands])
         for _, share in bands:
-            if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 < share <= 1.0:
-                raise AmbleError(f"rate {share!r}: expected a share above 0 and at most 1")
+            checks.number(share, "rate", above=0, most=1)
         kind = len(bands) * self.topic_of() + stratum - 1
         size = np.bincount(kind, minlength=len(bands) * len(self.topics))
         order = np.lexsort((np.random.default_rng(seed).random(len(self)), kind))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from amble import checks
 from amble.errors import AmbleError, ReadError
 from amble.io.files import LONGEST_DOCUMENT, read_bytes
 from amble.io.rows import read_number
@@ -138,8 +139,7 @@ def sheet(
     401,a,,On ants
     401,b,,
     """
-    if form not in ("csv", "html"):
-        raise AmbleError(f"form {form!r}: expected 'csv' or 'html'")
+    checks.one_of(form, ("csv", "html"), "form")
     allowed = _checked(grades)
     rows = _waiting(read_qrels(pool, name="pool" if isinstance(pool, Mapping) else ""), only, everything)
     shown = texts or {}

@@ -15,6 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
+from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import disclosed
@@ -51,21 +53,18 @@ class Resampled:
     counts: Counts
     rounds: int = 1000
     kept: int = 100
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     smallest: int = 10
     seed: int = 0
     by: Resampled | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("rounds", 1), ("kept", 0), ("smallest", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise AmbleError(f"{name} {getattr(self, name)}: expected a whole number of at least {least}")
-        if self.rounds > MOST_ROUNDS:
-            raise AmbleError(f"rounds {self.rounds}: expected at most {MOST_ROUNDS}")
-        if self.smallest > _MOST:  # groups bound how many sessions are known to be behind a count
-            raise AmbleError(f"smallest {self.smallest}: expected at most {_MOST}")
-        if not 0 < self.confidence < 1:
-            raise AmbleError(f"confidence {self.confidence:g}: expected a number between 0 and 1")
+        checks.whole(self.rounds, "rounds", most=MOST_ROUNDS)
+        checks.whole(self.kept, "kept", 0)
+        # groups bound how many sessions are known to be behind a count
+        checks.whole(self.smallest, "smallest", 0, _MOST)
+        checks.seed(self.seed)
+        checks.share(self.confidence, "confidence")
 
     @cached_property
     def whole(self) -> Counts:

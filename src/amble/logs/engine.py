@@ -148,10 +148,6 @@ class Engine:
 
     def run_with_progress(self, sql: str, what: str, size: int) -> None:
         """Run a long statement and report its progress, of ``size``."""
-        line = Progress(what)
-        if not line.seen:
-            self.run(sql)
-            return
         done = threading.Event()
 
         def look() -> None:
@@ -160,14 +156,17 @@ class Engine:
                 if share > 0:
                     line(int(size * min(share, 100.0) / 100.0), size)
 
-        watcher = threading.Thread(target=look, daemon=True)
-        watcher.start()
-        try:
-            self.run(sql)
-        finally:
-            done.set()
-            watcher.join()
-            line.close()
+        with Progress(what) as line:
+            if not line.seen:
+                self.run(sql)
+                return
+            watcher = threading.Thread(target=look, daemon=True)
+            watcher.start()
+            try:
+                self.run(sql)
+            finally:
+                done.set()
+                watcher.join()
 
     @contextlib.contextmanager
     def _one_line_errors(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled
 from amble.logs.chain_fitting import STEPS, count_steps, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank
@@ -167,11 +168,11 @@ def fit(
     steps: str = "path",
     first: str | None = None,
     smooth: float = 1.0,
-    confidence: float = 0.95,
-    rounds: int = 1000,
-    draws: int = 100,
+    confidence: float = Resampled.confidence,
+    rounds: int = Resampled.rounds,
+    draws: int = Resampled.kept,
     smallest: int = SMALLEST,
-    seed: int = 0,
+    seed: int = Resampled.seed,
     files: Sequence[str] = (),
     layout: str = "",
     date: str = "",
@@ -282,15 +283,10 @@ def _order(seen: HeldOut | None) -> float:
 
 
 def _check(observation: str, steps: str, first: str | None, smooth: float) -> None:
-    for name, value, known in (
-        ("observation", observation, OBSERVATIONS),
-        ("steps", steps, STEPS),
-        ("first", first, (None, "forward", "stop")),
-    ):
-        if value not in known:
-            raise AmbleError(f"{name} {value!r:.60}: expected one of {', '.join(filter(None, known))}")
-    if not 0 <= smooth <= 1e9:
-        raise AmbleError(f"smooth {smooth:g}: expected a number of at least 0")
+    checks.one_of(observation, OBSERVATIONS, "observation")
+    checks.one_of(steps, STEPS, "steps")
+    checks.one_of(first, ("forward", "stop", None), "first")
+    checks.number(smooth, "smooth", least=0, most=1e9)
 
 
 def _chosen(models: Sequence[str] | str, counts: Counts) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from amble import checks
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
 from amble.logs.engine import MEMORY, Engine
@@ -112,14 +113,12 @@ def _check(
     columns: Mapping[str, str] | None,
     actions: Mapping[str, Sequence[str]] | None,
 ) -> None:
-    if layout not in LAYOUTS:
-        raise AmbleError(f"layout {layout!r:.60}: expected one of {', '.join(LAYOUTS)}")
-    if depth is not None and not 2 <= depth <= _DEEPEST:
-        raise AmbleError(f"depth {depth}: expected 2 to {_DEEPEST}")
+    checks.one_of(layout, LAYOUTS, "layout")
+    if depth is not None:
+        checks.whole(depth, "depth", 2, _DEEPEST)
     if not 0 < longest <= 1e12:
         raise AmbleError(f"longest {longest:g}: expected a number of seconds above 0")
-    if unit not in UNITS:
-        raise AmbleError(f"unit {unit!r:.60}: expected one of {', '.join(UNITS)}")
+    checks.one_of(unit, UNITS, "unit")
     if layout == "relpred" and (columns or actions):
         raise AmbleError("columns and actions are those of a table: with layout='table'")
     wrong = [name for name in actions or {} if name not in ACTIONS]

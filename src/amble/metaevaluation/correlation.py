@@ -20,12 +20,12 @@ With s_ij the sign of x_i - x_j, and p_i the first rank of the group that i is t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
 from amble.errors import AmbleError
 
 __all__ = ["STATISTICS", "kendall", "places", "rbo", "spearman", "tau_ap"]
@@ -183,10 +183,8 @@ def tau_ap(x: ArrayLike, y: ArrayLike, *, ties: str = "b") -> float:
     0.3333
     """
     ranked = _given(x, y)
-    if ties == "b":
+    if checks.one_of(ties, ("a", "b"), "ties") == "b":
         return float(tau_ap_matrix(ranked)[0, 1])
-    if ties != "a":
-        raise AmbleError(f"ties={ties!r}: expected 'a' or 'b'")
     truth, seen = ranked
     n = truth.size
     if truth.max() < n - 1:
@@ -231,6 +229,4 @@ def rbo(x: ArrayLike, y: ArrayLike, p: float = _PERSISTENCE) -> float:
     >>> round(rbo([2, 1], [1, 2], p=0.5), 4)  # 0.5 x 0 + 0.25 x 1 + 0.25 x 1
     0.5
     """
-    if not 0.0 < p < 1.0 or math.isnan(p):
-        raise AmbleError(f"p={p!r}: expected a number between 0 and 1")
-    return float(rbo_matrix(_given(x, y), p)[0, 1])
+    return float(rbo_matrix(_given(x, y), checks.share(p, "p"))[0, 1])

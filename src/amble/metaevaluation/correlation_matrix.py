@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import CONFIDENCE
 from amble.comparison.resampling import resampled_means
 from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
@@ -81,7 +82,7 @@ def correlations(
     statistic: str = "tau",
     resample: str | None = "topics",
     rounds: int = 1000,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -126,10 +127,8 @@ def correlations(
     AP       P@1    0.8165
     RR       P@1    1.0000
     """
-    if not isinstance(statistic, str) or statistic not in STATISTICS:
-        raise AmbleError(f"statistic={statistic!r}: expected one of {', '.join(map(repr, STATISTICS))}")
-    if resample is not None and resample not in RESAMPLE:
-        raise AmbleError(f"resample={resample!r}: expected one of {', '.join(map(repr, RESAMPLE))} or None")
+    checks.one_of(statistic, STATISTICS, "statistic")
+    checks.one_of(resample, (*RESAMPLE, None), "resample")
     if resample in ("systems", "both") and statistic != "tau":
         raise AmbleError(f"resample={resample!r}: a system drawn twice has no place in {statistic}; expected 'topics'")
     confidence, rounds = checks.share(confidence, "confidence"), checks.whole(rounds, "rounds")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import POWER
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.evaluation.scores import Scores
@@ -80,10 +81,10 @@ class Power:
 def discriminative_power(
     scores: Scores,
     *,
-    alpha: float = 0.05,
-    test: str = "bootstrap",
-    rounds: int = 1000,
-    seed: int = 0,
+    alpha: float = POWER.alpha,
+    test: str = POWER.test,
+    rounds: int = POWER.rounds,
+    seed: int = POWER.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Power:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import AGREEMENT
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.errors import AlignError
@@ -96,9 +97,9 @@ class Agreement:
 def p_values(
     scores: Scores,
     *,
-    test: str = "t",
-    rounds: int = 1000,
-    seed: int = 0,
+    test: str = AGREEMENT.test,
+    rounds: int = AGREEMENT.rounds,
+    seed: int = AGREEMENT.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
@@ -130,10 +131,10 @@ def _enough(values: Array, runs: tuple[str, ...]) -> None:
 def agreement(
     scores: Scores,
     *,
-    alpha: float = 0.05,
-    test: str = "t",
-    rounds: int = 1000,
-    seed: int = 0,
+    alpha: float = AGREEMENT.alpha,
+    test: str = AGREEMENT.test,
+    rounds: int = AGREEMENT.rounds,
+    seed: int = AGREEMENT.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Agreement:

@@ -113,8 +113,7 @@ def sampled_pools(
         For `judge_again`.
     """
     for rate in rates:
-        if isinstance(rate, bool) or not isinstance(rate, int | float | np.number) or not 0.0 < rate <= 1.0:
-            raise AmbleError(f"rate {rate!r}: expected a share above 0 and at most 1")
+        checks.number(rate, "rate", above=0, most=1)
     relevant, nonrelevant = checks.whole(relevant, "relevant", 0), checks.whole(nonrelevant, "nonrelevant", 0)
     if isinstance(seed, int):
         checks.seed(seed)

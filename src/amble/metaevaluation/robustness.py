@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.evaluation.scores import aggregate, parse_measures
 from amble.measures import Lists, Measure
@@ -42,8 +43,7 @@ class _Scored:
     """Means of runs, whatever is left of the judgments; with all of them in ``full``."""
 
     def __init__(self, rankings: Rankings, measures: Sequence[Measure], undefined: str) -> None:
-        if undefined not in ("zero", "skip"):
-            raise AmbleError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
+        checks.one_of(undefined, ("zero", "skip"), "undefined")
         self.rankings, self.measures = rankings, measures
         lists = Lists.of_rankings(rankings)
         # which topics have a relevant document is a matter of the full pool: reduced ones have the same topics
@@ -107,7 +107,7 @@ class PoolEffect:
     taus: Array
     judgments: int
 
-    def table(self, *, digits: int = 4, confidence: float = 0.95) -> Table:
+    def table(self, *, digits: int = 4, confidence: float = CONFIDENCE) -> Table:
         """A table with one row per pool and measure: means over rounds, and the ends of the middle ``confidence``."""
         tail = (1.0 - checks.share(confidence, "confidence")) / 2.0
         columns = ["pool", "judgments", "measure", "mean", "mean low", "mean high", "tau", "tau low", "tau high"]
@@ -128,7 +128,7 @@ class PoolEffect:
         """What the numbers of `numbered` are: depths, or percents of judgments."""
         return "depth of the pool" if self.pools[0].startswith("depth") else "judgments kept, percent"
 
-    def numbered(self, *, confidence: float = 0.95) -> Table:
+    def numbered(self, *, confidence: float = CONFIDENCE) -> Table:
         """As `table`, with a column of numbers, kept, in place of the pools' names; for charts."""
         table = self.table(confidence=confidence)
         rows = []

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import AGREEMENT
 from amble.comparison.paired_tests import t_test
 from amble.comparison.resampling import bootstrap_test
 from amble.comparison.systems import Differences, Systems, differences, pairs_of
@@ -53,7 +54,7 @@ def paired_t(scores: Array) -> Array:
     return _matrix(scores, of_pairs)
 
 
-def bootstrap_levels(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
+def bootstrap_levels(scores: Array, rounds: int = AGREEMENT.rounds, seed: int = AGREEMENT.seed) -> Array:
     """Achieved significance levels of the paired bootstrap test between all systems.
 
     The same topics drawn serve all pairs. A level is (1 + rounds at least as extreme) / (1 + rounds), never 0.
@@ -62,7 +63,7 @@ def bootstrap_levels(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
     return _matrix(scores, lambda d: bootstrap_test(d, "two", rounds, seed)[1])
 
 
-def tukey_hsd(scores: Array, rounds: int = 1000, seed: int = 0) -> Array:
+def tukey_hsd(scores: Array, rounds: int = AGREEMENT.rounds, seed: int = AGREEMENT.seed) -> Array:
     """P-values of the randomised Tukey HSD between all systems; (1 + rounds as extreme) / (1 + rounds)."""
     _complete(scores, "tukey")
     ranges = dealt_ranges(scores, rounds, seed, lambda done, total: None)
@@ -100,8 +101,9 @@ TESTS: dict[str, Callable[[Array, int, int], Array]] = {
 }
 
 
-def all_pairs(scores: Array, test: str = "t", rounds: int = 1000, seed: int = 0) -> Array:
+def all_pairs(
+    scores: Array, test: str = AGREEMENT.test, rounds: int = AGREEMENT.rounds, seed: int = AGREEMENT.seed
+) -> Array:
     """P-values between all systems by one of `TESTS`."""
-    if not isinstance(test, str) or test not in TESTS:
-        raise AmbleError(f"test={test!r}: expected one of {', '.join(map(repr, TESTS))}")
+    checks.one_of(test, TESTS, "test")
     return TESTS[test](np.asarray(scores, np.float64), checks.whole(rounds, "rounds", most=None), seed)

@@ -27,6 +27,7 @@ __all__ = ["Swaps", "swap_rates"]
 
 Array = NDArray[np.float64]
 _CELLS = 1 << 21
+MAX_RATE = 0.05  # swaps that are put up with
 _ROUNDING = 1e-12
 _NARROWEST = 1e-9  # a bin: below that, differences are rounding
 
@@ -66,7 +67,7 @@ class Swaps:
         some = self.counts > 0
         return np.asarray(np.divide(self.swaps, self.counts, out=np.full(some.shape, np.nan), where=some))
 
-    def needed(self, max_rate: float = 0.05) -> tuple[Array, Array]:
+    def needed(self, max_rate: float = MAX_RATE) -> tuple[Array, Array]:
         """The least difference from which on all bins have swap rates of at most max_rate, and the share of such pairs.
 
         Two arrays of shape (measures, sizes); NaN and 0 where no difference is large enough.
@@ -99,7 +100,7 @@ class Swaps:
         slope = (weight * (x - mx[:, None]) * (y - my[:, None])).sum(axis=1) / np.where(spread > 0, spread, 1.0)
         return np.where(enough, np.minimum(np.exp(my + slope * (topics - mx)), 1.0), np.nan)
 
-    def table(self, *, max_rate: float = 0.05, digits: int = 4) -> Table:
+    def table(self, *, max_rate: float = MAX_RATE, digits: int = 4) -> Table:
         """A table with one row per measure and size: swap rate, difference needed, share of pairs above it.
 
         The rate is NaN where all pairs tie on all sets, so that there is no conclusion to turn round.
@@ -177,8 +178,7 @@ def swap_rates(
             raise AmbleError(f"size {size}: two sets without a common topic have at most {half} of {t} topics each")
     rounds, bins = checks.whole(rounds, "rounds"), checks.whole(bins, "bins", 2)
     checks.seed(seed)
-    if not _NARROWEST <= width < float("inf"):
-        raise AmbleError(f"width={width!r}: expected a number of at least {_NARROWEST:g}")
+    width = checks.number(width, "width", least=_NARROWEST)
     a, b = np.triu_indices(n, 1)
     step = max(1, _CELLS // (m * a.size))
 

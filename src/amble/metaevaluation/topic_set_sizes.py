@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.comparison.design import CONFIDENCE, TestDesign
 from amble.comparison.systems import grid_unit, scores_by_measure
 from amble.comparison.variance import error_variance
 from amble.errors import AmbleError
@@ -37,9 +38,11 @@ __all__ = [
 
 Array = NDArray[np.float64]
 _MOST = 10_000_000
+_POWER = 0.8  # by convention
+_LARGEST = 1e100  # differences and variances
 
 
-def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0.05) -> float:
+def power_of_t(topics: int, difference: float, variance: float, alpha: float = TestDesign.alpha) -> float:
     """The probability that a paired t-test, two-sided, finds a difference; variance is that of the error of one system.
 
     Examples
@@ -57,7 +60,7 @@ def power_of_t(topics: int, difference: float, variance: float, alpha: float = 0
     return float(1.0 - ncfdtr(1.0, topics - 1.0, topics * difference**2 / (2.0 * variance), critical))
 
 
-def width_of_interval(topics: int, variance: float, confidence: float = 0.95) -> float:
+def width_of_interval(topics: int, variance: float, confidence: float = CONFIDENCE) -> float:
     """The expected width of the confidence interval of a difference; variance is that of the error of one system."""
     from scipy.special import gammaln, stdtrit
 
@@ -81,7 +84,9 @@ def _least(enough: Callable[[int], bool]) -> int:
     return high
 
 
-def topics_for_power(difference: float, variance: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
+def topics_for_power(
+    difference: float, variance: float, *, power: float = _POWER, alpha: float = TestDesign.alpha
+) -> int:
     """The least number of topics with which a paired t-test finds a difference.
 
     Examples
@@ -90,13 +95,13 @@ def topics_for_power(difference: float, variance: float, *, power: float = 0.8, 
     >>> topics_for_power(0.1, 0.02)  # an effect of 0.5 at 5 % with power 80 %: 34 in any table of sample sizes
     34
     """
-    _check(difference, "difference")
-    _check(variance, "variance")
+    for value, name in ((difference, "difference"), (variance, "variance")):
+        checks.number(value, name, above=0, below=_LARGEST)
     power, alpha = checks.share(power, "power"), checks.share(alpha, "alpha")
     return _least(lambda n: power_of_t(n, difference, variance, alpha) >= power)
 
 
-def topics_for_interval(width: float, variance: float, *, confidence: float = 0.95) -> int:
+def topics_for_interval(width: float, variance: float, *, confidence: float = CONFIDENCE) -> int:
     """The least number of topics for a confidence interval of a difference of no more than an expected width.
 
     Examples
@@ -105,15 +110,10 @@ def topics_for_interval(width: float, variance: float, *, confidence: float = 0.
     >>> topics_for_interval(0.1, 0.02)
     64
     """
-    _check(width, "width")
-    _check(variance, "variance")
+    for value, name in ((width, "width"), (variance, "variance")):
+        checks.number(value, name, above=0, below=_LARGEST)
     confidence = checks.share(confidence, "confidence")
     return _least(lambda n: width_of_interval(n, variance, confidence) <= width)
-
-
-def _check(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 < value < 1e100:
-        raise AmbleError(f"{name}={value!r}: expected a number above 0, below 1e100")
 
 
 def topics_needed(
@@ -121,9 +121,9 @@ def topics_needed(
     *,
     differences: Sequence[float] = (0.02, 0.05, 0.1),
     widths: Sequence[float] = (0.05, 0.1),
-    power: float = 0.8,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
+    power: float = _POWER,
+    alpha: float = TestDesign.alpha,
+    confidence: float = CONFIDENCE,
     digits: int = 4,
 ) -> Table:
     """How many topics are needed, measure by measure, if scores vary as they do here.

@@ -221,8 +221,7 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
 
 def _check(options: dict[str, Any]) -> None:
     for option, allowed in _CHOICES.items():
-        if options[option] not in allowed:
-            raise AlignError(f"{option}={options[option]!r}: expected one of {', '.join(map(repr, allowed))}")
+        checks.one_of(options[option], allowed, option, AlignError)
     depth = options["depth"]
     if options["ties"] == "expected" and options["unjudged"] == "condense":
         raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")

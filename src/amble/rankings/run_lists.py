@@ -126,9 +126,8 @@ def read_run_lists(
     """
     if depth is not None:
         depth = checks.whole(depth, "depth")
-    for option, value, allowed in (("ties", ties, _RULES), ("duplicates", duplicates, ("error", "best"))):
-        if value not in allowed:
-            raise AlignError(f"{option}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+    checks.one_of(ties, _RULES, "ties", AlignError)
+    checks.one_of(duplicates, ("error", "best"), "duplicates", AlignError)
     if not isinstance(runs, Runs):
         runs = read_runs(*runs) if isinstance(runs, list | tuple) else read_runs(runs)
     workers = threads_for(threads, runs)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from amble.comparison import compare
-from amble.comparison.comparison import TESTS, Design
+from amble.comparison.design import TESTS, TestDesign
 from amble.comparison.p_values import Probability
+from amble.comparison.pairwise import compare_by
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import parse
@@ -55,7 +55,7 @@ def parse_gate(text: str) -> Gate:
         raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
 
 
-def pass_through(scores: Scores, gates: list[Gate], design: Design) -> Outcome:
+def pass_through(scores: Scores, gates: list[Gate], design: TestDesign) -> Outcome:
     """Regressions of runs against the baseline by the measure of each gate.
 
     A run regresses if it is significantly worse than the baseline (two-sided, corrected for the number of runs), by at
@@ -64,8 +64,7 @@ def pass_through(scores: Scores, gates: list[Gate], design: Design) -> Outcome:
     regressions: list[str] = []
     doubts: list[str] = []
     for gate in dict.fromkeys(gates):
-        q = design
-        found = compare(scores, gate.measure, q.baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
+        found = compare_by(scores, gate.measure, design)
         worse = found.significant & (found.difference < 0) & (found.difference <= -gate.least * (1 - 1e-12))
         base = found.design.baseline or ""
         for k in np.flatnonzero(worse).tolist():
@@ -79,5 +78,5 @@ def pass_through(scores: Scores, gates: list[Gate], design: Design) -> Outcome:
     return Outcome(regressions, doubts)
 
 
-def _how(q: Design) -> str:
+def _how(q: TestDesign) -> str:
     return TESTS[q.test] + ("" if q.correction == "none" else f", {q.correction}")

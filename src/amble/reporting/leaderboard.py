@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.comparison import SAME_LETTER, Comparison, Design
+from amble.comparison.comparison import SAME_LETTER, Comparison
 from amble.comparison.corrections import adjust
+from amble.comparison.design import TestDesign
 from amble.comparison.p_values import reaches
-from amble.comparison.pairwise import check_design, compare
+from amble.comparison.pairwise import compare_by
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Lists
@@ -21,24 +23,11 @@ from amble.measures.residuals import bounds, residuals_of
 from amble.rankings.alignment import byte_order, plain_mean
 from amble.table import Table
 
-__all__ = ["FAMILIES", "Against", "Leaderboard", "two_sided_design"]
+__all__ = ["Against", "Leaderboard"]
 
 Array = NDArray[np.float64]
 
 _ARROWS = "↑ ↓ significantly better, worse"
-FAMILIES = ("tukey", "anova")  # their p-values are about all runs already
-
-
-def two_sided_design(
-    baseline: str | None = None,
-    test: str = "t",
-    correction: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-    rounds: int = 10_000,
-) -> Design:
-    """The design of the tests of all pairs of runs, two-sided; an error where they cannot be tested so."""
-    return check_design(Design(baseline, test, "two", correction or "", alpha, seed, rounds, ""))
 
 
 class Against(NamedTuple):
@@ -55,8 +44,8 @@ class Leaderboard:
     Parameters
     ----------
     scores : Scores
-    design : Design
-        As `two_sided_design` makes it. With fewer than two runs, or topics, nothing is tested; ``untested`` says why.
+    design : TestDesign
+        Two-sided. With fewer than two runs, or topics, nothing is tested; ``untested`` says why.
     progress : function, optional
         Called with the measures done and all there are.
 
@@ -86,7 +75,9 @@ class Leaderboard:
     y    0.5000
     """
 
-    def __init__(self, scores: Scores, design: Design, *, progress: Callable[[int, int], None] | None = None) -> None:
+    def __init__(
+        self, scores: Scores, design: TestDesign, *, progress: Callable[[int, int], None] | None = None
+    ) -> None:
         self.scores, self.design = scores, design
         self.means = scores.means()
         self.half = scores.interval(1 - self.design.alpha)
@@ -121,8 +112,7 @@ class Leaderboard:
             self.compared, self.untested = [], str(why)
 
     def _compare(self, measure: str, baseline: str | None) -> Comparison:
-        q = self.design
-        return compare(self.scores, measure, baseline, q.test, "two", q.correction, q.alpha, q.seed, q.rounds)
+        return compare_by(self.scores, measure, replace(self.design, baseline=baseline))
 
     def order(self, j: int) -> list[int]:
         """The indices of the runs by one measure, the best first; runs without a score last."""
@@ -148,8 +138,7 @@ class Leaderboard:
             first = found.b[here] == baseline
             other = np.where(first, found.a[here], found.b[here])
             d = np.where(first, found.difference[here], -found.difference[here])
-            p = found.p[here]
-            adjusted[other] = p if self.design.test in FAMILIES else adjust(p, self.design.correction)
+            adjusted[other] = adjust(found.p[here], self.design.correction)
             difference[other] = d
             verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), np.sign(d), 0).astype(np.int64)
         return Against(difference, adjusted, verdict)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from amble import checks
 from amble.errors import ReadError
 from amble.io.toml import read_toml, toml_lines, toml_string
 
@@ -71,8 +72,8 @@ def _value(path: str, folder: str, key: str, value: Any) -> Any:
     right = {
         "text": isinstance(value, str),
         "texts": isinstance(value, list) and bool(value) and all(isinstance(x, str) for x in value),
-        "number": isinstance(value, int | float) and not isinstance(value, bool),
-        "whole": isinstance(value, int) and not isinstance(value, bool),
+        "number": checks.is_number(value),
+        "whole": checks.is_whole(value),
         "switch": isinstance(value, bool),
     }[kind]
     if not right:
@@ -97,13 +98,13 @@ def _files(path: str, key: str, pattern: str) -> list[str]:
 def write_config(options: Mapping[str, Any]) -> str:
     """Options as TOML, in the order of `KEYS`; what is None, empty or off is left out.
 
-    >>> print(write_config({"qrels": "q.txt", "runs": ["a.run", "b.run"], "alpha": 0.05, "seed": None}))
+    >>> print(write_config({"qrels": "q.txt", "runs": ["a.run", "b.run"], "alpha": 0.01, "seed": None}))
     qrels = "q.txt"
     runs = [
       "a.run",
       "b.run",
     ]
-    alpha = 0.05
+    alpha = 0.01
     """
     lines = []
     for key in KEYS:

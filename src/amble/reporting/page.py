@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from amble.comparison.comparison import Design
+from amble import checks
+from amble.comparison.design import TestDesign
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.io.files import write_whole
@@ -22,7 +23,7 @@ from amble.io.html import embedded, policy
 from amble.progress import Progress
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
-from amble.reporting.leaderboard import FAMILIES, Leaderboard, two_sided_design
+from amble.reporting.leaderboard import Leaderboard
 from amble.reporting.page_data import report_data
 
 __all__ = ["Page", "jinja", "report"]
@@ -33,7 +34,6 @@ _FEW = 6  # runs named in a command
 
 # defaults, which the commands on the page leave out
 _ALIGNED = {"depth": None, "missing": "zero", "ties": "docno", "unjudged": "zero", "duplicates": "error"}
-_TESTED = {"test": "t", "correction": "holm", "alpha": 0.05, "seed": 0, "rounds": 10_000}
 
 
 def jinja() -> Any:
@@ -110,11 +110,11 @@ def report(
     scores: Scores,
     *,
     baseline: str | None = None,
-    test: str = "t",
+    test: str = TestDesign.test,
     correction: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-    rounds: int = 10_000,
+    alpha: float = TestDesign.alpha,
+    seed: int = TestDesign.seed,
+    rounds: int = TestDesign.rounds,
     systems: int = SYSTEMS,
     title: str = "",
     command: str = "",
@@ -163,26 +163,21 @@ def report(
     """
     if not isinstance(scores, Scores):
         raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
-    if isinstance(systems, bool) or not isinstance(systems, int) or systems < 1:
-        raise AmbleError(f"systems={systems!r}: expected a whole number of at least 1")
-    design = two_sided_design(baseline, test, correction, alpha, seed, rounds)
+    systems = checks.whole(systems, "systems")
+    design = TestDesign(baseline, test, correction=correction or "", alpha=alpha, seed=seed, rounds=rounds)
     steps = 5 + 2 * len(scores.measures)
-    line = Progress("report")
-    report_progress = progress or line
     done = 0
+    with Progress("report") as line:
 
-    def step(what: str) -> None:
-        nonlocal done
-        done += 1
-        line.what = f"report, {what}"
-        report_progress(min(done, steps), steps)
+        def step(what: str) -> None:
+            nonlocal done
+            done += 1
+            line.what = f"report, {what}"
+            (progress or line)(min(done, steps), steps)
 
-    try:
         board = Leaderboard(scores, design, progress=lambda i, n: step("tests"))
         first = board.order(0)[0] if baseline is None else board.place(baseline)
         data = report_data(scores, board, first, systems, progress=step)
-    finally:
-        line.close()
     data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
     about = {
         "command_line": shown(command),
@@ -196,21 +191,20 @@ def _asset(name: str) -> str:
     return resources.files("amble.reporting").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _options(options: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
-    """Options as a command takes them: those that are not the default."""
-    unusual = {key: options[key] for key in usual if options[key] != usual[key]}
-    return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in unusual.items())
+def _options(options: Mapping[str, Any]) -> str:
+    """Options as a command takes them."""
+    return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in options.items())
 
 
-def _commands(scores: Scores, design: Design, about: Mapping[str, Any]) -> dict[str, str]:
+def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
     paths = [f["path"] for f in about["files"]]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    read = _options({key: getattr(scores.rankings, key) for key in _ALIGNED}, _ALIGNED)
+    read = _options({key: x for key, usual in _ALIGNED.items() if (x := getattr(scores.rankings, key)) != usual})
     read += " --float32" * (scores.rankings.score_dtype == "float32")
-    tested = _options(design._asdict(), _TESTED if design.test not in FAMILIES else _TESTED | {"correction": "none"})
-    seed = _options(design._asdict(), {"seed": 0})
+    tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
+    seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])

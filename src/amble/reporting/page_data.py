@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.comparison.comparison import TESTS
 from amble.comparison.contributions import why
-from amble.comparison.corrections import CORRECTIONS
+from amble.comparison.design import CORRECTIONS, FAMILIES, TESTS
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
@@ -20,7 +19,7 @@ from amble.measures.measure import plain_parameters
 from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
-from amble.reporting.leaderboard import FAMILIES, Leaderboard
+from amble.reporting.leaderboard import Leaderboard
 
 __all__ = ["DEPTH", "attention", "report_data"]
 

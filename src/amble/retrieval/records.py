@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from amble import checks
 from amble.errors import ReadError
 from amble.io.files import LONGEST_DOCUMENT, byte_limit, numbered_lines
 from amble.io.trec import column_fault
@@ -134,7 +135,7 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
         if key is None:
             raise ReadError(f"{where}: a {kind.word} without an id, expected {', '.join(map(repr, kind.ids))}")
         value = found[key]
-        if isinstance(value, bool) or not isinstance(value, str | int):
+        if not isinstance(value, str) and not checks.is_whole(value):
             raise ReadError(f"{where}: id {value!r} of a {kind.word}, expected a string")
         lang = found.get("lang")
         texts = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from amble import checks
 from amble.errors import AmbleError
 from amble.io.files import whole_file
 from amble.io.trec import column_fault, run_line
@@ -123,8 +124,7 @@ def search(
     1 Q0 d1 2 0.16666666666666666 jaccard
     """
     scorer = parse_scorer(scorer)
-    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
-        raise AmbleError(f"top {top!r}: expected a whole number of at least 1")
+    top = checks.whole(top, "top")
     name = str(scorer) if tag is None else tag
     if wrong := column_fault(name) if isinstance(name, str) else "is no text":
         raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")

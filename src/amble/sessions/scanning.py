@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from amble import checks
 from amble.errors import AlignError, ReadError
 from amble.io.files import stem
 from amble.io.trec import Qrels, read_qrels
@@ -24,7 +25,7 @@ from amble.sessions.session_layouts import (
     read_table,
     read_track,
 )
-from amble.sessions.sessions import Sessions, check_repeats
+from amble.sessions.sessions import REPEATS, Sessions
 
 __all__ = ["read_sessions"]
 
@@ -77,21 +78,18 @@ def read_sessions(
     >>> amble.read_sessions(None, path)
     Sessions(1 run x 1 session, 2 queries)
     """
-    check_repeats(repeats)
+    checks.one_of(repeats, REPEATS, "repeats", AlignError)
     if not files:
         raise AlignError("no file of sessions, expected at least one")
     paths = [os.fspath(file) if isinstance(file, str | os.PathLike) else file for file in files]
     if not isinstance(paths[0], str):
         raise AlignError(f"sessions of type {type(files[0]).__name__}, expected a file; or Sessions.of_queries")
-    if layout is not None and layout not in LAYOUTS:
-        raise AlignError(f"layout={layout!r}: expected one of {', '.join(map(repr, LAYOUTS))}")
+    checks.one_of(layout, (*LAYOUTS, None), "layout", AlignError)
     data = content(paths[0], max_line)  # read once: it may be a pipe
     kind = layout or layout_of(paths[0], data)
     if kind != "json" and qrels is None:
         raise AlignError(f"{paths[0]}: expected judgments; only JSON has grades with it")
-    duplicates = options.get("duplicates", "error")
-    if duplicates not in ("error", "best"):
-        raise AlignError(f"duplicates={duplicates!r}: expected one of 'error', 'best'")
+    duplicates = checks.one_of(options.get("duplicates", "error"), ("error", "best"), "duplicates", AlignError)
     if kind in ("json", "dd") and not all(isinstance(path, str) for path in paths):
         raise AlignError(f"{kind}: expected files of sessions, and nothing else")
     if kind in ("json", "dd") or (kind == "xml" and len(paths) == 1):

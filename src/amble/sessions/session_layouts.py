@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from amble import checks
 from amble.errors import ReadError
 from amble.io.files import LONGEST_DOCUMENT, byte_limit, read_bytes, stem
 from amble.io.rows import read_rows
@@ -171,7 +172,7 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None, dupl
 
 def _name(found: Any, what: str, where: str) -> str:
     """A name that can stand in a table: a string on one line, or a whole number."""
-    if isinstance(found, str | int) and not isinstance(found, bool):
+    if isinstance(found, str) or checks.is_whole(found):
         name = str(found)
         if name.strip() and not re.search("[\0-\x1f\x7f\ud800-\udfff]", name):
             return name
@@ -208,7 +209,7 @@ def _query(found: Any, where: str, topic: str, judgments: Judgments | None, dupl
 def _grade(x: Any, where: str) -> float:
     if x is None:
         return math.nan
-    if isinstance(x, bool) or not isinstance(x, int | float) or not abs(x) <= _LARGEST:
+    if not checks.is_number(x) or not abs(x) <= _LARGEST:
         raise ReadError(f"{where}: a grade is {str(x)[:40]}, expected a number, or null where unjudged")
     return float(x)
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
 from amble.errors import AlignError
 
-__all__ = ["Facets", "SessionAudit", "Sessions", "check_repeats"]
+__all__ = ["Facets", "SessionAudit", "Sessions"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,12 +97,6 @@ class SessionAudit:
         return f"SessionAudit({self})"
 
 
-def check_repeats(repeats: Any) -> None:
-    """Raise an error unless the value is one of `REPEATS`."""
-    if repeats not in REPEATS:
-        raise AlignError(f"repeats={repeats!r}: expected one of {', '.join(map(repr, REPEATS))}")
-
-
 class Sessions:
     """The sessions of one or several runs.
 
@@ -154,7 +149,7 @@ class Sessions:
         repeats: str = "every",
         facets: Facets | None = None,
     ) -> None:
-        check_repeats(repeats)
+        checks.one_of(repeats, REPEATS, "repeats", AlignError)
         self.runs, self.topics = tuple(runs), tuple(names)
         self.run, self.topic = np.asarray(run, np.int64), np.asarray(session, np.int64)
         self.first, self.length_of_query = np.asarray(first, np.int64), np.asarray(length, np.int64)

@@ -48,17 +48,14 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("nothing to check, expected run files or --qrels (see amble check --help)")
     if files.count("-") > 1:
         raise AmbleError("-: standard input can be read only once")
-    line = Progress("checking")
+    with Progress("checking") as line:
 
-    def progress(path: str, lines: int) -> None:
-        line.what = f"{_visible(path, sys.stderr)}, lines"
-        line.count(lines)
+        def progress(path: str, lines: int) -> None:
+            line.what = f"{_visible(path, sys.stderr)}, lines"
+            line.count(lines)
 
-    try:
         keep, seen = None if args.all else _SHOWN, progress if line.seen else None
         reports = check(args.runs, args.qrels, depth=args.depth, keep=keep, progress=seen, max_line=args.max_line)
-    finally:
-        line.close()
     if len(reports) == 1 and reports[0].unreadable is not None:
         raise reports[0].unreadable
     for text in {"text": _text, "tsv": _tsv, "json": _json}[args.format](reports):

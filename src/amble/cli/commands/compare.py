@@ -17,11 +17,11 @@ import argparse
 import os
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any
 
 from amble.cli.options import (
     FORMATS,
-    TESTS,
     add_alignment,
     add_inputs,
     add_scored,
@@ -31,17 +31,19 @@ from amble.cli.options import (
     add_undefined,
     alignment_of,
     baseline_of,
+    design_of,
     prepare,
     read_session_files,
 )
 from amble.cli.output import provenance, tell_audit, write
 from amble.cli.plugins import load_plugins
+from amble.comparison.design import INTERVALS, SIDES, TestDesign
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP"
-_USUAL: dict[str, Any] = {"test": "t", "sides": "two", "alpha": 0.05, "seed": 0, "rounds": 10_000}
+_TESTED = ("test", "sides", "alpha", "seed", "rounds", "correction", "interval", "letters")  # not with --why
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +52,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
     add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
-    add("--test", choices=TESTS, help="tukey, anova: of all runs at once (default: t)")
-    add("--sides", choices=("two", "less", "greater"), help="greater: is a run better than the other?")
-    add_tests(add)
-    add("--interval", choices=("t", "percentile", "bca"), help="of differences (default: t; bootstrap test: bca)")
-    add("--letters", action="store_true", help="the runs, best first; no significant difference within a letter")
+    add_tests(add, "tukey, anova: of all runs at once")
+    add("--sides", choices=tuple(SIDES), help=f"greater: is a run better than the other? (default: {TestDesign.sides})")
+    usual = f"{TestDesign().interval}; bootstrap test: {TestDesign(test='bootstrap').interval}"
+    add("--interval", choices=tuple(INTERVALS), help=f"of differences (default: {usual})")
+    letters = "the runs, best first; no significant difference within a letter"
+    add("--letters", action="store_true", default=None, help=letters)
     add("--why", metavar="TOPIC", help="no test, but which documents make the difference on this topic")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add("--sessions", metavar="FILE", help="compare sessions: session query topic run-topic, or a Session Track's XML")
@@ -69,22 +72,15 @@ def run(args: argparse.Namespace) -> int:
     """Compare and write."""
     load_plugins(args)
     if args.why is not None:
-        given = [name for name in (*_USUAL, "correction", "interval") if getattr(args, name) is not None]
-        if given or args.letters:
-            raise AmbleError(f"--why shows documents, not tests: without --{given[0] if given else 'letters'}")
-    for name, usual in _USUAL.items():
-        if getattr(args, name) is None:
-            setattr(args, name, usual)
-    if args.letters and (args.baseline is not None or args.sides != "two"):
+        given = [name for name in _TESTED if getattr(args, name) is not None]
+        if given:
+            raise AmbleError(f"--why shows documents, not tests: without --{given[0]}")
+    design = design_of(args)  # a wrong option should not cost the time of reading
+    if args.letters and (args.baseline is not None or design.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
-    from amble.comparison.comparison import Design
-    from amble.comparison.pairwise import check_design
     from amble.evaluation.scores import evaluate, parse_measures
     from amble.expressions.grammar import split_measures
 
-    # a wrong option should not cost the time of reading
-    options = (args.test, args.sides, args.correction or "", args.alpha, args.seed, args.rounds, args.interval or "")
-    check_design(Design(None, *options))
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
     measures = parse_measures(words)
     if args.sessions or any(m.declaration.of_sessions for m in measures):
@@ -101,7 +97,8 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     base = None if args.baseline is None else baseline_of(scores, args)
-    tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, base, args)
+    design = replace(design, baseline=base)
+    tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, design, args)
     write(_rendered(tables, scores, more, args), args.output)
     if not args.quiet and sys.stderr is not None:
         tell_audit(scores.rankings.audit, heard)
@@ -113,26 +110,16 @@ def _files(args: argparse.Namespace) -> list[str]:
     return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
 
 
-def _tests(scores: Any, base: str | None, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
-    from amble.comparison import anova, compare
+def _tests(scores: Any, design: TestDesign, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    from amble.comparison.pairwise import compare_by
+    from amble.comparison.variance import anova
 
     long = args.format in ("tsv", "csv", "json")
     tables, about, variance = [], [], []
     for measure in scores.parsed:
-        found = compare(
-            scores,
-            measure,
-            base,
-            args.test,
-            args.sides,
-            args.correction,
-            args.alpha,
-            args.seed,
-            args.rounds,
-            interval=args.interval,
-        )
+        found = compare_by(scores, measure, design)
         about.append(found.facts)
-        if args.test == "anova":
+        if design.test == "anova":
             of = anova(scores, measure)
             variance.append(
                 {"measure": of.measure, "rows": [dict(zip(of.table().columns, row, strict=True)) for row in of.table()]}

@@ -195,8 +195,7 @@ def _pairs(found: dict[str, Distribution], orders: _Orders, args: argparse.Names
 
     names, distributions = list(found), list(found.values())
     rows: list[list[Any]] = []
-    line = Progress("comparing runs")
-    try:
+    with Progress("comparing runs") as line:
         for i, mine in enumerate(distributions):
             for j in range(i + 1, len(distributions)):
                 how = mine.dominance(distributions[j])
@@ -204,8 +203,6 @@ def _pairs(found: dict[str, Distribution], orders: _Orders, args: argparse.Names
                 row = [names[i], names[j], *orders.verdicts(i, j), how.verdict, second]
                 rows.append([*row, _crossings(how.crossings.tolist(), args), how.better, how.worse, how.same])
                 line(len(rows), len(distributions) * (len(distributions) - 1) // 2)
-    finally:
-        line.close()
     columns = ["run", "other", "order1", "order2", "order3", "second", "crossings", "better", "worse", "same"]
     return Table(columns, rows, digits=args.digits)
 

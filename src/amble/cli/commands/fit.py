@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
 from amble.cli.output import write
+from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="suppress what fewer sessions are behind (default: 10)",
     )
-    add("--confidence", type=SHARE, default=0.95, metavar="C", help="of the confidence intervals (default: 0.95)")
+    intervals = "of the confidence intervals (default: %(default)s)"
+    add("--confidence", type=SHARE, default=CONFIDENCE, metavar="C", help=intervals)
     add(
         "--rounds",
         type=whole(1, 100_000),

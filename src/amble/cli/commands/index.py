@@ -45,8 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.progress import Progress
     from amble.retrieval.inverted_index import index
 
-    progress = Progress("indexing")
-    try:
+    with Progress("indexing") as line:
         made = index(
             *args.collection,
             language=args.language,
@@ -55,10 +54,8 @@ def run(args: argparse.Namespace) -> int:
             fields=args.fields,
             encoding=args.encoding,
             max_document=args.max_document,
-            progress=progress.count,
+            progress=line.count,
         )
-    finally:
-        progress.close()
     made.save(args.output)
     if not args.quiet and sys.stderr is not None:
         empty = int((made.lengths == 0).sum())

@@ -166,19 +166,11 @@ def _cost(args: argparse.Namespace) -> None:
         read_runs(*runs, max_line=args.max_line),
         **(lists_of(args) | {"depth": 100 if args.depth is None else args.depth}),
     )
-    progress = Progress("judging")
-    try:
+    unjudged = args.unjudged or "skip"
+    with Progress("judging") as line:
         cost = simulate_judging(
-            made,
-            known,
-            orders,
-            rel=_rel(args),
-            seed=args.seed or 0,
-            unjudged=args.unjudged or "skip",
-            progress=progress,
+            made, known, orders, rel=_rel(args), seed=args.seed or 0, unjudged=unjudged, progress=line
         )
-    finally:
-        progress.close()
     _table(cost.table(targets, digits=_digits(args)), args)
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from amble import checks
 from amble.cli.options import add_plugins
 from amble.cli.plugins import load_plugins
-from amble.errors import AmbleError
 
 _FAMILIES = {
     "classic": "Users who walk down and stop",
@@ -48,9 +48,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
     if args.family is not None:
         known = families(chosen)
-        if args.family not in known:
-            raise AmbleError(f"--family {args.family}: found none of them, expected one of {', '.join(known)}")
-        chosen = known[args.family]
+        chosen = known[checks.one_of(args.family, known, "--family")]
     if args.bib:
         from amble.references import bibliography
 

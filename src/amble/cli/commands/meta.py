@@ -34,6 +34,7 @@ from amble.cli.options import (
 )
 from amble.cli.output import provenance, write
 from amble.cli.plugins import load_plugins
+from amble.comparison.design import AGREEMENT, CONFIDENCE, POWER
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
@@ -83,11 +84,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="tau: one row and one column per measure, without confidence intervals",
     )
-    add("--confidence", type=SHARE, metavar="C", help="tau, pool, topics: of the confidence intervals (default: 0.95)")
-    add("--test", choices=("t", "bootstrap", "tukey"), help="agreement (default: t), power (default: bootstrap)")
-    add("--alpha", type=SHARE, metavar="A", help="agreement, power, topics: the level of tests (default: 0.05)")
+    intervals = f"tau, pool, topics: of the confidence intervals (default: {CONFIDENCE})"
+    add("--confidence", type=SHARE, metavar="C", help=intervals)
+    tests = f"agreement (default: {AGREEMENT.test}), power (default: {POWER.test})"
+    add("--test", choices=("t", "bootstrap", "tukey"), help=tests)
+    level = f"agreement, power, topics: the level of tests (default: {POWER.alpha})"
+    add("--alpha", type=SHARE, metavar="A", help=level)
     add("--max-rate", type=SHARE, metavar="R", help="swaps: the swap rate not to exceed (default: 0.05)")
-    add("--rounds", type=whole(), metavar="N", help="of resampling (default: 1000; swaps 100, pool 30)")
+    add("--rounds", type=whole(), metavar="N", help=f"of resampling (default: {POWER.rounds}; swaps 100, pool 30)")
     add(
         "--curve",
         action="store_true",
@@ -155,8 +159,8 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     if args.sizes is not None:
         options["sizes"] = read_numbers(args.sizes, "--sizes", int)
     found = swap_rates(scores, **options, **common)
-    max_rate = 0.05 if args.max_rate is None else args.max_rate
-    table = found.curve(digits=args.digits) if args.curve else found.table(max_rate=max_rate, digits=args.digits)
+    rate = _options(args, max_rate="max_rate")
+    table = found.curve(digits=args.digits) if args.curve else found.table(**rate, digits=args.digits)
     panels = [Panel(f"swap rate, sets of {n} topics", "swap rate", rows=("topics", n)) for n in found.sizes[-3:]]
     return table, lambda: lines_chart(found.curve(), "difference", panels, title="difference of means")
 
@@ -211,15 +215,13 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     if args.pool_depths is not None:
         options["depths"] = read_numbers(args.pool_depths, "--pool-depths", int)
     found = pool_effect(rankings, scores.parsed, **options, **rel, **common)
-    confidence = 0.95 if args.confidence is None else args.confidence
-    table = found.table(digits=args.digits, confidence=confidence)
+    confidence = _options(args, confidence="confidence")
+    table = found.table(digits=args.digits, **confidence)
     panels = [
         Panel("mean over runs and topics", "mean", "mean low", "mean high"),
         Panel("tau-b with the full pool", "tau", "tau low", "tau high"),
     ]
-    return table, lambda: lines_chart(
-        found.numbered(confidence=confidence), "kept", panels, title=found.kept, reverse=True
-    )
+    return table, lambda: lines_chart(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
 
 
 _ANALYSES = {
@@ -248,13 +250,10 @@ def run(args: argparse.Namespace) -> int:
     from amble.progress import Progress
 
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    progress = Progress(args.analysis)
-    try:
+    with Progress(args.analysis) as line:
         table, chart = _ANALYSES[args.analysis](
-            scores, args, seed=args.seed, threads=args.threads or os.cpu_count(), progress=progress
+            scores, args, seed=args.seed, threads=args.threads or os.cpu_count(), progress=line
         )
-    finally:
-        progress.close()
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}

@@ -15,13 +15,13 @@ import argparse
 import os
 import shlex
 import sys
+from dataclasses import replace
 from typing import Any
 
+from amble import checks
 from amble.cli.options import (
-    CORRECTIONS,
     SEED,
     SHARE,
-    TESTS,
     THREADS,
     TIES,
     add_alignment,
@@ -31,6 +31,7 @@ from amble.cli.options import (
     add_undefined,
     alignment_of,
     baseline_of,
+    design_of,
     filter_unjudged_warnings,
     measures_of,
     prepare,
@@ -38,6 +39,7 @@ from amble.cli.options import (
 )
 from amble.cli.output import keep_inputs, provenance
 from amble.cli.plugins import load_plugins
+from amble.comparison.design import CORRECTIONS, TESTS, TestDesign
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 
@@ -54,11 +56,11 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "title": ("title", ""),
     "measure": ("measures", None),
     "baseline": ("baseline", None),
-    "test": ("test", "t"),
+    "test": ("test", TestDesign.test),
     "correction": ("correction", None),
-    "alpha": ("alpha", 0.05),
-    "seed": ("seed", 0),
-    "rounds": ("rounds", 10_000),
+    "alpha": ("alpha", TestDesign.alpha),
+    "seed": ("seed", TestDesign.seed),
+    "rounds": ("rounds", TestDesign.rounds),
     "systems": ("systems", None),
     "depth": ("depth", None),
     "missing": ("missing", "zero"),
@@ -98,8 +100,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"the first is the main one (default: {_DEFAULT})")
     add("--title", metavar="TEXT", help="what stands above the page")
     add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
-    add("--test", choices=TESTS, help="of differences (default: t)")
-    add_tests(add)
+    add_tests(add, "of differences")
     add(
         "--systems",
         type=whole(),
@@ -127,25 +128,20 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.scores import evaluate, parse_measures
     from amble.measures import parse
     from amble.reporting.gates import parse_gate, pass_through
-    from amble.reporting.leaderboard import two_sided_design
     from amble.reporting.page import report
 
-    design = two_sided_design(args.baseline, args.test, args.correction, args.alpha, args.seed, args.rounds)
+    design = design_of(args)
     gates = [parse_gate(text) for text in args.fail_if]
     measures = parse_measures(_wanted(args))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
         args.baseline = baseline_of(scores, args)
-        design = design._replace(baseline=args.baseline)
+        design = replace(design, baseline=args.baseline)
     made = report(
         scores,
         baseline=args.baseline,
-        test=args.test,
-        correction=args.correction,
-        alpha=args.alpha,
-        seed=args.seed,
-        rounds=args.rounds,
+        **{name: getattr(args, name) for name in ("test", "correction", "alpha", "seed", "rounds")},
         systems=args.systems or _systems(len(scores.topics)),
         title=args.title,
         command=_command(args),
@@ -172,9 +168,8 @@ def _fill(args: argparse.Namespace) -> None:
     args.named = args.qrels is not None
     config = read_config(args.config) if args.config is not None else {}
     for option, choices in _CHOICES.items():
-        given = config.get(_USUAL[option][0])
-        if given is not None and given not in choices:
-            raise AmbleError(f"{args.config}: {option} = {given!r}, expected one of {', '.join(choices)}")
+        if option in config:
+            checks.one_of(config[option], choices, f"{args.config}: {option}")
     for option, read in _NUMBERS.items():
         if option in config:
             try:
@@ -182,8 +177,7 @@ def _fill(args: argparse.Namespace) -> None:
             except argparse.ArgumentTypeError as error:
                 raise AmbleError(f"{args.config}: {option}: {error}") from None
     for given in config.get("chart-format", ()):
-        if given not in _FORMATS:
-            raise AmbleError(f"{args.config}: chart-format = {given!r}, expected one of {', '.join(_FORMATS)}")
+        checks.one_of(given, _FORMATS, f"{args.config}: chart-format")
     for option, (key, usual) in _USUAL.items():
         if getattr(args, option) is None:
             setattr(args, option, config.get(key, usual))

@@ -37,13 +37,10 @@ def run(args: argparse.Namespace) -> int:
     from amble.progress import Progress
     from amble.retrieval.search import search
 
-    progress = Progress("searching")
-    try:
+    with Progress("searching") as line:
         hits = search(
-            args.index, args.topics, args.scorer, args.top, tag=args.tag, progress=progress, **topic_reading_of(args)
+            args.index, args.topics, args.scorer, args.top, tag=args.tag, progress=line, **topic_reading_of(args)
         )
-    finally:
-        progress.close()
     if args.output is not None:
         hits.write(args.output)
     elif sys.stdout is None:
