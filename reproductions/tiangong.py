@@ -126,11 +126,11 @@ def walks() -> dict[str, SessionWalk]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", amble.NormalisedWarning)
         for user in AUTHORS:
-            out[f"MsM's {user}"] = amble.parse(f"MsM(user='{user}')").walk()  # type: ignore[attr-defined]
-    out["MsM"] = amble.parse("MsM").walk()  # type: ignore[attr-defined]
-    out["esP and its kin"] = amble.parse("esP").walk()  # type: ignore[attr-defined]
+            out[f"MsM's {user}"] = amble.parse(f"MsM(user='{user}')").one_user  # type: ignore[attr-defined]
+    out["MsM"] = amble.parse("MsM").one_user  # type: ignore[attr-defined]
+    out["esP and its kin"] = amble.parse("esP").one_user  # type: ignore[attr-defined]
     for text in ("sRBP", "sRBP(p=0.9,b=0.5)"):
-        w = amble.parse(text).walk()  # type: ignore[attr-defined]
+        w = amble.parse(text).one_user  # type: ignore[attr-defined]
         out[f"{text}, lists of ten"] = SessionWalk(w.p, 0.0, w.r, w.s)
     return out
 

@@ -532,7 +532,7 @@ def test_populations() -> None:
     wanted = (1 - p) * (1 + x**2 + onward * (x + x**2))
     assert whole == pytest.approx(float((wanted * density).sum() / density.sum()), rel=1e-6)
     with pytest.raises(MeasureError, match="population"):
-        amble.parse("sRBP(p=Beta(8,2))").walk()
+        _ = amble.parse("sRBP(p=Beta(8,2))").one_user
 
 
 @pytest.mark.parametrize("name", [*SCORED, "PerQuery(of='AP')", "esM(of='AP',users=200)"])

@@ -190,7 +190,7 @@ def test_more_is_never_worse(p: float, share: float, loss: float, order: int, gr
         ("PH(base=2)", "base goes with model='DCG' only"),
         ("PH(per='list')", "per='list' is about order 2, expected order=2"),
         ("PH(model='RBP',p=.5,q=.25)", "q=0.25 has no effect with model='RBP'"),
-        ("PH(model='ERR',rel=1)", "rel=1.0 has no effect with model='ERR'"),
+        ("PH(model='ERR',rel=1)", "rel=1 has no effect with model='ERR'"),
         ("PH(effort='h-1')", "effort 'h-1'"),
         ("PH(effort=2)", "effort=2 is not allowed"),
         ("PH(order=3)", "order=3 is not allowed, expected one of 1, 2, or None"),

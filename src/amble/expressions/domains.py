@@ -1,13 +1,15 @@
-"""Domains of parameters: each checks a value and describes in words what it allows."""
+"""Domains of parameters: each turns what is given into a value, or says in words what it allows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
-from amble.errors import MeasureError
+from amble.errors import AmbleError, MeasureError
 from amble.expressions.populations import Population
+from amble.expressions.values import ByGrade, ByRank, real
 
 __all__ = [
     "Above",
@@ -36,12 +38,7 @@ class Domain:
         """The value in the form that measures use; ValueError if it is not in the domain."""
         raise ValueError
 
-    @staticmethod
-    def number(value: Any) -> float:
-        """The value as a finite float; ValueError if it is none."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError
-        return float(value)
+    number = staticmethod(real)  # the value as a finite float; ValueError if it is none
 
 
 class Between(Domain):
@@ -143,39 +140,30 @@ class Switch(Domain):
 
 
 class Numbers(Domain):
-    """Several numbers in a string, ``'1,-1,0,0'``."""
+    """Several numbers: a string of them, ``'1,-1,0,0'``, or in Python a list or an array."""
 
     def __init__(self, count: int | None = None, domain: Domain | None = None) -> None:
         self.count, self.domain = count, domain
         each = f", each {domain.text}" if domain else ""
         self.text = f"a string of {count or 'one or more'} numbers with commas between them{each}"
 
-    def check(self, value: Any) -> str:
-        """The string."""
-        if not isinstance(value, str):
-            raise ValueError
-        numbers = self.read(value)
-        if not numbers or (self.count is not None and len(numbers) != self.count):
-            raise ValueError
-        for x in numbers:
-            (self.domain or Domain).number(x)
-            if self.domain:
-                self.domain.check(x)
-        return value
-
-    @staticmethod
-    def read(text: str) -> list[float]:
+    def check(self, value: Any) -> ByRank:
         """The numbers."""
-        if "_" in text:
+        numbers = ByRank(value)
+        if self.count is not None and len(numbers) != self.count:
             raise ValueError
-        return [float(x) for x in text.split(",")]
+        if self.domain is not None:
+            for x in numbers:
+                self.domain.check(x)
+        return numbers
 
 
 class Probability(Domain):
     """A probability at every rank: a number, ``'0.5,0.4'`` by rank, or ``'0=0.6,1=0.3'`` by grade.
 
-    >>> Probability.read("0=0.6,1=0.3"), Probability.read("0.5,0.4"), Probability.read(0.5)
-    ({0.0: 0.6, 1.0: 0.3}, [0.5, 0.4], 0.5)
+    >>> domain = Probability()
+    >>> domain.check({0: 0.6, 1: 0.3}), domain.check("0.5,0.4"), domain.check(0.5)
+    (ByGrade('0=0.6,1=0.3'), ByRank('0.5,0.4'), 0.5)
     """
 
     text = (
@@ -183,72 +171,46 @@ class Probability(Domain):
         "grade, as '0=0.6,1=0.3'"
     )
 
-    def check(self, value: Any) -> float | str:
-        """The number or the string."""
-        found = self.read(value)
-        probabilities = found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
-        if not all(0 <= x <= 1 for x in probabilities):
-            raise ValueError
-        return found if isinstance(found, float) else str(value)
-
-    @staticmethod
-    def read(value: Any) -> float | list[float] | dict[float, float]:
+    def check(self, value: Any) -> float | ByRank | ByGrade:
         """The number, the numbers by rank, or those by grade."""
-        if not isinstance(value, str):
-            return Domain.number(value)
-        if "_" in value:
+        if isinstance(value, Real):
+            return Between(0, 1, closed=True).check(value)
+        by_grade = isinstance(value, Mapping) or (isinstance(value, str) and "=" in value)
+        found = ByGrade(value) if by_grade else ByRank(value)
+        if not all(0 <= x <= 1 for x in (found.values() if isinstance(found, ByGrade) else found)):
             raise ValueError
-        if "=" not in value:
-            return [Domain.number(float(word)) for word in value.split(",")]
-        table: dict[float, float] = {}
-        for pair in value.split(","):
-            grade, _, probability = pair.partition("=")
-            if float(grade) in table:
-                raise ValueError
-            table[Domain.number(float(grade))] = Domain.number(float(probability))
-        return table
+        return found
 
 
 class Form(Domain):
-    """Formulas that a given function reads without error."""
+    """What a class or a function makes of a formula, or of objects of some types that are given in Python."""
 
     smooth = False
 
-    def __init__(self, reader: Callable[[str], Any], text: str) -> None:
-        self.reader = reader
-        self.text = text
+    def __init__(self, reader: Callable[[Any], Any], text: str, *types: Any) -> None:
+        self.reader, self.text, self.types = reader, text, (str, *types)
 
-    def check(self, value: Any) -> str:
-        """The formula."""
-        if not isinstance(value, str):
+    def check(self, value: Any) -> Any:
+        """The object."""
+        if isinstance(self.reader, type) and isinstance(value, self.reader):
+            return value
+        if not isinstance(value, self.types):
             raise ValueError
-        self.reader(value)
-        return value
+        return self.reader(value)
 
 
 class GainTable(Domain):
-    """Maps of grades to gains: ``'linear'``, ``'exp'``, or a table such as ``'1=3,2=9'``."""
+    """Maps of grades to gains: ``'linear'``, ``'exp'``, or a table: ``'1=3,2=9'``, in Python ``{1: 3, 2: 9}``."""
 
     text = "'linear' (the grade), 'exp' (2^grade - 1), or a table such as '1=3,2=9' (other grades as they are)"
 
-    def check(self, value: Any) -> str:
+    def check(self, value: Any) -> str | ByGrade:
         """The word or the table."""
-        if value in ("linear", "exp"):
-            return str(value)
-        if not isinstance(value, str):
+        if isinstance(value, str) and value in ("linear", "exp"):
+            return value
+        table = ByGrade(value)
+        if min(table.values()) < 0:
             raise ValueError
-        self.read(value)
-        return value
-
-    @staticmethod
-    def read(text: str) -> dict[float, float]:
-        """Gains by grade."""
-        table: dict[float, float] = {}
-        for pair in text.split(","):
-            grade, sign, gain = pair.partition("=")
-            if not sign or "_" in pair or Domain.number(float(gain)) < 0 or float(grade) in table:
-                raise ValueError
-            table[Domain.number(float(grade))] = float(gain)
         return table
 
 
@@ -265,13 +227,15 @@ class Optional(Domain):
         return None if value is None else self.domain.check(value)
 
 
-def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
-    """The value in its domain; a `MeasureError` with what is allowed if it is not."""
+def checked(
+    owner: str, name: str, domain: Domain, value: Any, *, mixed: bool = True, kind: type[AmbleError] = MeasureError
+) -> Any:
+    """The value in its domain, or if ``mixed`` a population of such values; an error with what is allowed otherwise."""
     try:
-        if isinstance(value, Population):  # all of its values must be allowed
+        if mixed and isinstance(value, Population):  # all of its values must be allowed
             if not domain.smooth:
                 raise MeasureError(
-                    f"{measure}: {name}={value} is not allowed, expected {domain.text}: scores jump there, so that the "
+                    f"{owner}: {name}={value} is not allowed, expected {domain.text}: scores jump there, so that the "
                     f"mean over users would not be exact"
                 )
             for x in value.nodes()[0].tolist():
@@ -281,13 +245,23 @@ def checked(measure: str, name: str, domain: Domain, value: Any) -> Any:
     except MeasureError:
         raise
     except (ValueError, TypeError, OverflowError):
-        raise MeasureError(f"{measure}: {name}={value!r:.60} is not allowed, expected {domain.text}") from None
+        shown = " ".join(map(str.strip, repr(value).splitlines()))  # of an array, in one line
+        raise kind(f"{owner}: {name}={shown:.60} is not allowed, expected {domain.text}") from None
 
 
-class Parameter(NamedTuple):
-    """A parameter of a measure: name, default, domain and description."""
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure: name, default, domain and description.
+
+    A default that is no number is a value of the domain, however it was declared.
+    """
 
     name: str
     default: Any
     domain: Domain
-    story: str
+    story: str = ""
+
+    def __post_init__(self) -> None:
+        value = checked("the default", self.name, self.domain, self.default)
+        if not isinstance(self.default, int | float):
+            object.__setattr__(self, "default", value)

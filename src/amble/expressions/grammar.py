@@ -7,18 +7,20 @@
     value   = number | string | "True" | "False" | "None" | population
     population = name "(" number "," number ")"
 
-Nothing is ever executed.
+Nothing is ever executed. A value's type is its domain's business: strings may hold lists, tables or formulas.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
 from amble.expressions.populations import DISTRIBUTIONS, Population
+from amble.expressions.values import show_number
 
-__all__ = ["Call", "Value", "parse_call", "show_value", "split_measures"]
+__all__ = ["Call", "Value", "parse_call", "plain_value", "show_call", "show_value", "split_measures"]
 
 Value = float | int | str | bool | Population | None
 
@@ -27,6 +29,7 @@ _TOKEN = re.compile(
     (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z_0-9.]))
   | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
   | (?P<string>'[^'\\]*'|"[^"\\]*")
+  | (?P<digest><[a-z]+:[0-9a-f]+>)
   | (?P<sign>[()=,@])
   )""",
     re.VERBOSE | re.ASCII,
@@ -102,6 +105,8 @@ def parse_call(text: str) -> Call:
             if kind == "string":
                 i += 1
                 return word[1:-1]
+            if kind == "digest":
+                raise MeasureError(f"{text!r}: {word} is an object that no text can spell; in Python, give it itself")
             if kind == "name" and word in _WORDS:
                 i += 1
                 return _WORDS[word]
@@ -145,17 +150,33 @@ def parse_call(text: str) -> Call:
     return Call(name, arguments, at)
 
 
-def show_value(value: Value) -> str:
-    """A value as text that `parse_call` reads again.
+def show_value(value: Any) -> str:
+    """A value as text that `parse_call` reads again; an object as its ``str``, in quotes unless it is ``unquoted``.
 
-    >>> show_value(0.8), show_value("exp"), show_value(2.0)
-    ('0.8', "'exp'", '2')
+    >>> show_value(0.8), show_value("exp"), show_value(2.0), show_value(Population("Beta", (8.0, 2.0)))
+    ('0.8', "'exp'", '2', 'Beta(8,2)')
     """
-    if isinstance(value, str):
-        return f'"{value}"' if "'" in value else f"'{value}'"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return repr(value)
+    if isinstance(value, int | None):
+        return repr(value)
+    if isinstance(value, float):
+        return show_number(value)
+    text = str(value)
+    return text if getattr(value, "unquoted", False) else f'"{text}"' if "'" in text else f"'{text}'"
+
+
+def show_call(name: str, arguments: Mapping[str, Any]) -> str:
+    """An expression of a name and arguments.
+
+    >>> show_call("bm25", {"k1": 0.9, "b": 1.0}), show_call("bm25", {})
+    ('bm25(k1=0.9,b=1)', 'bm25')
+    """
+    shown = ",".join(f"{key}={show_value(value)}" for key, value in arguments.items())
+    return f"{name}({shown})" if shown else name
+
+
+def plain_value(value: Any) -> str | int | float | None:
+    """A value as JSON has it: numbers and None as they are, all else as text."""
+    return value if isinstance(value, int | float | None) else str(value)
 
 
 def split_measures(text: str) -> list[str]:

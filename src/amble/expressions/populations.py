@@ -7,11 +7,13 @@ distributions. The mean is taken by Gaussian quadrature with the distribution's 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from amble.errors import MeasureError
+from amble.expressions.values import show_number
 
 __all__ = ["DISTRIBUTIONS", "Population"]
 
@@ -24,6 +26,7 @@ DISTRIBUTIONS = {
 }
 
 
+@dataclass(frozen=True, repr=False)
 class Population:
     """A distribution of a parameter over users: Beta, Uniform or Gamma.
 
@@ -35,7 +38,12 @@ class Population:
     0.8
     """
 
-    def __init__(self, kind: str, arguments: tuple[float, ...]) -> None:
+    kind: str
+    arguments: tuple[float, ...]
+    unquoted = True
+
+    def __post_init__(self) -> None:
+        kind, arguments = self.kind, self.arguments
         if kind not in DISTRIBUTIONS:
             raise MeasureError(f"no distribution is called {kind}, expected {'; '.join(DISTRIBUTIONS.values())}")
         right = len(arguments) == 2
@@ -45,20 +53,11 @@ class Population:
             right = min(arguments) > 0
         if not right:
             raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}")
-        self.kind = kind
-        self.arguments = arguments
 
     def __str__(self) -> str:
-        shown = (str(int(x)) if float(x).is_integer() else repr(float(x)) for x in self.arguments)
-        return f"{self.kind}({','.join(shown)})"
+        return f"{self.kind}({','.join(map(show_number, self.arguments))})"
 
     __repr__ = __str__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Population) and (self.kind, self.arguments) == (other.kind, other.arguments)
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.arguments))
 
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Quadrature nodes: values of the parameter, and their weights, which sum to 1."""

@@ -10,13 +10,15 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
-from amble.expressions.domains import Domain, Optional, checked
+from amble.expressions.domains import Domain, checked
+from amble.expressions.values import ByRank, digest
 from amble.measures.declaration import Variant
 from amble.measures.measure import Measure
 
@@ -25,15 +27,13 @@ if TYPE_CHECKING:
     from amble.users.fitted import Fitted, FittedModel
 
 __all__ = [
-    "Draw",
+    "FittedParameters",
     "FittedTransitions",
     "FittedUser",
-    "by_rank",
     "describe_fit",
     "fit_files",
     "fitted_variant",
     "is_fit",
-    "read_model",
     "refuse_beside",
     "resampled",
 ]
@@ -41,15 +41,51 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Draw(NamedTuple):
-    """A model with its parameters on the b-th sample of sessions."""
+@dataclass(frozen=True, eq=False)
+class FittedParameters:
+    """The parameters of a fitted user, or those of one of the resamples behind its confidence intervals."""
 
+    fitted: Fitted
     model: FittedModel
-    b: int
+    source: str = ""  # as written, 'fit.toml#walk'; empty where it was given in Python
+    draw: int | None = None
+
+    def __getitem__(self, name: str) -> Array:
+        estimate = self.model.estimates[name]
+        if self.draw is not None:
+            return estimate.drawn_distribution(self.draw) if name == "start" else estimate.draw(self.draw)
+        return estimate.distribution if name == "start" else estimate.known
+
+    def by_rank(self, name: str) -> ByRank:
+        """A parameter that is one number, or one for each rank."""
+        return ByRank(np.atleast_1d(self[name]))
+
+    @property
+    def unquoted(self) -> bool:
+        """Whether no expression can spell it."""
+        return not self.source or self.draw is not None
+
+    @functools.cached_property
+    def _digest(self) -> str:
+        return digest("user", self.model, self.draw)
+
+    def __str__(self) -> str:
+        return self._digest if self.unquoted else self.source
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FittedParameters) or (self.source, self.draw) != (other.source, other.draw):
+            return False
+        return self.model is other.model or self._digest == other._digest
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.draw, self.model.name))
 
 
 class FittedUser(Domain):
-    """A file of fitted users, ``'fit.toml'``; with a model's name if it holds several, ``'fit.toml#walk-rank'``."""
+    """Fitted users: the name of a file, ``'fit.toml'``, with a model's name if it holds several, ``'fit.toml#walk'``.
+
+    In Python also the users themselves, a `Fitted` or a `FittedModel`.
+    """
 
     smooth = False
 
@@ -57,41 +93,31 @@ class FittedUser(Domain):
         self.kind = kind
         self.text = f"the name of a file of `amble fit` with a {kind} model, as 'fit.toml' or 'fit.toml#name'"
 
-    def check(self, value: Any) -> str:
-        """The name, once the file has been read without error."""
-        if not isinstance(value, str) or not value:
+    def check(self, value: Any) -> FittedParameters:
+        """The parameters of the model; a file is read."""
+        from amble.users.fitted import Fitted, FittedModel, Origin  # for fitted users only
+
+        source = chosen = ""
+        try:
+            if isinstance(value, str | os.PathLike):
+                source = os.fspath(value)
+                path, chosen = _path_and_name(source)
+                value = _read(path, _state(path)) if source else None
+            elif isinstance(value, FittedModel):
+                value = Fitted(Origin((), "", 0, 0, 0), [value], smallest=0)
+            if isinstance(value, Fitted):
+                return FittedParameters(value, value.pick([self.kind], chosen), source)
+        except AmbleError as error:
+            raise MeasureError(str(error)) from None
+        if not isinstance(value, FittedParameters) or value.model.kind != self.kind:
             raise ValueError
-        self.model(value)
         return value
-
-    def model(self, value: str | Draw) -> FittedModel:
-        """The model of a file or of a draw."""
-        return value.model if isinstance(value, Draw) else read_model(value, self.kind)
-
-    def read(self, value: str | Draw) -> dict[str, Array]:
-        """The parameters of the model, by name."""
-        out = {}
-        for name, estimate in self.model(value).estimates.items():
-            if isinstance(value, Draw):
-                out[name] = estimate.drawn_distribution(value.b) if name == "start" else estimate.draw(value.b)
-            else:
-                out[name] = estimate.distribution if name == "start" else estimate.known
-        return out
 
 
 def _path_and_name(name: str) -> tuple[str, str]:
     """The file and the model's name, which may be empty."""
     path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
     return path, chosen
-
-
-def read_model(name: str, kind: str) -> FittedModel:
-    """The model of a kind in a file; after a ``#``, its name."""
-    path, chosen = _path_and_name(name)
-    try:
-        return _read(path, _state(path)).pick([kind], chosen)
-    except AmbleError as error:
-        raise MeasureError(str(error)) from None
 
 
 def _state(path: str) -> tuple[int, int]:
@@ -110,10 +136,12 @@ def _read(path: str, state: tuple[int, int]) -> Fitted:
 
 
 def is_fit(value: Any) -> bool:
-    """Whether a parameter that may be several things is the name of a file of fitted users."""
-    if isinstance(value, Draw):
-        return True
-    return isinstance(value, str) and (value.endswith(".toml") or ".toml#" in value)
+    """Whether what is given for a parameter that may be several things is fitted users, or the name of their file."""
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value).endswith(".toml") or ".toml#" in os.fspath(value)
+    from amble.users.fitted import Fitted, FittedModel
+
+    return isinstance(value, FittedParameters | Fitted | FittedModel)
 
 
 def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
@@ -123,29 +151,30 @@ def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
             raise MeasureError(f"user and {name}: expected one of them, the file of a fitted user has {name}")
 
 
-def fitted_variant(kind: str, name: str) -> Callable[..., Any]:
+def fitted_variant(name: str) -> Callable[..., Any]:
     """The variant function of a measure one of whose parameters comes from a file if ``user`` is given."""
 
     def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
         if values["user"] is None:
             return d, values, cut
         refuse_beside(given, [name])
-        found = float(FittedUser(kind).read(values["user"])[name])
+        found = float(values["user"][name])
         return d, values | {"user": None, name: checked(d.name, name, d.parameters[name].domain, found)}, cut
 
     return variant
 
 
-def by_rank(numbers: Array) -> str:
-    """Numbers as the text of a parameter, with commas between them."""
-    return ",".join(map(repr, np.atleast_1d(numbers).tolist()))
-
-
+@dataclass(frozen=True, eq=False)
 class FittedTransitions:
     """A fitted transition matrix; on a shorter list, its rows are restricted to that list and normalised."""
 
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+    matrix: Array
+    unquoted = True
+
+    def __post_init__(self) -> None:
+        own = np.array(self.matrix, np.float64)
+        own.flags.writeable = False
+        object.__setattr__(self, "matrix", own)
 
     def __call__(self, rank: Array) -> Array:
         """The transition matrix of the first ranks."""
@@ -153,43 +182,42 @@ class FittedTransitions:
         total = m.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(m, total, out=np.full(m.shape, 1.0 / rank.size), where=total > 0))
 
+    def __str__(self) -> str:
+        return digest("transitions", self.matrix)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FittedTransitions) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash(self.matrix.tobytes())
+
+    def __reduce__(self) -> tuple[type[FittedTransitions], tuple[Array]]:
+        return FittedTransitions, (self.matrix,)
+
 
 # ---- uncertainty
 
 
-def _sources(measure: Measure) -> dict[str, tuple[str, str]]:
-    """The file and the kind of model that each parameter comes from."""
-    written = measure.written
-    if written is None:
-        return {}
-    out: dict[str, tuple[str, str]] = {}
-    for name, parameter in written.declaration.parameters.items():
-        value = written.values[name]
-        domain = parameter.domain.domain if isinstance(parameter.domain, Optional) else parameter.domain
-        if isinstance(domain, FittedUser) and value is not None:
-            out[name] = value, domain.kind
-        elif name == "rates" and is_fit(value):
-            out[name] = value, "times"
-    return out
+def _sources(measure: Measure) -> dict[str, FittedParameters]:
+    """The parameters of a measure that are fitted."""
+    written = {} if measure.written is None else measure.written.values
+    return {name: value for name, value in written.items() if isinstance(value, FittedParameters)}
 
 
 def fit_files(measure: Measure) -> list[str]:
     """The files that a measure's parameters come from."""
-    return list(dict.fromkeys(_path_and_name(name)[0] for name, _ in _sources(measure).values()))
+    return list(dict.fromkeys(_path_and_name(x.source)[0] for x in _sources(measure).values() if x.source))
 
 
 def describe_fit(measure: Measure) -> str:
     """Description of a measure's fitted user: file, model, sessions, parameters; empty if it has none."""
     out = []
-    for name, kind in dict.fromkeys(_sources(measure).values()):
-        path, chosen = _path_and_name(name)
-        fitted = _read(path, _state(path))
-        model = fitted.pick([kind], chosen)
-        shown = [f"{key} {_shown(estimate)}" for key, estimate in model.estimates.items()]
-        files = ", ".join(fitted.origin.files) or "a log"
-        out.append(
-            f"{path}: {model.name}, fitted to {fitted.origin.sessions:,} sessions of {files}: {', '.join(shown)}."
-        )
+    for found in dict.fromkeys(_sources(measure).values()):
+        origin = found.fitted.origin
+        shown = [f"{key} {_shown(estimate)}" for key, estimate in found.model.estimates.items()]
+        file = f"{_path_and_name(found.source)[0]}: " if found.source else ""
+        log = f", fitted to {origin.sessions:,} sessions of {', '.join(origin.files) or 'a log'}"
+        out.append(f"{file}{found.model.name}{log if origin.layout else ''}: {', '.join(shown)}.")
     return " ".join(out)
 
 
@@ -220,17 +248,16 @@ def resampled(measure: Measure, draws: int) -> list[Measure]:
     >>> round(rbp.value([1, 0, 1]), 4), [round(m.value([1, 0, 1]), 4) for m in many]
     (0.328, [0.625, 0.181])
     """
-    sources = {key: read_model(name, kind) for key, (name, kind) in _sources(measure).items()}
-    if measure.written is None or not sources:
+    sources, written = _sources(measure), measure.written
+    if written is None or not sources:
         raise MeasureError(f"{measure}: expected a fitted user, as in RBP(user='fit.toml')")
-    counts = [draws] + [model.draws for model in sources.values() if model.draws is not None]
+    counts = [draws] + [found.model.draws for found in sources.values() if found.model.draws is not None]
     if not min(counts):
         raise MeasureError(f"{measure}: the file has no draws of its parameters; fit it again, with draws")
-    written = measure.written
     return [
         type(measure)(
             written.declaration,
-            written.values | {key: Draw(m, b) for key, m in sources.items()},
+            written.values | {key: replace(found, draw=b) for key, found in sources.items()},
             written.cut,
             given=written.given,
         ).resolve_variant()

@@ -41,11 +41,10 @@ def _graded(values: dict[str, Any]) -> GainMap:
         return GainMap(("linear",), lambda grades, _: np.maximum(grades, 0.0))
     if kind == "exp":
         return GainMap(("exp",), _exponential)
-    table = GainTable.read(kind)
 
     def gain(grades: Array, _: float) -> Array:
         out = np.maximum(grades, 0.0)
-        for grade, its in table.items():
+        for grade, its in kind.items():
             out[grades == grade] = its
         return out
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from amble.errors import AlignError, MeasureError
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
 from amble.sessions.sessions import Sessions
-from amble.users.session_user import SessionWalk, SessionWalkOnLists
+from amble.users.session_user import SessionWalkOnLists
 
 if TYPE_CHECKING:
     from amble.users.simulation import Simulation
@@ -79,6 +80,13 @@ class SessionGains:
         return out
 
 
+class SessionUser(Protocol):
+    """A user of sessions: what a measure asks of one."""
+
+    def over(self, lengths: Any) -> SessionWalkOnLists:
+        """The user in a session whose lists have these lengths: visits, effort, expected gain, simulated readers."""
+
+
 class SessionMeasure(Measure):
     """A measure of sessions: `value` scores a matrix of grades, rows documents and columns queries.
 
@@ -140,38 +148,38 @@ class SessionMeasure(Measure):
         with self.wrap_errors():
             if self.is_population:
                 return np.asarray(sum(w * one.scores(of) for w, one in self.members))
-            d = self.declaration
-            seen = SessionGains(of, d.gain.make(self.values).function, self.cut)
-            out = np.asarray(d.function(seen, **self.arguments), np.float64)
+            out = np.asarray(self.declaration.function(self.gains_of(of), **self.arguments), np.float64)
         if out.shape != (of.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {of.n}")
         return out
 
     # ---- the user
 
-    def walk(self) -> SessionWalk:
+    @cached_property
+    def one_user(self) -> SessionUser:
         """The user of a session; an error if the measure has none."""
         if self.declaration.walker is None:
             raise MeasureError(f"{self.name} is not a user: it weighs documents by query and rank")
         if self.is_population:
             raise MeasureError(f"{self} is a population, not one user")
         with self.wrap_errors():
-            walk = self.declaration.walker(self.values)
-        assert isinstance(walk, SessionWalk)
-        return walk
+            return cast(SessionUser, self.declaration.walker(self.values))
+
+    def gains_of(self, sessions: Sessions) -> SessionGains:
+        """The gains of the hits of sessions, down to the measure's rank k of each list."""
+        return SessionGains(sessions, self.declaration.gain.make(self.values).function, self.cut)
 
     def user(self, grades: Any = ((0,),), **context: Any) -> SessionWalkOnLists:
         """The behaviour of the user in a session: probability of reaching each query, visits, effort, expected gain."""
         session = self.one_session(grades, **context)
-        return self.walk().over(session.lengths(self.cut))
+        return self.one_user.over(session.lengths(self.cut))
 
     def effort(self, sessions: Sessions) -> Array:
         """Expected numbers of queries and of documents looked at, and expected gain, of every entry: three columns.
 
         A document gains at the first visit.
         """
-        seen = SessionGains(sessions, self.declaration.gain.make(self.values).function, self.cut)
-        walk, out = self.walk(), np.empty((sessions.n, 3))
+        seen, walk, out = self.gains_of(sessions), self.one_user, np.empty((sessions.n, 3))
         known: dict[tuple[int, ...], SessionWalkOnLists] = {}
         for e in range(sessions.n):
             lengths = tuple(seen.lengths[sessions.first[e] : sessions.first[e + 1]].tolist())
@@ -203,8 +211,8 @@ class SessionMeasure(Measure):
 
         check_users(users, seed, 1)
         session = self.one_session(grades, **context)
-        seen = SessionGains(session, self.declaration.gain.make(self.values).function, self.cut)
-        on_list = self.walk().over(seen.lengths)
+        seen = self.gains_of(session)
+        on_list = self.one_user.over(seen.lengths)
         tally = ScoreCounts()
         for total, steps, _ in on_list.follow(seen.by_query(0), users, seed, visits=visits):
             tally.add(total, total, steps, steps)

@@ -34,8 +34,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from amble.errors import AmbleError, MeasureError
-from amble.expressions.domains import Above, AtLeast, Between, Domain
-from amble.expressions.grammar import Value, parse_call, show_value
+from amble.expressions.domains import Above, AtLeast, Between, Domain, Form, Parameter, checked
+from amble.expressions.grammar import parse_call, show_call
 from amble.retrieval.inverted_index import Index
 
 __all__ = ["SCORERS", "Postings", "Query", "Scorer", "SmartLetters", "TfStatistics", "parse_scorer", "parse_smart"]
@@ -106,18 +106,29 @@ class SmartLetters(NamedTuple):
         return self.norm == "c"
 
 
-def parse_smart(text: Any) -> tuple[SmartLetters, SmartLetters]:
+class SmartWeights(NamedTuple):
+    """SMART's letters for documents and for queries."""
+
+    documents: SmartLetters
+    query: SmartLetters
+
+    def __str__(self) -> str:
+        return ".".join("".join(letters) for letters in self)
+
+
+def parse_smart(text: str | SmartWeights) -> SmartWeights:
     """The letters for documents and for queries; ValueError unless they are six with a dot between.
 
-    >>> parse_smart("lnc.ltc")
-    (SmartLetters(tf='l', df='n', norm='c'), SmartLetters(tf='l', df='t', norm='c'))
+    >>> parse_smart("lnc.ltc").query, str(parse_smart("lnc.ltc"))
+    (SmartLetters(tf='l', df='t', norm='c'), 'lnc.ltc')
     """
-    if not isinstance(text, str) or len(text) != 7 or text[3] != ".":
+    text = str(text)
+    if len(text) != 7 or text[3] != ".":
         raise ValueError
     for three in (text[:3], text[4:]):
         if not (three[0] in _TF and three[1] in _DF and three[2] in _NORM):
             raise ValueError
-    return SmartLetters(*text[:3]), SmartLetters(*text[4:])
+    return SmartWeights(SmartLetters(*text[:3]), SmartLetters(*text[4:]))
 
 
 # ---- scorers
@@ -132,14 +143,7 @@ class _Base(Domain):
         return value if value == "e" else Above(1).check(value)
 
 
-class _Smart(Domain):
-    """Six letters."""
-
-    text = "SMART's letters, as 'lnc.ltc': tf of nlabL, df of ntps, norm of nc"
-
-    def check(self, value: Any) -> Any:
-        parse_smart(value)
-        return value
+_SMART = Form(parse_smart, "SMART's letters, as 'lnc.ltc': tf of nlabL, df of ntps, norm of nc", SmartWeights)
 
 
 class Scorer(ABC):
@@ -154,31 +158,21 @@ class Scorer(ABC):
     """
 
     name: ClassVar[str]
-    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {}
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def __init__(self, **given: Any) -> None:
-        self.values: dict[str, Any] = {}
-        for key, value in given.items():
-            if key not in self.parameters:
-                expected = f"one of {', '.join(self.parameters)}" if self.parameters else "none: it has no parameters"
+        names = [p.name for p in self.parameters]
+        for key in given:
+            if key not in names:
+                expected = f"one of {', '.join(names)}" if names else "none: it has no parameters"
                 raise AmbleError(f"{self.name}: unknown parameter {key!r}, expected {expected}")
-            domain = self.parameters[key][0]
-            try:
-                self.values[key] = domain.check(value)
-            except ValueError:
-                raise AmbleError(
-                    f"{self.name}: {key}={show_value(value)} is not allowed, expected {domain.text}"
-                ) from None
-        for key, (_, default) in self.parameters.items():
-            self.values.setdefault(key, default)
+        self.values: dict[str, Any] = {
+            p.name: checked(self.name, p.name, p.domain, given.get(p.name, p.default), mixed=False, kind=AmbleError)
+            for p in self.parameters
+        }
 
     def __str__(self) -> str:
-        changed = [
-            f"{key}={show_value(self.values[key])}"
-            for key, (_, usual) in self.parameters.items()
-            if self.values[key] != usual
-        ]
-        return f"{self.name}({','.join(changed)})" if changed else self.name
+        return show_call(self.name, {p.name: x for p in self.parameters if (x := self.values[p.name]) != p.default})
 
     def __repr__(self) -> str:
         return f"<scorer {self}>"
@@ -212,7 +206,7 @@ class _Jaccard(Scorer):
 
 class _LogTf(Scorer):
     name = "logtf"
-    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"base": (_Base(), 10.0)}
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("base", 10.0, _Base()),)
 
     @property
     def log(self) -> float:
@@ -235,14 +229,10 @@ class _TfIdf(_LogTf):
 
 class _Cosine(_LogTf):
     name = "cosine"
-    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"weights": (_Smart(), "lnc.ltc"), **_LogTf.parameters}
-
-    @property
-    def letters(self) -> tuple[SmartLetters, SmartLetters]:
-        return parse_smart(self.values["weights"])
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("weights", "lnc.ltc", _SMART), *_LogTf.parameters)
 
     def document_weights(self, index: Index, entries: Postings) -> Floats:
-        letters = self.letters[0]
+        letters = self.values["weights"].documents
         if not letters.normalised:
             return self._raw(index, letters, entries)
         lengths = self._lengths(index, letters)[entries.docs]
@@ -261,7 +251,7 @@ class _Cosine(_LogTf):
         return np.sqrt(np.bincount(matrix.indices, weights=every**2, minlength=len(index.docs)))
 
     def query_weights(self, index: Index, query: Query) -> Floats:
-        letters = self.letters[1]
+        letters = self.values["weights"].query
         if not len(query.terms):
             return np.zeros(0)
         bags = TfStatistics(np.array([query.counts.max()]), np.array([query.counts.mean()]))
@@ -270,16 +260,16 @@ class _Cosine(_LogTf):
         return _divided(weight, np.sqrt(np.sum(weight**2))) if letters.normalised else weight
 
     def idf(self, index: Index, terms: Ints) -> Floats | None:
-        used = [letters for letters in self.letters if letters.df != "n"]
+        used = [letters for letters in self.values["weights"] if letters.df != "n"]
         return used[-1].idf(index.document_frequency[terms], len(index.docs), self.log) if used else None
 
 
 class _Bm25(Scorer):
     name = "bm25"
-    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {
-        "k1": (AtLeast(0), 1.2),
-        "b": (Between(0, 1, closed=True), 0.75),
-    }
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("k1", 1.2, AtLeast(0)),
+        Parameter("b", 0.75, Between(0, 1, closed=True)),
+    )
 
     def document_weights(self, index: Index, entries: Postings) -> Floats:
         k1, b = self.values["k1"], self.values["b"]
@@ -298,7 +288,7 @@ class _Bm25(Scorer):
 
 class _LanguageModel(Scorer):
     name = "lm"
-    parameters: ClassVar[dict[str, tuple[Domain, Value]]] = {"mu": (Above(0), 2000.0)}
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("mu", 2000.0, Above(0)),)
 
     def _prior(self, index: Index, terms: Ints) -> Floats:
         """Dirichlet prior: mu times the term's share of the collection."""

@@ -19,68 +19,83 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
+from amble.expressions.values import digest, show_number
 
 __all__ = ["Effort"]
 
 Array = NDArray[Any]
 
-_FORM = re.compile(r"\s*h\s*(?:([+^])\s*(\d+\.?\d*|\.\d+)\s*)?", re.ASCII)
+_FORM = re.compile(r"\s*h\s*(?:(\+|\^|\*\*)\s*(\d+\.?\d*|\.\d+)\s*)?", re.ASCII)
 _ERROR = 1e-14  # what the rule may be wrong by, as a share of 1 / f(1)
 _MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
-_WORDS: dict[str, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
+_WORDS: dict[Any, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
 
 
+@dataclass(frozen=True, repr=False)
 class Effort:
     """f(h): what the gain is divided by after h visits.
 
     Parameters
     ----------
     form : str or callable
-        ``"h"``, ``"h+2"``, ``"h^2"``, ``"1"``, ``"log"`` (log2(h + 1)), ``"sqrt"``, or a function of an array of h that
-        gives positive numbers that do not fall.
+        ``"h"``, ``"h+2"``, ``"h^2"`` or ``"h**2"``, ``"1"``, ``"log"`` (log2(h + 1)), ``"sqrt"``, or a function of an
+        array of h that gives positive numbers that do not fall.
 
     Examples
     --------
     >>> from amble.users.effort import Effort
     >>> Effort("h+1")(np.array([1.0, 2.0, 3.0]))
     array([2., 3., 4.])
+    >>> Effort("h ** 2"), Effort("h**2") == Effort("h^2.0")
+    (Effort('h^2'), True)
     """
 
-    def __init__(self, form: str | Callable[[Array], Any] = "h") -> None:
-        if not isinstance(form, str) and not callable(form):
-            raise MeasureError(f"effort {form!r:.60}: expected a formula, such as 'h+1', or a function")
-        self.form = form
-        self.shift, self.power = 0.0, 1.0
-        self._function: Callable[[Array], Any] | None = None
-        if callable(form):
-            self._function, self.power = form, math.nan
+    form: str | Callable[[Array], Any] = "h"
+    shift: float = field(default=0.0, init=False, compare=False)
+    power: float = field(default=math.nan, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        form, shift, power = self.form, 0.0, math.nan
+        if not isinstance(form, str):
+            if not callable(form):
+                raise MeasureError(f"effort {form!r:.60}: expected a formula, such as 'h+1', or a function")
         elif form in _WORDS:
-            self._function = _WORDS[form]
-            self.power = 0.0 if form == "1" else math.nan
-        elif form == "sqrt":
-            self.power = 0.5
+            power = 0.0 if form == "1" else math.nan
         else:
-            found = _FORM.fullmatch(form)
+            found = _FORM.fullmatch("h^0.5" if form == "sqrt" else form)
             if not found:
                 raise MeasureError(
                     f"effort {form!r}: expected 'h', 'h+' or 'h^' and a number, '1', 'log', 'sqrt', or a function"
                 )
-            sign, number = found.groups()
-            if sign == "+":
-                self.shift = float(number)
-            elif sign == "^":
-                self.power = float(number)
-            if self.shift > _MOST_SHIFT or not _POWERS[0] <= self.power <= _POWERS[1]:
+            sign, number = found[1], float(found[2] or 1)
+            shift, power = (number, 1.0) if sign == "+" else (0.0, number)
+            if shift > _MOST_SHIFT or not _POWERS[0] <= power <= _POWERS[1]:
                 raise MeasureError(
                     f"effort {form!r:.60}: expected 'h+' and at most {_MOST_SHIFT:g}, or 'h^' and a power from "
                     f"{_POWERS[0]:g} to {_POWERS[1]:g}"
                 )
+            words = {(0.0, 1.0): "h", (0.0, 0.5): "sqrt"}
+            form = words.get((shift, power)) or (f"h+{show_number(shift)}" if shift else f"h^{show_number(power)}")
+        for name, value in (("form", form), ("shift", shift), ("power", power)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def unquoted(self) -> bool:
+        """Whether no expression can spell it: a function."""
+        return not isinstance(self.form, str)
+
+    def __str__(self) -> str:
+        return self.form if isinstance(self.form, str) else digest("function", self.form)
+
+    def __repr__(self) -> str:
+        return f"Effort({self.form!r})"
 
     @property
     def is_power(self) -> bool:
@@ -90,10 +105,11 @@ class Effort:
     def __call__(self, visits: Array) -> NDArray[np.float64]:
         """f(h) for each h."""
         h = np.asarray(visits, np.float64)
-        if self._function is None:
+        function = self.form if callable(self.form) else _WORDS.get(self.form)
+        if function is None:
             return np.asarray((h + self.shift) ** self.power)
         try:
-            out = np.broadcast_to(np.asarray(self._function(h), np.float64), h.shape)
+            out = np.broadcast_to(np.asarray(function(h), np.float64), h.shape)
         except Exception as error:
             raise MeasureError(f"effort: its function failed with {type(error).__name__}: {error}") from error
         return self._checked(out, h)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +86,9 @@ class Estimate:
                 object.__setattr__(self, name, own)
         if self.grades is not None:
             object.__setattr__(self, "grades", tuple(float(g) for g in self.grades))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Estimate, tuple(getattr(self, f.name) for f in fields(self))  # so that its arrays stay as they are
 
     @property
     def form(self) -> str:

@@ -11,7 +11,7 @@ its observations a placeholder. `amble.users.fit_file` reads and writes it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -189,8 +189,7 @@ class Fitted:
             raise AmbleError(f"model: the names {', '.join(names)}, expected each once")
         if not self.best:
             object.__setattr__(self, "best", names[0])
-        if self.best not in names:
-            raise AmbleError(f"best: found {self.best!r:.60}, expected one of {', '.join(names)}")
+        _check_word(self.best, names, "best")
         for model in self.models:
             _check_model(model, self.smallest)
 
@@ -214,16 +213,19 @@ class Fitted:
 # ---- checks
 
 
+def _check_word(word: str, words: Collection[str], where: str) -> None:
+    if word not in words:
+        raise AmbleError(f"{where}: found {word!r:.60}, expected one of {', '.join(words)}")
+
+
 def _check_model(model: FittedModel, smallest: int) -> None:
     where = f"model {model.name!r:.60}"
     if not model.name or not all(c.isalnum() or c in "-_." for c in model.name):
         raise AmbleError(f"{where}: expected a name of letters, digits, '-', '_' and '.'")
-    if model.kind not in KINDS:
-        raise AmbleError(f"{where}, kind: found {model.kind!r:.60}, expected one of {', '.join(KINDS)}")
+    _check_word(model.kind, KINDS, f"{where}, kind")
     if not 0 < model.confidence < 1:
         raise AmbleError(f"{where}, level: found {model.confidence:g}, expected a number between 0 and 1")
-    if model.first not in ("forward", "stop"):
-        raise AmbleError(f"{where}, first: found {model.first!r:.60}, expected 'forward' or 'stop'")
+    _check_word(model.first, ("forward", "stop"), f"{where}, first")
     parts = KINDS[model.kind]
     for name, part in parts.items():
         if part.needed and name not in model.estimates:

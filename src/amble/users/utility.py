@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
+from amble.expressions.domains import Between
 
 __all__ = ["Utility"]
 
@@ -17,6 +18,7 @@ Array = NDArray[Any]
 
 _MOST_VISITS = 20_000  # of a table that stands for a function
 _NOTHING = 1e-17
+_SHARE = Between(0, 1, closed=True)
 
 
 class Utility:
@@ -47,11 +49,12 @@ class Utility:
         visits: Sequence[float] | None = None,
         function: Callable[[int, Array], Any] | None = None,
     ) -> None:
-        if isinstance(loss, bool) or not isinstance(loss, int | float | np.floating) or not 0 <= loss <= 1:
-            raise MeasureError(f"loss={loss!r}: expected a number between 0 and 1, both included")
+        try:
+            self.loss = _SHARE.check(loss)
+        except ValueError:
+            raise MeasureError(f"loss={loss!r}: expected {_SHARE.text}") from None
         if (loss != 0) + (visits is not None) + (function is not None) > 1:
             raise MeasureError("utility is said by one of loss, visits and function")
-        self.loss = float(loss)
         self.function = function
         self.visits: NDArray[np.float64] | None = None
         if function is not None:
@@ -66,6 +69,7 @@ class Utility:
             if shares.ndim != 1 or not shares.size or not np.isfinite(shares).all():
                 raise MeasureError("utility by visits: expected one finite number or more")
             _check_utility(shares[None, :], np.ones(1), slack=0.0)
+            shares.flags.writeable = False
             self.visits = shares
             if (shares == shares[0]).all() and shares[0] == 1:
                 self.visits = None

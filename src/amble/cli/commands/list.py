@@ -134,6 +134,8 @@ def _citation(key: str) -> str:
 
 
 def _facts(d: Any) -> dict[str, Any]:
+    from amble.expressions.grammar import plain_value
+
     return {
         "name": d.name,
         "family": d.family,
@@ -143,7 +145,7 @@ def _facts(d: Any) -> dict[str, Any]:
         "at": _at(d),
         "over topics": d.aggregate,
         "parameters": [
-            {"name": p.name, "default": p.default, "allowed": p.domain.text, "meaning": p.story}
+            {"name": p.name, "default": plain_value(p.default), "allowed": p.domain.text, "meaning": p.story}
             for p in d.parameters.values()
         ],
         "reference": d.cite,

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         warnings.simplefilter("always")
         if args.effort:
             for m in measures:
-                m.walk()  # refuses what is no user
+                _ = m.one_user  # refuses what is no user
         sessions = read_session_files([args.qrels, *args.sessions], args)
         text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
     write(text, args.output)

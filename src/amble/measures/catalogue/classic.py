@@ -154,13 +154,13 @@ def expected_reciprocal_rank(gain: Array) -> Forward:
     gain=binary,
     cite="moffat2008",
     family="classic",
-    variant=fitted_variant("rbp", "p"),
+    variant=fitted_variant("p"),
     formula="(1 - p) x sum over the relevant ranks i of p^(i - 1); finite: divided by 1 - p^N",
 )
 def rank_biased_precision(
     p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
     finite: Annotated[bool, Switch(), "stop at the end of the list, at the latest"] = False,
-    user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+    user: Annotated[None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
 ) -> Forward:
     """She goes on with probability p, whatever she has seen."""
     return Forward(continuation=p, beyond="stop" if finite else "endless")

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
+from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
-from amble.measures.fitted_parameters import FittedUser, by_rank, fitted_variant, refuse_beside
+from amble.measures.fitted_parameters import FittedUser, fitted_variant, refuse_beside
 from amble.measures.gain_maps import scaled
 from amble.users.forward import Forward
 
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 
 Hoped = Annotated[float, Above(0), "the gain hoped for"]
 Needed = Annotated[float, Above(0, smooth=False), "the gain that is enough"]
+_C = ByRank("0.8")
 _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
 
 
@@ -43,12 +45,12 @@ def scaled_dcg(k: Annotated[int, Whole(1), "the last rank that is read"] = 10) -
     gain=scaled,
     cite="moffat2008",
     family="cwl",
-    variant=fitted_variant("rbp", "p"),
+    variant=fitted_variant("p"),
     formula="(1 - p) x sum over ranks i of gain x p^(i - 1)",
 )
 def graded_rbp(
     p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
-    user: Annotated[str | None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+    user: Annotated[None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
 ) -> Forward:
     """RBP's user, with graded gains."""
     return Forward(continuation=p, beyond="endless")
@@ -62,7 +64,7 @@ def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozen
         )
     if "form" in given and not values["adaptive"]:
         raise MeasureError("form goes with adaptive=True only")
-    return fitted_variant("insq", "T")(d, values, cut, given)  # type: ignore[no-any-return]
+    return fitted_variant("T")(d, values, cut, given)  # type: ignore[no-any-return]
 
 
 @measure(
@@ -82,7 +84,7 @@ def inverse_squares(
     form: Annotated[
         str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
     ] = "figures",
-    user: Annotated[str | None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
+    user: Annotated[None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
 ) -> Forward:
     """The deeper she is, the likelier she goes on; she expects to read about 2T documents."""
     if not adaptive:
@@ -99,13 +101,13 @@ def inverse_squares(
     cite="bailey2015",
     rises=True,
     family="cwl",
-    variant=fitted_variant("inst", "T"),
+    variant=fitted_variant("T"),
     formula="C(i) = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
 )
 def inst(
     seen: Array,
     T: Annotated[float, AtLeast(0.5), "the gain hoped for"] = 1.0,
-    user: Annotated[str | None, Optional(FittedUser("inst")), "instead of T: a user fitted to what people did"] = None,
+    user: Annotated[None, Optional(FittedUser("inst")), "instead of T: a user fitted to what people did"] = None,
 ) -> Forward:
     """She came with a hope of T, and the more of it is fulfilled, the likelier she stops."""
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
@@ -115,10 +117,10 @@ def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozens
     """CWL, with the probabilities of a fitted user where one is given; an error if the user never stops."""
     if values["user"] is not None:
         refuse_beside(given, ["C"])
-        fitted = FittedUser("continuation").read(values["user"])["C"]
+        fitted = values["user"]["C"]
         further = fitted[fitted < 1][-1:]  # below, as at the last rank where users stopped
-        values = values | {"user": None, "C": by_rank(np.append(fitted, further))}
-    if Numbers.read(values["C"])[-1] >= 1:
+        values = values | {"user": None, "C": ByRank(np.append(fitted, further))}
+    if values["C"][-1] >= 1:
         raise MeasureError(
             "the last probability of C is 1 and holds further down: the user never stops; expected a number below 1"
         )
@@ -137,16 +139,16 @@ def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozens
 def probabilities_by_rank(
     rank: Array,
     C: Annotated[
-        str,
+        ByRank,
         Numbers(domain=Between(0, 1, closed=True)),
         "probabilities of going on after rank 1, 2, …; the last holds further down",
-    ] = "0.8",
+    ] = _C,
     user: Annotated[
-        str | None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
+        None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
     ] = None,
 ) -> Forward:
     """After each rank she goes on with a probability of its own, as people were seen to do, perhaps for ever."""
-    probabilities = np.array(Numbers.read(C))
+    probabilities = np.array(C)
     return Forward(
         continuation=probabilities[np.minimum(np.asarray(rank, np.int64), probabilities.size) - 1], beyond="endless"
     )

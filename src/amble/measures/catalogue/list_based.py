@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, Between, Numbers, OneOf, Optional, Whole
+from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import ungraded
 from amble.rankings.lists import Gains, scan
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 Rank = Annotated[int | None, Optional(Whole(1)), "the rank to look down to; None: the end of the list"]
 
 _EPSILON = 1e-5  # of infAP
+_WEIGHTS = ByRank("1,-1,0,0")
+_POINTS = ByRank("0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1")
 
 
 def ratio(a: NDArray[np.generic], b: NDArray[np.generic]) -> Array:
@@ -167,11 +170,13 @@ def success(gains: Gains, k: Rank = None) -> Array:
 )
 def utility(
     gains: Gains,
-    weights: Annotated[str, Numbers(4), "of relevant found, others found, relevant missed, others missed"] = "1,-1,0,0",
+    weights: Annotated[
+        ByRank, Numbers(4), "of relevant found, others found, relevant missed, others missed"
+    ] = _WEIGHTS,
     docs: Annotated[int, Whole(0), "documents in the collection"] = 0,
 ) -> Array:
     """What the list is worth, if each kind of document has its price."""
-    a, b, c, d = Numbers.read(weights)
+    a, b, c, d = weights
     found, n, r = gains.found, gains.lists.length, gains.relevant
     return np.asarray(a * found + b * (n - found) + c * (r - found) + d * (docs + found - n - r))
 
@@ -247,18 +252,15 @@ def interpolated_precision(
 @measure("IPrecAvg", cite="trec_eval", family="curve", formula="mean of IPrec at the given points")
 def mean_interpolated_precision(
     gains: Gains,
-    points: Annotated[
-        str, Numbers(None, Between(0, 1, closed=True)), "of recall, increasing"
-    ] = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
+    points: Annotated[ByRank, Numbers(None, Between(0, 1, closed=True)), "of recall, increasing"] = _POINTS,
     rule: Rule = "textbook",
 ) -> Array:
     """The mean of interpolated precision over eleven points of recall, or others."""
-    levels = Numbers.read(points)
     best = _interpolated(gains)
     total = np.zeros(gains.lists.n)
-    for recall in reversed(levels):
+    for recall in reversed(points):
         total = total + _at_recall(gains, best, recall, rule)
-    return total / len(levels)
+    return total / len(points)
 
 
 @measure("PRAUC", cite="manning2008", family="curve", formula="integral of IPrec over recall from 0 to 1")

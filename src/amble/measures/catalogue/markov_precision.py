@@ -2,6 +2,8 @@
 # no `from __future__ import annotations`: declarations read their own annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,14 +11,38 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
+from amble.expressions.values import ByRank
 from amble.io.rows import read_number, read_rows
 from amble.measures.declaration import Variant, measure
-from amble.measures.fitted_parameters import FittedTransitions, FittedUser, by_rank, is_fit, read_model, refuse_beside
+from amble.measures.fitted_parameters import (
+    FittedParameters,
+    FittedTransitions,
+    FittedUser,
+    is_fit,
+    refuse_beside,
+)
 from amble.users.forward import Forward
 from amble.users.markov import STARTS, MarkovUser
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RatesFile(Sequence[float]):
+    """Rates by rank that were read from a file, whose name expressions show."""
+
+    path: str
+    rates: ByRank
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.rates[i]
+
+    def __len__(self) -> int:
+        return len(self.rates)
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class Rates(Domain):
@@ -28,29 +54,30 @@ class Rates(Domain):
         "one per line, or of a file of `amble fit`"
     )
 
-    def check(self, value: Any) -> str:
-        """The string; a file is read, to see whether it can be."""
-        if not isinstance(value, str) or not value:
+    def check(self, value: Any) -> ByRank | RatesFile | FittedParameters:
+        """The rates by rank; a file is read."""
+        if is_fit(value):
+            return FittedUser("times").check(value)
+        if not isinstance(value, str | os.PathLike):
+            rates: ByRank | RatesFile = ByRank(value)
+        elif not os.fspath(value):
             raise ValueError
-        try:
-            self.read(value)
-        except ReadError as error:
-            raise MeasureError(str(error)) from None
-        return value
-
-    def read(self, text: str) -> list[float]:
-        """The rates, by rank."""
-        if is_fit(text):
-            return read_model(text, "times").estimates["mu"].known.ravel().tolist()
-        try:
-            rates = [read_number(word.strip(), "rate") for word in text.split(",")]
-        except ValueError as error:
-            if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
-                raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
-            return _read_rates(text)
+        else:
+            rates = self._read(os.fspath(value))
         if min(rates) <= 0:
             raise ValueError
         return rates
+
+    def _read(self, text: str) -> ByRank | RatesFile:
+        try:
+            return ByRank([read_number(word.strip(), "rate") for word in text.split(",")])
+        except ValueError as error:
+            if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
+                raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
+        try:
+            return RatesFile(text, ByRank(_read_rates(text)))
+        except ReadError as error:
+            raise MeasureError(str(error)) from None
 
 
 def _read_rates(path: str) -> list[float]:
@@ -68,13 +95,13 @@ def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozense
     user, rates = values["user"], values["rates"]
     if "start" in given and values["steps"] is None:
         raise MeasureError("start goes with steps only")
-    if is_fit(rates):
-        values = values | {"rates": by_rank(FittedUser("times").read(rates)["mu"])}
+    if isinstance(rates, FittedParameters):
+        values = values | {"rates": rates.by_rank("mu")}
     if user is None:
         return d, values, cut
     refuse_beside(given, ["model", "loops", "counts"])
-    moves = FittedUser("markov").read(user)["P"]
-    return d, values | {"user": FittedTransitions(moves)}, min(len(moves), cut or len(moves))
+    moves = FittedTransitions(user["P"])
+    return d, values | {"user": moves}, min(len(moves.matrix), cut or len(moves.matrix))
 
 
 @measure(
@@ -106,7 +133,7 @@ def markov_precision(
         "found (RR)",
     ] = "NA",
     rates: Annotated[
-        str | None,
+        Sequence[float] | None,
         Optional(Rates()),
         "by rank, 1 / the mean time spent there, or a file of fitted ones; None: all visits count alike",
     ] = None,
@@ -121,7 +148,7 @@ def markov_precision(
         "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
     user: Annotated[
-        str | None,
+        FittedTransitions | None,
         Optional(FittedUser("markov")),
         "instead of model: transition probabilities fitted to what people did; none leads below the last of them",
     ] = None,
@@ -131,11 +158,10 @@ def markov_precision(
     The score is the mean over the visits to relevant documents: in the long run, or over as many as steps
     says. With no relevant document it is 0.
     """
-    numbers = None if rates is None else Rates().read(rates)
     if user is not None:
-        return MarkovUser(matrix=user, rates=numbers, steps=steps, start=start or "first", rescale=rescale)
+        return MarkovUser(matrix=user, rates=rates, steps=steps, start=start or "first", rescale=rescale)
     return MarkovUser(
-        model, loops=loops, counts=counts, rates=numbers, steps=steps, start=start or "first", rescale=rescale
+        model, loops=loops, counts=counts, rates=rates, steps=steps, start=start or "first", rescale=rescale
     )
 
 
@@ -164,7 +190,7 @@ def normalised_cumulative_precision(
         "the next relevant document satisfies g times as often as the one before; 1: all alike, which is AP",
     ] = 1.0,
     distribution: Annotated[
-        str | None,
+        ByRank | None,
         Optional(Numbers(domain=AtLeast(0))),
         "instead of g: how often the first relevant document found satisfies, the second, and so on, in "
         "proportion; those beyond never do",
@@ -180,7 +206,7 @@ def normalised_cumulative_precision(
         if 0 < g < 1:  # (1 - g^R) / (1 - g), without cancellation
             total = np.expm1(relevant * np.log(g)) / (g - 1.0)
     else:
-        given = np.concatenate(([0.0], Numbers.read(distribution)))  # by the number of relevant documents found
+        given = np.concatenate(([0.0], distribution))  # by the number of relevant documents found
         found, most = (np.minimum(np.asarray(x, np.int64), given.size) for x in (seen, relevant))
         weight = np.where(gain > 0, np.append(given, 0.0)[found], 0.0)
         total = np.cumsum(given)[np.minimum(most, given.size - 1)]

@@ -26,6 +26,7 @@ from amble.expressions.domains import Between, Form, Optional, Whole
 from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import binary, graded
+from amble.measures.list_measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
@@ -226,7 +227,9 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
 def expected_measure(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(parse_list_measure, "a measure of lists, such as 'ERR@10'"), "measure of the list seen"
+        Measure | None,
+        Form(parse_list_measure, "a measure of lists, such as 'ERR@10'", Measure),
+        "measure of the list seen",
     ] = None,
     down: _DOWN = 0.8,
     reform: _REFORM = 0.7,

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, NormalisedWarning
 from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
+from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import graded, scaled
+from amble.measures.list_measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
@@ -275,7 +277,7 @@ def lists_of(seen: SessionGains) -> Lists:
     )
 
 
-def parse_list_measure(text: str | None) -> Any:
+def parse_list_measure(text: str | Measure | None) -> Measure:
     """The measure of lists in the parameter ``of`` of a measure of sessions."""
     from amble.measures.parsing import parse
 
@@ -283,7 +285,7 @@ def parse_list_measure(text: str | None) -> Any:
         raise MeasureError("expected a measure of lists, as in of='nDCG@10'")
     found = parse(text)
     if found.declaration.of_sessions:
-        raise MeasureError(f"of={text!r} is a measure of sessions, expected one of lists")
+        raise MeasureError(f"of={str(text)!r} is a measure of sessions, expected one of lists")
     return found
 
 
@@ -291,7 +293,7 @@ def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, give
     """The measure as it is; an error where gains are given, as the measure of lists has its own."""
     if "gains" in given:
         raise MeasureError(
-            f"gains={values['gains']!r}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
+            f"gains={show_value(values['gains'])}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
         )
     return declaration, values, cut
 
@@ -313,7 +315,9 @@ _OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
 def per_query(
     sessions: SessionGains,
     of: Annotated[
-        str | None, Form(parse_list_measure, "a measure of lists, such as 'nDCG@10'"), "measure of every query"
+        Measure | None,
+        Form(parse_list_measure, "a measure of lists, such as 'nDCG@10'", Measure),
+        "measure of every query",
     ] = None,
     over: Annotated[str, OneOf(*_OVER), "how queries become one number"] = "mean",
 ) -> Array:

@@ -1,6 +1,7 @@
 """P@H: users who walk back and forth, and the classic measures as users of the same kind (Ferrante and Ferro, 2020)."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from amble.expressions.domains import (
     Parameter,
     Probability,
 )
+from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
+from amble.expressions.values import ByGrade, ByRank
 from amble.measures.declaration import REGISTRY, Declaration, Variant, measure
-from amble.measures.fitted_parameters import FittedUser, by_rank, refuse_beside
+from amble.measures.fitted_parameters import FittedParameters, FittedUser, refuse_beside
 from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
 from amble.users.effort import Effort
@@ -31,6 +34,7 @@ from amble.users.utility import Utility
 from amble.users.walk import Walk
 
 Array = NDArray[np.float64]
+_EFFORT = Effort("h")
 
 
 def _gain(values: dict[str, Any]) -> GainMap:
@@ -74,7 +78,9 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     }[model]
     for name, value in values.items():
         if name in given and name not in (*used, "model"):
-            raise MeasureError(f"{name}={value!r} has no effect with model={model!r}, expected only {', '.join(used)}")
+            raise MeasureError(
+                f"{name}={show_value(value)} has no effect with model={model!r}, expected only {', '.join(used)}"
+            )
     classic = REGISTRY[model]
     own = {name: p.default for name, p in classic.parameters.items()}
     own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
@@ -83,7 +89,7 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     if model == "AP":
         return classic if order in (None, 1) else classic._replace(question=Question.ORDER2, stops=None), own, cut
     if model == "RBP":
-        if values["end"] == "nothing" or isinstance(values["p"], str):
+        if values["end"] == "nothing" or not isinstance(values["p"], float | Population):
             raise MeasureError("model='RBP': expected one number p, and end='stop' or 'endless'")
         own["finite"] = values["end"] == "stop"
         return classic._replace(question=Question(f"order{order or 2}")), own, cut
@@ -97,20 +103,17 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     return classic, own, cut
 
 
-def _fitted(user: Any) -> dict[str, Any]:
+def _fitted(user: FittedParameters) -> dict[str, Any]:
     """The parameters of a fitted walk, as those of PH."""
-    kind = FittedUser("walk")
-    found, model = kind.read(user), kind.model(user)
-    p, q = found["p"], found["q"]
+    estimates = user.model.estimates
+    p, q = user["p"], user["q"]
     over = np.maximum(p + q, 1.0)  # probabilities written with few digits
-    out: dict[str, Any] = {"user": None, "first": model.first}
-    for name, probability in (("p", p / over), ("q", q / over)):
-        grades = model.estimates[name].grades or model.estimates["q" if name == "p" else "p"].grades
-        out[name] = by_rank(probability)
-        if grades is not None:
-            out[name] = ",".join(f"{g!r}={x!r}" for g, x in zip(grades, probability.tolist(), strict=True))
-    if "start" in found:
-        out["start"] = by_rank(found["start"])
+    grades = estimates["p"].grades or estimates["q"].grades
+    out: dict[str, Any] = {"user": None, "first": user.model.first}
+    for name, x in (("p", np.atleast_1d(p / over)), ("q", np.atleast_1d(q / over))):
+        out[name] = ByRank(x) if grades is None else ByGrade(dict(zip(grades, x.tolist(), strict=True)))
+    if "start" in estimates:
+        out["start"] = user.by_rank("start")
     return out
 
 
@@ -130,21 +133,25 @@ def _err_to_the_end(gain: Array) -> Forward:
     formula="E[T / f(H)] or E[T] / E[f(H)] for H visits; the k-th to a document is worth gain x (1 - loss)^(k - 1)",
 )
 def walk(
-    p: Annotated[float | str, Probability(), "the probability of going forward"] = 0.5,
-    q: Annotated[float | str, Probability(), "the probability of going back"] = 0.25,
+    p: Annotated[float | ByRank | ByGrade, Probability(), "the probability of going forward"] = 0.5,
+    q: Annotated[float | ByRank | ByGrade, Probability(), "the probability of going back"] = 0.25,
     loss: Annotated[float, Between(0, 1, closed=True), "what is lost of a document's gain with every visit"] = 0.25,
     visits: Annotated[
-        str | None, Optional(Numbers(domain=AtLeast(0))), "instead of loss: what each visit is worth, as '1,0.5,0.1'"
+        ByRank | None, Optional(Numbers(domain=AtLeast(0))), "instead of loss: what each visit is worth, as '1,0.5,0.1'"
     ] = None,
     effort: Annotated[
-        str, Form(Effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)) or '1'"), "f(h), what the gain is divided by"
-    ] = "h",
+        Effort,
+        Form(Effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)) or '1'", Callable),
+        "f(h), what the gain is divided by",
+    ] = _EFFORT,
     order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
     first: Annotated[
         str, OneOf("forward", "stop"), "at rank 1, instead of going back: go forward, or stop"
     ] = "forward",
     start: Annotated[
-        str | None, Optional(Numbers(domain=AtLeast(0))), "probabilities of starting at rank 1, 2, …; None: at rank 1"
+        ByRank | None,
+        Optional(Numbers(domain=AtLeast(0))),
+        "probabilities of starting at rank 1, 2, …; None: at rank 1",
     ] = None,
     end: Annotated[
         str | None,
@@ -159,18 +166,17 @@ def walk(
     ] = None,
     base: Annotated[float, Above(1), "of the logarithm in model='DCG'"] = 2,
     user: Annotated[
-        str | None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
+        None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
     ] = None,
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
-    utility = Utility(loss) if visits is None else Utility(visits=Numbers.read(visits))
     return Walk(
-        Probability.read(p),
-        Probability.read(q),
+        p,
+        q,
         first=first,
-        start=None if start is None else Numbers.read(start),
+        start=start,
         beyond="endless" if end == "endless" else "stop",
-        utility=utility,
-        effort=Effort(effort),
+        utility=Utility(loss) if visits is None else Utility(visits=visits),
+        effort=effort,
         per=per,
     )

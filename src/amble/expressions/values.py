@@ -1,0 +1,136 @@
+"""Values of parameters: typed, immutable, and each printed as the text that its domain reads again.
+
+A value is a number, a word, or an object whose ``str`` expressions put in quotes. An ``unquoted`` one stands there as
+it is: a population, ``Beta(8,2)``, or what no text can spell (a function, say), which prints a `digest` of its content.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from types import CodeType, FunctionType
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["ByGrade", "ByRank", "digest", "real", "show_number"]
+
+
+def real(value: Any) -> float:
+    """The value as a float; ValueError unless it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{value!r:.60} is not a finite number")
+    return float(value)
+
+
+def _read(word: str) -> float:
+    """The number of a word, in plain digits."""
+    if "_" in word or not word.isascii():
+        raise ValueError(f"{word!r:.60} is not a number")
+    return real(float(word))
+
+
+def show_number(x: float) -> str:
+    """A number as expressions have it: whole ones without a point, others with as many digits as they need.
+
+    >>> show_number(2.0), show_number(0.1)
+    ('2', '0.1')
+    """
+    return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
+
+
+class ByRank(tuple[float, ...]):
+    """Numbers by rank, or by whatever a parameter counts: from a text, a list or an array.
+
+    >>> ByRank("0.6, 0.5"), str(ByRank(np.array([1, 0.25])))
+    (ByRank('0.6,0.5'), '1,0.25')
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, numbers: str | Iterable[float]) -> Self:
+        """The numbers of a text, with commas between them, or those of a sequence; ValueError if there are none."""
+        if isinstance(numbers, str):
+            return super().__new__(cls, map(_read, numbers.split(",")))
+        plain = np.asarray(numbers).tolist() if hasattr(numbers, "__array__") else numbers  # of all libraries' arrays
+        if not isinstance(plain, Sequence) or isinstance(plain, bytes | bytearray) or not plain:
+            raise ValueError(f"{numbers!r:.60}: expected one number or more, in order")
+        return super().__new__(cls, map(real, plain))
+
+    def __str__(self) -> str:
+        return ",".join(map(show_number, self))
+
+    def __repr__(self) -> str:
+        return f"ByRank({str(self)!r})"
+
+
+@dataclass(frozen=True, init=False, repr=False, slots=True)
+class ByGrade(Mapping[float, float]):
+    """A number for each of some grades, in rising order: from a text or a mapping.
+
+    >>> ByGrade("0=0.6, 1=0.3"), ByGrade({1: 3, 2: 9})[2]
+    (ByGrade('0=0.6,1=0.3'), 9.0)
+    """
+
+    pairs: tuple[tuple[float, float], ...]
+
+    def __init__(self, table: str | Mapping[float, float]) -> None:
+        found: list[tuple[float, float]] = []
+        if isinstance(table, str):
+            for pair in table.split(","):
+                grade, _, number = pair.partition("=")
+                found.append((_read(grade), _read(number)))
+        elif isinstance(table, Mapping):
+            found += ((real(grade), real(number)) for grade, number in table.items())
+        if not found or len(dict(found)) < len(found):
+            raise ValueError(f"{table!r:.60}: expected a number for each of some grades")
+        object.__setattr__(self, "pairs", tuple(sorted(found)))
+
+    def __getitem__(self, grade: float) -> float:
+        return dict(self.pairs)[grade]
+
+    def __iter__(self) -> Iterator[float]:
+        return (grade for grade, _ in self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __str__(self) -> str:
+        return ",".join(f"{show_number(grade)}={show_number(number)}" for grade, number in self.pairs)
+
+    def __repr__(self) -> str:
+        return f"ByGrade({str(self)!r})"
+
+
+class _Content(pickle.Pickler):
+    """The content of objects as bytes: arrays by their numbers, functions by their code and what it holds."""
+
+    def reducer_override(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray) and not x.dtype.hasobject:
+            return tuple, ((x.dtype.str, x.shape, x.tobytes()),)
+        if isinstance(x, FunctionType):
+            held = [cell.cell_contents for cell in x.__closure__ or ()]
+            return tuple, ((x.__module__, x.__code__, x.__defaults__, x.__kwdefaults__, held),)
+        return (tuple, ((x.co_code, x.co_consts, x.co_names),)) if isinstance(x, CodeType) else NotImplemented
+
+
+def digest(what: str, *contents: Any) -> str:
+    """What expressions show of objects that no text can spell: what they are, and a digest of their content.
+
+    >>> digest("matrix", np.eye(2)) == digest("matrix", np.diag([1.0, 1.0])) != digest("matrix", np.eye(3))
+    True
+    """
+    import hashlib  # for such objects only
+
+    pickler = _Content(data := io.BytesIO(), 4)
+    pickler.fast = True  # equal bytes of equal content, whichever of its objects are one and the same
+    try:
+        pickler.dump(contents)
+        found = data.getvalue()
+    except Exception:  # what cannot be pickled, whatever it raises, is like nothing else
+        found = repr([id(x) for x in contents]).encode()
+    return f"<{what}:{hashlib.blake2b(found, digest_size=6).hexdigest()}>"
