@@ -7,7 +7,6 @@ cost. One list given by its grades and thousands read from files are the same he
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble import checks
 from amble.errors import MeasureError
 from amble.rankings.alignment import Rankings
 
@@ -171,9 +171,7 @@ class Lists:
         largest = float(table.max(initial=-np.inf))
         if max_grade is None:
             max_grade = max(largest, 1.0)
-        elif isinstance(max_grade, bool) or not isinstance(max_grade, int | float) or not math.isfinite(max_grade):
-            raise MeasureError(f"max_grade={max_grade!r:.60}: expected a finite number")
-        elif max_grade < largest:
+        elif checks.number(max_grade, "max_grade", kind=MeasureError) < largest:
             raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
         out = cls(
             grades=table,
@@ -186,9 +184,7 @@ class Lists:
             max_grade=float(max_grade),
         )
         if most is not None:
-            if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most < math.inf:
-                raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
-            out.most = float(most)
+            out.most = checks.number(most, "most", least=0, kind=MeasureError)
         return out
 
     @cached_property
