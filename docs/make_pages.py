@@ -18,11 +18,13 @@ import numpy as np
 
 import amble
 from amble.cli.commands.list import entry, families, title
+from amble.expressions.aliases import ALIASES, AMBIGUOUS, ENDINGS, PARAMETERS
 from amble.measures import REGISTRY
 from amble.reporting.charts.chart import Line, user_spec
 from amble.users import Question
 
 FOLDER = Path(__file__).parent / "measures"
+ENDED = {"-l#": "ranx", "@Rec": "papers and textbooks, of `MP`"}
 LENGTH = 100  # documents in the lists on which users are drawn
 LISTS = {"nothing relevant": (), "relevant at ranks 1, 3, 6": (1, 3, 6)}
 
@@ -98,33 +100,62 @@ and a chart of the user.
 
 | | |
 |---|---|
-| `AP` | a name, as `amble list` has it; capitals matter |
+| `AP` | a name, as `amble list` has it, in any case |
 | `nDCG@10` | with @ the list ends at a rank; for some measures @ sets a parameter, as their pages say |
 | `RBP(p=0.9)` | parameters: numbers, `'text'`, `True`, `False`, `None`; what is not given has its default |
+| `RBP(0.9)` | the first parameter may go without its name, [see below](#the-first-parameter) |
 | `AP(rel=2)@100` | both, in this order |
 | `RBP(p=Beta(8,2))` | a [population](../cwl.md#populations): the parameter differs from user to user |
+| `ndcg_cut_10`, `MRR@10` | [another program's name](#names-of-other-programs), which means what it means there |
 
-Several of them stand with blanks or commas between them. The shell needs quotes around parentheses.
+Several of them stand with blanks or commas between them. The shell needs quotes around parentheses. In Python every
+measure is an object, also one of your own:
 
 ```python
+>>> from amble.measures import AP, RBP, nDCG
+>>> nDCG @ 10, AP(rel=2) @ 100, RBP(p=0.9), (nDCG @ 10)(gains="exp")
+(parse('nDCG@10'), parse('AP(rel=2)@100'), parse('RBP(p=0.9)'), parse("nDCG(gains='exp')@10"))
+>>> AP.value([1, 0, 1])
+0.8333333333333333
 >>> import amble
->>> amble.parse("RBP(p=0.80, rel=1)")        # these are the defaults
-parse('RBP')
->>> amble.parse("INSQ(adaptive=True, T=5)")
-parse('INSQ(T=5,adaptive=True)')
->>> amble.parse("RBP(p=1.5)")
+>>> amble.parse("RBP(p=0.90, rel=1)@10") == RBP(p=0.9) @ 10
+True
+```
+
+A call or an `@` gives another measure and leaves the first as it is. The name in tables, `label`, is what was typed, or
+for an object its canonical name, `str`. What is wrong is said in one line:
+
+```python
+>>> RBP(p=1.5)
 Traceback (most recent call last):
 ...
 amble.errors.MeasureError: RBP: p=1.5 is not allowed, expected a number between 0 and 1, both excluded
->>> amble.parse("map@10")
+>>> amble.parse("nDGC@10")
 Traceback (most recent call last):
 ...
-amble.errors.MeasureError: 'map@10': no measure is called map; did you mean AP?
+amble.errors.MeasureError: 'nDGC@10': no measure is called nDGC; did you mean nDCG@10 or nsDCG@10?
 ```
 
 Parameters that many measures have: `rel` is the least grade that counts as relevant, `gains` says how a grade becomes a
 gain, `max_grade` is the largest grade there is, `k` the rank to look down to. `CONTRIBUTING.md` shows how to declare a
-measure of your own."""
+measure of your own.
+
+### The first parameter
+
+The first parameter that a measure has of its own may go without its name, in text and in Python: `RBP(0.9)`,
+`INSQ(5)`, `F(2)`, `P(10)`, `MP(GL_AD_ID)`. It must be what `@` sets, or always have a value: `nDCG(10)` could be a base
+or a rank, and `AP(2)` a rank or `rel`, so these ask."""
+
+NAMES = """\
+## Names of other programs
+
+A name of another program, or of a paper, is read in any case and means what it means there; # is a number, * a word,
+and `_#` may be written `.#`. Names as amble has them come first: `P`, `IPrec@0.1` and `RBP` are amble's, also where
+another program has the same name for something else (ir_measures' `RBP` without `rel` is `GRBP`). `AP@k` divides by all
+relevant documents, as trec_eval, ranx and BEIR do for their `map`. trec_eval's names for interpolated precision mean
+version 10's rule. `amble.parse("ndcg_cut_10").label` is the name that was typed."""
+
+ASKED = "Names that mean different things in different programs, or nothing without a number, are refused:"
 
 MADE = "<!-- made from the declarations by docs/make_pages.py: change those, not this page -->"
 
@@ -155,6 +186,18 @@ def _index(ours: dict[str, list[Any]]) -> Iterator[str]:
         yield from ("", f"## {title(family)}", "", where, "", "| measure | formula |", "|---|---|")
         for d in members:
             yield f"| [{d.name}]({family}.md#{d.name.lower()}) | {d.formula.replace('|', '&#124;')} |"
+    yield from ("", NAMES, "", "| name | measure | program |", "|---|---|---|")
+    programs: dict[str, list[str]] = {}  # each name with the measure first
+    for program, rows in ALIASES.items():
+        for theirs, measure in rows.items():
+            programs.setdefault(theirs.lower(), [theirs, measure]).append(program)
+    yield from (f"| `{theirs}` | `{measure}` | {', '.join(of)} |" for theirs, measure, *of in programs.values())
+    yield from (f"| `…{ending}` | `{measure}` | {ENDED[ending]} |" for ending, measure in ENDINGS.items())
+    yield from (f"| `{theirs}` | `{measure}` | ir_measures |" for theirs, measure in PARAMETERS.items())
+    yield from ("", ASKED, "", "| name | is | use |", "|---|---|---|")
+    for theirs, unclear in AMBIGUOUS.items():
+        name = theirs + {"@": " without @", "(": " without p", "": ""}[unclear.settled]
+        yield f"| {name} | {unclear.why} | {', '.join(f'`{measure}`' for measure in unclear.ours)} |"
     yield from ("", MADE, "")
 
 

@@ -100,8 +100,9 @@ def test_names_and_messages(zipf: amble.Measure) -> None:
         amble.parse("Zipf(s=0)")
     with pytest.raises(amble.MeasureError, match="Zipf has no parameter t, expected s, rel"):
         amble.parse("Zipf(t=1)")
-    with pytest.raises(amble.MeasureError, match=r"did you mean Zipf\?"):
-        amble.parse("zipf")
+    assert amble.parse("zipf") == amble.parse("ZIPF(1)") == zipf
+    with pytest.raises(amble.MeasureError, match=r"did you mean Zipf@5\?"):
+        amble.parse("Zipff@5")
 
 
 def test_what_the_page_shows(zipf: amble.Measure) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 import amble
+from amble.measures import RBP, MsM, SessionMeasure, nDCG
 
 
 def mean_of_ndcg() -> float:
@@ -16,6 +17,21 @@ def mean_of_ndcg() -> float:
 
 def median_of_rbp() -> float:
     """A quantile of the distribution of a score over users."""
-    measure = amble.measures.parse("RBP(p=0.5)")
-    distribution = assert_type(measure.distribution([1, 0, 1]), amble.Distribution)
+    distribution = assert_type(RBP(p=0.5).distribution([1, 0, 1]), amble.Distribution)
     return float(distribution.quantile(0.5))
+
+
+def written_as_objects() -> list[str]:
+    """The names of measures with parameters, each known by its name, and ranks."""
+    exponential: amble.Measure = nDCG(gains="exp") @ 10
+    impatient: amble.Measure = (RBP @ 20)(0.73)
+    of_sessions: SessionMeasure = MsM(p=0.6, q=0, r=0.1, s=0.3)
+    return [str(measure) for measure in (exponential, impatient, of_sessions)]
+
+
+def refused() -> None:
+    """What the types of measures find wrong, before it is run."""
+    nDCG(gain="exp")  # type: ignore[call-arg]
+    nDCG(10)  # type: ignore[call-arg]
+    RBP(p="0.5")  # type: ignore[arg-type]
+    nDCG @ "10"  # type: ignore[operator]

@@ -295,8 +295,10 @@ def prepare(argv: list[str]) -> list[str]:
 
 
 def _looks_like_measure(word: str) -> bool:
-    theirs = r"11pt_avg|iprec_at_recall[._][\d.]+"
-    return bool(re.fullmatch(rf"({theirs}|[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?),?", word)) and not os.path.exists(word)
+    from amble.expressions.aliases import is_alias
+
+    ours = re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)
+    return (ours is not None or is_alias(word.rstrip(","))) and not os.path.exists(word)
 
 
 def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:

@@ -32,6 +32,7 @@ class Domain:
     """A set of values, described by ``text``."""
 
     text = ""
+    accepts = "float"  # the types of Python that stand for a value, for the type stub
     smooth = True  # whether scores change smoothly with it, so that a population may have it
 
     def check(self, value: Any) -> Any:
@@ -95,6 +96,7 @@ class AtLeast(Domain):
 class Whole(Domain):
     """Whole numbers from a least to a greatest one."""
 
+    accepts = "int"
     smooth = False
 
     def __init__(self, low: int = 1, high: int = 10_000_000) -> None:
@@ -119,6 +121,7 @@ class OneOf(Domain):
     def __init__(self, *words: str | int) -> None:
         self.words = words
         self.text = "one of " + ", ".join(map(repr, words))
+        self.accepts = f"Literal[{', '.join(map(repr, words))}]"
 
     def check(self, value: Any) -> str | int:
         """The word or number."""
@@ -130,6 +133,7 @@ class OneOf(Domain):
 class Switch(Domain):
     """True or False."""
 
+    accepts = "bool"
     text = "True or False"
 
     def check(self, value: Any) -> bool:
@@ -141,6 +145,8 @@ class Switch(Domain):
 
 class Numbers(Domain):
     """Several numbers: a string of them, ``'1,-1,0,0'``, or in Python a list or an array."""
+
+    accepts = "str | Sequence[float]"
 
     def __init__(self, count: int | None = None, domain: Domain | None = None) -> None:
         self.count, self.domain = count, domain
@@ -166,6 +172,7 @@ class Probability(Domain):
     (ByGrade('0=0.6,1=0.3'), ByRank('0.5,0.4'), 0.5)
     """
 
+    accepts = "float | str | Sequence[float] | Mapping[float, float]"
     text = (
         "a number between 0 and 1, or a string of them: by rank, as '0.5,0.4' (the last holds further down), or by "
         "grade, as '0=0.6,1=0.3'"
@@ -185,6 +192,7 @@ class Probability(Domain):
 class Form(Domain):
     """What a class or a function makes of a formula, or of objects of some types that are given in Python."""
 
+    accepts = "Any"
     smooth = False
 
     def __init__(self, reader: Callable[[Any], Any], text: str, *types: Any) -> None:
@@ -202,6 +210,7 @@ class Form(Domain):
 class GainTable(Domain):
     """Maps of grades to gains: ``'linear'``, ``'exp'``, or a table: ``'1=3,2=9'``, in Python ``{1: 3, 2: 9}``."""
 
+    accepts = "str | Mapping[float, float]"
     text = "'linear' (the grade), 'exp' (2^grade - 1), or a table such as '1=3,2=9' (other grades as they are)"
 
     def check(self, value: Any) -> str | ByGrade:
@@ -220,6 +229,7 @@ class Optional(Domain):
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.smooth = domain.smooth
+        self.accepts = f"{domain.accepts} | None"
         self.text = f"{domain.text}, or None"
 
     def check(self, value: Any) -> Any:

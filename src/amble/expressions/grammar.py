@@ -3,11 +3,12 @@
 ::
 
     measure = name [ "(" [ argument { "," argument } ] ")" ] [ "@" number ]
-    argument = name "=" value
+    argument = name "=" value | value | name
     value   = number | string | "True" | "False" | "None" | population
     population = name "(" number "," number ")"
 
-Nothing is ever executed. A value's type is its domain's business: strings may hold lists, tables or formulas.
+Only the first argument may go without its name. Nothing is ever executed. A value's type is its domain's business:
+strings may hold lists, tables or formulas.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ _TOKEN = re.compile(
 )
 _WORDS: dict[str, Value] = {"True": True, "False": False, "None": None}
 _LONGEST = 1000
-_TREC_CURVE = re.compile(r"\s*(?:iprec_at_recall[_.](?P<recall>\d*\.?\d+)|11pt_avg)\s*", re.ASCII)
 
 
 class Call(NamedTuple):
-    """A measure as written: name, arguments and what follows ``@``."""
+    """A measure as written: name, arguments, what follows ``@``, and the first argument if it has no name."""
 
     name: str
     arguments: dict[str, Value]
     at: float | int | None
+    unnamed: tuple[Value, ...] = ()
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
@@ -71,16 +72,12 @@ def parse_call(text: str) -> Call:
     """Name, arguments and ``@`` of an expression.
 
     >>> parse_call("RBP(p=0.8)@10")
-    Call(name='RBP', arguments={'p': 0.8}, at=10)
-    >>> parse_call("iprec_at_recall_0.10")
-    Call(name='IPrec', arguments={'rule': 'trec10'}, at=0.1)
+    Call(name='RBP', arguments={'p': 0.8}, at=10, unnamed=())
+    >>> parse_call("MP(GL_AD_ID, steps=10)")
+    Call(name='MP', arguments={'steps': 10}, at=None, unnamed=('GL_AD_ID',))
     """
     if len(text) > _LONGEST:
         raise MeasureError(f"{text[:40]!r}...: a measure of {len(text)} characters, expected at most {_LONGEST}")
-    theirs = _TREC_CURVE.fullmatch(text)  # trec_eval's spelling means its rule
-    if theirs is not None:
-        level = theirs["recall"]
-        return Call("IPrec" if level else "IPrecAvg", {"rule": "trec10"}, _number(level) if level else None)
     tokens = _tokens(text)
     i = 0
 
@@ -130,8 +127,17 @@ def parse_call(text: str) -> Call:
     if name == "P" and [t[1] for t in tokens[1:3]] == ["@", "H"]:  # P@H(...), as its authors write it
         i, name = 3, "PH"
     arguments: dict[str, Value] = {}
+    unnamed: tuple[Value, ...] = ()
     if peek("("):
         i += 1
+        kind, word = tokens[i][:2] if i < len(tokens) else ("", "")
+        after = tokens[i + 1][1] if i + 1 < len(tokens) else ""
+        if kind == "name" and after in (",", ")") and word not in _WORDS:
+            unnamed = (take("name"),)
+        elif kind in ("number", "string") or (kind == "name" and after != "=" and word in (*_WORDS, *DISTRIBUTIONS)):
+            unnamed = (value(),)
+        if unnamed and not peek(")"):
+            take("sign", ",", "',' or ')'")
         while not peek(")"):
             key = take("name", what="a parameter, as in p=0.8")
             take("sign", "=", "'=' and the parameter's value")
@@ -147,7 +153,7 @@ def parse_call(text: str) -> Call:
         at = _number(take("number", what="a number after '@'"))
     if i < len(tokens):
         take("end", what="nothing more")
-    return Call(name, arguments, at)
+    return Call(name, arguments, at, unnamed)
 
 
 def show_value(value: Any) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from amble.errors import MeasureError
 from amble.expressions.values import show_number
 
-__all__ = ["DISTRIBUTIONS", "Population"]
+__all__ = ["DISTRIBUTIONS", "Beta", "Gamma", "Population", "Uniform"]
 
 _NODES = 128
 
@@ -62,6 +62,21 @@ class Population:
     def nodes(self) -> tuple[np.ndarray, np.ndarray]:
         """Quadrature nodes: values of the parameter, and their weights, which sum to 1."""
         return _nodes(self.kind, self.arguments)
+
+
+def Beta(a: float, b: float) -> Population:
+    """A parameter between 0 and 1 with a beta distribution over users, as in ``RBP(p=Beta(8, 2))``."""
+    return Population("Beta", (float(a), float(b)))
+
+
+def Gamma(shape: float, scale: float) -> Population:
+    """A parameter above 0 with a gamma distribution over users."""
+    return Population("Gamma", (float(shape), float(scale)))
+
+
+def Uniform(low: float, high: float) -> Population:
+    """A parameter with a uniform distribution over users."""
+    return Population("Uniform", (float(low), float(high)))
 
 
 @lru_cache(maxsize=32)

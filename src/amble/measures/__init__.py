@@ -1,11 +1,15 @@
 """Measures: each is a user with a question, or a number computed from the whole list.
 
-`parse` reads one; `measure` declares one; `REGISTRY` has all of them.
+Every measure is here by its name, also those of one's own: ``from amble.measures import nDCG, RBP``, then ``nDCG @ 10``
+and ``RBP(p=0.9)``. `parse` reads one from text; `measure` declares one; `REGISTRY` has all declarations.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from amble.expressions.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
+from amble.expressions.populations import Beta, Gamma, Population, Uniform
 from amble.measures import catalogue  # declares the measures
 from amble.measures.declaration import REGISTRY, measure
 from amble.measures.gain_maps import binary, graded, satisfying, scaled
@@ -19,7 +23,6 @@ from amble.users.effort import Effort
 from amble.users.forward import Forward
 from amble.users.markov import MarkovUser, MarkovUserOnList
 from amble.users.session_user import SessionWalk, SessionWalkOnLists
-from amble.users.utility import Utility
 from amble.users.walk import Walk
 from amble.users.walk_on_list import WalkOnList
 
@@ -28,11 +31,13 @@ __all__ = [
     "Above",
     "AtLeast",
     "Behaviour",
+    "Beta",
     "Between",
     "Effort",
     "Forward",
     "GainTable",
     "Gains",
+    "Gamma",
     "ListMeasure",
     "Lists",
     "MarkovUser",
@@ -41,12 +46,13 @@ __all__ = [
     "Numbers",
     "OneOf",
     "Optional",
+    "Population",
     "SessionGains",
     "SessionMeasure",
     "SessionWalk",
     "SessionWalkOnLists",
     "Switch",
-    "Utility",
+    "Uniform",
     "Walk",
     "WalkOnList",
     "Whole",
@@ -57,4 +63,15 @@ __all__ = [
     "parse",
     "satisfying",
     "scaled",
+    *REGISTRY,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in REGISTRY:
+        raise AttributeError(f"module 'amble.measures' has no attribute {name!r}")
+    return parse(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *REGISTRY})

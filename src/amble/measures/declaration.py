@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
-from amble.expressions.grammar import parse_call
+from amble.expressions.grammar import Call, parse_call
 from amble.measures.gain_maps import GainKind, binary
 from amble.users.protocol import Question
 
@@ -211,7 +211,7 @@ def measure(
         raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        if parse_call(name) != (name, {}, None):
+        if parse_call(name) != Call(name, {}, None):
             raise MeasureError(f"{name!r}: expected the name of a measure, letters and digits")
         if name in REGISTRY and REGISTRY[name].family != "yours":
             raise MeasureError(f"{name}: the name is taken by one of amble's own measures")

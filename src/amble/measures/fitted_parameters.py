@@ -87,6 +87,7 @@ class FittedUser(Domain):
     In Python also the users themselves, a `Fitted` or a `FittedModel`.
     """
 
+    accepts = "str"
     smooth = False
 
     def __init__(self, kind: str) -> None:

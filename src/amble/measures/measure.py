@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.domains import checked
-from amble.expressions.grammar import show_value
+from amble.expressions.grammar import plain_value, show_call, show_value
 from amble.expressions.populations import Population
+from amble.measures.arguments import rebuild
 from amble.measures.declaration import Declaration
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import TiedError
@@ -70,15 +71,11 @@ class Measure(ABC):
         if self.written is not None:
             return str(self.written)
         d = self.declaration
-        shown = [
-            f"{key}={show_value(value)}"
-            for key, value in self.values.items()
-            if value != d.parameters[key].default and key != d.at
-        ]
+        shown = {key: value for key, value in self.values.items() if value != d.parameters[key].default and key != d.at}
         at = self.values.get(d.at) if d.at else self.cut
         if d.at and at == d.parameters[d.at].default:
             at = None
-        return d.name + (f"({','.join(shown)})" if shown else "") + ("" if at is None else f"@{show_value(at)}")
+        return show_call(d.name, shown) + ("" if at is None else f"@{show_value(at)}")
 
     def __repr__(self) -> str:
         return f"parse({str(self)!r})"
@@ -88,6 +85,14 @@ class Measure(ABC):
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __call__(self, /, *values: Any, **parameters: Any) -> Self:
+        """The measure with other parameters, ``RBP(p=0.9)``; the first may go without its name, ``RBP(0.9)``."""
+        return rebuild(self, values, parameters)
+
+    def __matmul__(self, at: float) -> Self:
+        """The measure at a rank, ``nDCG @ 10``, or at whatever ``@`` sets."""
+        return rebuild(self, (), {}, at)
 
     # ---- what every measure can tell
 
@@ -174,7 +179,4 @@ class Measure(ABC):
 
 def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:
     """The parameters of a measure as JSON has them: strings, numbers and None, other values as text."""
-    return {
-        key: value if isinstance(value, str | int | float | None) else str(value)
-        for key, value in measure.values.items()
-    }
+    return {key: plain_value(value) for key, value in measure.values.items()}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from amble.expressions.aliases import TREC_AT_RANK, TREC_WHOLE_LIST
+from amble.expressions.aliases import ALIASES
 from amble.measures.measure import Measure
 
 __all__ = ["LEFT_OUT", "all_trec", "trec_name"]
 
-_CUTS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-_TENTHS = tuple(i / 10 for i in range(11))
-_FIFTHS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+# the numbers that it prints for a name that ends with one; elsewhere _RANKS
+_RANKS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+_PRINTED = {
+    "iprec_at_recall_#": tuple(f"{i / 10:.2f}" for i in range(11)),
+    "Rprec_mult_#": tuple(f"{i / 5:.2f}" for i in range(1, 11)),
+    "success_#": ("1", "5", "10"),
+    "unj_#": ("5", "10", "20"),
+}
 
 LEFT_OUT = {
     "runid": "the name of the run, not a number: it heads each row",
@@ -24,27 +29,10 @@ def all_trec() -> list[tuple[str, str]]:
     >>> all_trec()[4]
     ('map', 'AP')
     """
-
-    def at(trec: str, ours: str, cuts: tuple[int, ...] = _CUTS) -> list[tuple[str, str]]:
-        return [(f"{trec}_{k}", f"{ours}@{k}") for k in cuts]
-
-    def plain(*ours: str) -> list[tuple[str, str]]:
-        return [(TREC_WHOLE_LIST[name], f"{name}(rule='trec10')" if name == "IPrecAvg" else name) for name in ours]
-
     return [
-        *plain("NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "bpref", "RR"),
-        *((f"iprec_at_recall_{r:.2f}", f"IPrec(rule='trec10')@{r}") for r in _TENTHS),
-        *at("P", "P"),
-        *at("recall", "R"),
-        *plain("infAP", "GMbpref"),
-        *((f"Rprec_mult_{m:.2f}", f"Rprec(mult={m})") for m in _FIFTHS),
-        *plain("Utility", "IPrecAvg", "binG", "G", "nDCG", "nDCGrel", "RnDCG"),
-        *at("ndcg_cut", "nDCG"),
-        *at("map_cut", "AP"),
-        *at("relative_P", "RelP"),
-        *at("success", "Success", (1, 5, 10)),
-        *plain("P", "RelP", "R", "SetAP", "F", "NumNonrelRet", "RBPresid"),
-        *at("unj", "Unjudged", (5, 10, 20)),
+        (theirs.replace("#", x), ours.replace("#", x))
+        for theirs, ours in ALIASES["trec_eval"].items()
+        for x in (_PRINTED.get(theirs, _RANKS) if "#" in theirs else ("",))
     ]
 
 
@@ -62,17 +50,15 @@ def trec_name(measure: Measure, level: float | None = None) -> str:
     changed = {key for key, value in measure.values.items() if value != d.parameters[key].default}
     if level is not None and measure.values.get("rel") == level:
         changed -= {"rel"}
-    if measure.values.get("rule") == "trec10":
-        changed -= {"rule"}
-    elif d.name in ("IPrec", "IPrecAvg"):
+    if d.name in ("IPrec", "IPrecAvg") and measure.values["rule"] != "trec10":
         return measure.label
-    cut = measure.values["k"] if d.at == "k" else measure.cut
-    if d.name == "IPrec" and changed <= {"recall"}:
-        return f"iprec_at_recall_{measure.values['recall']:.2f}"
-    if d.name == "Rprec" and changed == {"mult"}:
-        return f"Rprec_mult_{measure.values['mult']:.2f}"
-    if cut is not None and d.name in TREC_AT_RANK and changed <= {"k"}:
-        return f"{TREC_AT_RANK[d.name]}_{cut}"
-    if cut is None and d.name in TREC_WHOLE_LIST and not changed:
-        return TREC_WHOLE_LIST[d.name]
+    cut = measure.values[d.at] if d.at else measure.cut
+    if d.name == "Rprec" and "mult" in changed:
+        changed, ours, number = changed - {"mult"}, "Rprec(mult=#)", f"{measure.values['mult']:.2f}"
+    else:
+        ours = d.name + ("(rule='trec10')" if "rule" in changed else "") + ("" if cut is None else "@#")
+        number = f"{cut:.2f}" if d.at == "recall" else str(cut)
+    named = {ours: theirs for theirs, ours in ALIASES["trec_eval"].items()}
+    if changed <= {d.at, "rule"} and ours in named:
+        return named[ours].replace("#", number)
     return measure.label

@@ -341,13 +341,15 @@ def parse_scorer(text: str | Scorer) -> Scorer:
     if not isinstance(text, str):
         raise AmbleError(f"scorer {text!r}: expected a name, such as 'bm25'")
     try:
-        name, arguments, at = parse_call(text)
+        name, arguments, at, unnamed = parse_call(text)
     except MeasureError as error:
         raise AmbleError(f"scorer {str(error).replace('measure', 'scorer')}") from None
     if name not in SCORERS:
         close = difflib.get_close_matches(name.lower(), SCORERS, 1)
         hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(SCORERS)}"
         raise AmbleError(f"scorer {name!r} is unknown, {hint}")
+    if unnamed:
+        raise AmbleError(f"scorer {text!r}: found {unnamed[0]!r}, expected a parameter with its name, as in k1=0.9")
     if at is not None:
         raise AmbleError(
             f"scorer {text!r}: found '@', expected nothing after the parameters; -k says how many documents"

@@ -48,6 +48,7 @@ class RatesFile(Sequence[float]):
 class Rates(Domain):
     """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with one number per line."""
 
+    accepts = "str | Sequence[float]"
     smooth = False
     text = (
         "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "

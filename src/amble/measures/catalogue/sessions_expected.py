@@ -26,7 +26,7 @@ from amble.expressions.domains import Between, Form, Optional, Whole
 from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import binary, graded
-from amble.measures.list_measure import Measure
+from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk

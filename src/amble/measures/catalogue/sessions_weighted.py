@@ -21,7 +21,7 @@ from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import graded, scaled
-from amble.measures.list_measure import Measure
+from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
