@@ -20,7 +20,7 @@ Measures = str | Measure | Iterable[str | Measure]
 M = TypeVar("M", bound=Measure)
 R = TypeVar("R")
 
-_OPTIONS = list(inspect.signature(align).parameters.values())[2:]  # all but qrels and runs
+_QRELS, _RUNS, *_OPTIONS = inspect.signature(align).parameters.values()
 DEFAULTS: Mapping[str, Any] = {option.name: option.default for option in _OPTIONS}  # of align
 
 
@@ -122,9 +122,10 @@ class _Forms:
         at = next(i for i, p in enumerate(others) if p.name in ("measure", "measures"))
         self.before, self.measures = [p.name for p in others[:at]], others[at].name
         others[at] = others[at].replace(default=inspect.Parameter.empty)
-        data = [inspect.Parameter(name, first.kind) for name in ("qrels", "runs")]
         options = [p.replace(kind=p.KEYWORD_ONLY) for p in _OPTIONS if p.name not in self.own.parameters]
-        self.with_runs = self.own.replace(parameters=[*data, *(p for p in others if p.name != "runs"), *options])
+        self.with_runs = self.own.replace(
+            parameters=[_QRELS, _RUNS, *(p for p in others if p.name != "runs"), *options]
+        )
 
     def bind(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> inspect.BoundArguments:
         """The arguments as the function takes them: what is ready first, aligned if need be."""
