@@ -138,7 +138,7 @@ def test_worth(case: Case) -> None:
     # what the ranks are worth adds up to the answer
     gains, fast, slow = case.gains(case.topics), case.measure.one_user, case.user()
     for question in {case.measure.question, ORDER2, TOTAL}:
-        for i in range(min(len(case.topics), LISTS // 10)):
+        for i in range(min(len(case.topics), LISTS // 12)):
             expected = float(case.user().scores(question, case.gains(case.topics[i : i + 1]))[0])
             both = [user.worth(question, gains, i) for user in (fast, slow)]
             for worth, per_gain in both:
@@ -151,7 +151,7 @@ def test_worth(case: Case) -> None:
 @every_case
 def test_distribution(case: Case) -> None:
     m, gains = case.measure, case.gains(case.topics)
-    for i in range(min(len(case.topics), LISTS // 10)):
+    for i in range(min(len(case.topics), LISTS // 12)):
         found = m.one_user.distribution(m.question, gains, i)
         if not case.heavy:
             expected = case.user().distribution(m.question, gains, i)
@@ -239,11 +239,12 @@ def best(case: Case, one: Ranked) -> float:
 
 @every_case
 def test_residuals(case: Case) -> None:
-    if case.expression.startswith("IFTRate"):
-        return  # where all documents are the best, few ever leave
+    m = case.measure
+    if case.expression.startswith("IFTRate") or (m.question is not ORDER2 and not m.ends):
+        return  # where all documents are the best, few ever leave; and ranks below the list count in order 2
     topics = drawn(LISTS // 6, 5, seed=2)
     expected = [best(case, one) - score for one, score in zip(topics, case.scores(topics), strict=True)]
-    close(list_residuals(case.measure, together(topics)), np.maximum(expected, 0.0))
+    close(list_residuals(m, together(topics)), np.maximum(expected, 0.0))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expression in (
@@ -273,7 +274,7 @@ def few(walking: Walking, share: int) -> tuple[Ranked, ...]:
 
 @every_walk
 def test_scores_of_walks(walking: Walking) -> None:
-    m, topics = walking.measure, few(walking, 2)
+    m, topics = walking.measure, few(walking, 3)
     lists, gains = together(topics), walking.measure.gains_of(together(topics))
     for question in (ORDER1, ORDER2, TOTAL):
         close(m.answers(question, lists), walking.walk.scores(question, gains), 1e-11)
@@ -283,7 +284,7 @@ def test_scores_of_walks(walking: Walking) -> None:
 
 @every_walk
 def test_behaviour_of_walks(walking: Walking) -> None:
-    m, topics = walking.measure, few(walking, 4)
+    m, topics = walking.measure, few(walking, 6)
     gains = m.gains_of(together(topics))
     for i in range(len(topics)):
         found, expected, n = m.one_user.on(gains, i), walking.walk.on(gains, i), gains.by_rank(i).size
@@ -296,7 +297,7 @@ def test_behaviour_of_walks(walking: Walking) -> None:
 
 @every_walk
 def test_worth_of_walks(walking: Walking) -> None:
-    m, topics = walking.measure, few(walking, 10)
+    m, topics = walking.measure, few(walking, 20)
     gains = m.gains_of(together(topics))
     for question in (ORDER1, ORDER2, TOTAL):
         score = walking.walk.scores(question, gains)
@@ -308,7 +309,7 @@ def test_worth_of_walks(walking: Walking) -> None:
 
 @every_walk
 def test_distribution_of_walks(walking: Walking) -> None:
-    m, topics = walking.measure, few(walking, 10)
+    m, topics = walking.measure, few(walking, 20)
     gains = m.gains_of(together(topics))
     for i in range(len(topics)):
         on_list, y = walking.walk.on(gains, i), gains.by_rank(i)
@@ -360,7 +361,7 @@ def test_simulation_of_walks(walking: Walking) -> None:
 
 @pytest.mark.parametrize("walking", [one for one in WALKS if one.walk.more], ids=lambda one: one.expression)
 def test_unseen_of_walks(walking: Walking) -> None:
-    m, topics = walking.measure, few(walking, 4)
+    m, topics = walking.measure, few(walking, 6)
     gains = m.gains_of(together(topics))
     for question in (ORDER1, ORDER2):
         close(m.one_user.unseen(question, gains, 0.7), walking.walk.unseen(question, gains, 0.7), 1e-11)

@@ -113,8 +113,10 @@ class Seen(NamedTuple):
 
     def down_to(self, k: int) -> Seen:
         """The same, with k ranks at least."""
-        more = (0, max(k - self.y.size, 0))
-        return Seen(np.pad(self.y, more), self.relevant, np.pad(self.cost, more, constant_values=1.0))
+        if k <= self.y.size:
+            return self
+        more = k - self.y.size
+        return Seen(np.append(self.y, np.zeros(more)), self.relevant, np.append(self.cost, np.ones(more)))
 
     @property
     def i(self) -> Array:

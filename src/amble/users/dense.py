@@ -26,7 +26,7 @@ from amble.native.plain_walker import draws, keys
 from amble.rankings.lists import Gains
 from amble.users.effort import Effort
 from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import OnList, Paths, Question, TiedError
+from amble.users.protocol import OnList, Paths, Question
 from amble.users.utility import Utility
 
 __all__ = ["ChainOnList", "DenseUser"]
@@ -107,7 +107,9 @@ class DenseUser(ABC):
 
     def _each(self, gains: Gains) -> list[tuple[ChainOnList, Array]]:
         if gains.lists.ties is not None:
-            raise TiedError
+            raise MeasureError(
+                "a user declared by transitions has no closed form for ties='expected'; use ties='docno'"
+            )
         users = [self.on(gains, i) for i in range(gains.lists.n)]
         return [(user, gains.by_rank(i, user.n)) for i, user in enumerate(users)]
 
