@@ -46,8 +46,7 @@ RATES = {
 
 def measure(name: str) -> str:
     """The paper's name of a model as amble's; @Rec: times recall."""
-    model, _, rescaled = name.partition("@")
-    return str(amble.parse(f"MP(model='{model}'" + (",rescale='R')" if rescaled else ")")))
+    return str(amble.parse(f"MP_{name}"))
 
 
 def in_time() -> published.Found:

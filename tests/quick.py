@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SLOW = Path(__file__).parent / "slow.txt"
-SECONDS = 0.25
+SECONDS = 0.5
 
 SINCE = os.environ.get("AMBLE_QUICK", "")
 WRITE = os.environ.get("AMBLE_SLOW", "") == "write"
@@ -79,5 +79,8 @@ def note(report: Any) -> None:
 def write(session: pytest.Session) -> None:
     """Write down which tests were slow."""
     if not hasattr(session.config, "workerinput"):
-        slow = sorted({name_of(node) for node, seconds in _took.items() if seconds >= SECONDS})
+        together: dict[str, float] = defaultdict(float)  # with all its parameters
+        for node, seconds in _took.items():
+            together[name_of(node)] += seconds
+        slow = sorted(name for name, seconds in together.items() if seconds >= SECONDS)
         SLOW.write_text("\n".join(slow) + "\n", encoding="utf-8")

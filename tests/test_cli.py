@@ -808,3 +808,14 @@ def test_an_option_is_one_thing_in_all_commands() -> None:
         "-q": {"--by-topic", "--by-session"}
     }
     assert {long: names for long, names in metavars.items() if len(names) > 1} == {"--output": {"FILE", "INDEX", "RUN"}}
+
+
+def test_what_is_said_of_missing_topics_goes_before_trecs_habit(
+    amble_cli: Cli, write: Callable[[str, str], str]
+) -> None:
+    qrels, run = write("q.txt", "1 0 a 1\n2 0 b 1\n"), write("r.run", "1 Q0 a 1 1 x\n")
+    means = {
+        given: amble_cli("eval", qrels, run, "-m", "AP", "--trec", *given, "--quiet").stdout.split()[-1]
+        for given in ((), ("--missing", "zero"))
+    }
+    assert means == {(): "1.0000", ("--missing", "zero"): "0.5000"}  # topic 2 left out, or 0

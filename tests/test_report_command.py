@@ -16,8 +16,9 @@ import pytest
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
+from amble.comparison.design import TestDesign
 from amble.reporting.charts.chart import save
-from amble.reporting.gates import Gate, parse_gate
+from amble.reporting.gates import Gate, parse_gate, pass_through
 from amble.reporting.options import KEYS, read_config, write_config
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -358,3 +359,18 @@ def test_stopped_while_writing(here: Path, monkeypatch: pytest.MonkeyPatch) -> N
         made.save("report.html")
     assert (here / "report.html").read_text() == "the old one"
     assert {path.name for path in here.iterdir()} == {"demo", "report.html"}
+
+
+def test_a_gate_fails_at_its_own_number() -> None:
+    # RR from 1/2 to 1/4 on six topics, from 1/2 to 1/2 on one, from 1 to 1/2 on one: a drop of 0.25 in the mean
+    judged = {str(t): {"a": 1} for t in range(8)}
+    before = {t: {"x": 2.0, "a": 1.0} for t in judged}
+    after = {t: {"x": 4.0, "y": 3.0, "z": 2.0, "a": 1.0} for t in judged}
+    after["7"], before["7"] = {"x": 2.0, "a": 1.0}, {"a": 1.0}
+    after["6"] = {"x": 4.0, "a": 1.0}
+    scores = amble.evaluate(judged, {"old": before, "new": after}, "RR")
+    drop = float(scores["old", "RR"].mean() - scores["new", "RR"].mean())
+    assert drop == 0.25  # (6 x .25 + 0 + .5) / 8
+    design = TestDesign(baseline="old")
+    assert len(pass_through(scores, [Gate("RR", 0.25)], design).regressions) == 1
+    assert not pass_through(scores, [Gate("RR", 0.2500001)], design).regressions

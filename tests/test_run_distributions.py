@@ -7,6 +7,7 @@ import pytest
 
 import amble
 from amble.evaluation.run_distributions import chosen_lists, orders_of
+from amble.users import Walk
 
 pytestmark = pytest.mark.twin
 
@@ -110,3 +111,19 @@ def test_some_runs() -> None:
         amble.run_distributions(rankings, "AP", runs=["w"])
     with pytest.raises(amble.AlignError, match="no runs chosen"):
         amble.run_distributions(rankings, "AP", runs=[])
+
+
+def test_a_measure_builds_its_walk_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # fifty lists of two runs, their orders and a simulation: one user reads them all
+    built = []
+    init = Walk.__init__
+    monkeypatch.setattr(Walk, "__init__", lambda self, *a, **k: (built.append(1), init(self, *a, **k))[1])
+    documents = [f"d{i}" for i in range(6)]
+    qrels = {str(t): {d: (i * t) % 3 == 0 for i, d in enumerate(documents)} for t in range(25)}
+    runs = {r: {t: {d: float((i + s) % 6) for i, d in enumerate(documents)} for t in qrels} for s, r in enumerate("xy")}
+    rankings = amble.align({t: {d: int(g) for d, g in judged.items()} for t, judged in qrels.items()}, runs)
+    m = amble.parse("PH(loss=0)")
+    exact = amble.run_distributions(rankings, m)
+    orders_of(rankings, m, known=exact)
+    amble.run_distributions(rankings, m, users=100)
+    assert len(built) == 1

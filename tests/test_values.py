@@ -39,7 +39,7 @@ from amble.expressions.values import ByGrade, ByRank, digest, real
 from amble.measures import REGISTRY, Forward, measure
 from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedTransitions, FittedUser, resampled
-from amble.measures.list_measure import plain_parameters
+from amble.measures.measure import plain_parameters
 from amble.retrieval.scorers import SmartWeights, parse_scorer, parse_smart
 from amble.users.effort import Effort
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
@@ -347,6 +347,18 @@ def test_functions_print_a_digest_that_is_refused() -> None:
     with pytest.raises(MeasureError) as error:
         amble.parse(str(m))
     assert str(error.value) == (f"'{m}': {shown} is an object that no text can spell; in Python, give it itself")
+
+
+def test_called_as_objects() -> None:
+    from amble.measures import CWL, PH, PerQuery, nDCG
+
+    assert PH(p=[0.6, 0.5]) == amble.parse("PH(p='0.6,0.5')")
+    assert PH(p={0: 0.6, 1: 0.3}).value(GRADES) == amble.parse("PH(p='0=0.6,1=0.3')").value(GRADES)
+    assert CWL([0.5, 0.25]) == CWL(C=np.array([0.5, 0.25])) == amble.parse("CWL('0.5,0.25')")
+    assert nDCG(gains={1: 3, 2: 9}) @ 10 == amble.parse("nDCG(gains='1=3,2=9')@10")
+    assert PerQuery(of=nDCG @ 10) == amble.parse("PerQuery(of='nDCG@10')")
+    with pytest.raises(MeasureError, match="is an object that no text can spell"):
+        amble.parse(f"PH({PH(effort=cube).values['effort']})")
 
 
 def power(of: float) -> Callable[[Any], Any]:

@@ -583,3 +583,10 @@ def test_a_walk_that_loses_count_of_its_users_ends(wrong: float) -> None:
     ):
         with pytest.raises(RuntimeError, match="internal error: a share .* of the users still walks"):
             follow()
+
+
+def test_who_would_start_beyond_the_list_starts_at_its_end() -> None:
+    # starts at rank 1, 2, 3 with .2, .3, .5; two documents: .2 and .8. From rank 1 half go on: .8 + .5 x .2 = .9 visits
+    walk = Walk(0.5, 0.0, start=[0.2, 0.3, 0.5]).over(2)
+    assert walk.visits == pytest.approx([0.2, 0.9], abs=1e-15)
+    assert walk.last == pytest.approx([0.1, 0.9], abs=1e-15)

@@ -134,7 +134,9 @@ def parse_call(text: str) -> Call:
         after = tokens[i + 1][1] if i + 1 < len(tokens) else ""
         if kind == "name" and after in (",", ")") and word not in _WORDS:
             unnamed = (take("name"),)
-        elif kind in ("number", "string") or (kind == "name" and after != "=" and word in (*_WORDS, *DISTRIBUTIONS)):
+        elif kind in ("number", "string", "digest") or (
+            kind == "name" and after != "=" and word in (*_WORDS, *DISTRIBUTIONS)
+        ):
             unnamed = (value(),)
         if unnamed and not peek(")"):
             take("sign", ",", "',' or ')'")

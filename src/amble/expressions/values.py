@@ -11,18 +11,19 @@ import math
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from types import CodeType, FunctionType
 from typing import Any, Self
 
 import numpy as np
+
+from amble.checks import is_number
 
 __all__ = ["ByGrade", "ByRank", "digest", "real", "show_number"]
 
 
 def real(value: Any) -> float:
     """The value as a float; ValueError unless it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         raise ValueError(f"{value!r:.60} is not a finite number")
     return float(value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,6 +81,13 @@ class ListMeasure(Measure):
         if d.seen:
             user = user.looking(lambda **seen: d.function(**seen, **arguments), d.seen, d.stops)
         return cast(User, user)
+
+    def resolve_variant(self) -> Self:
+        """The measure that the parameters make of this one; an error if its user would not do."""
+        out = super().resolve_variant()
+        if out is not self and out.declaration.is_user:
+            _ = out.members[0][1].one_user  # built once, and may raise
+        return out
 
     @property
     def one_user(self) -> User:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.domains import checked
 from amble.expressions.grammar import plain_value, show_call, show_value
 from amble.expressions.populations import Population
 from amble.measures.arguments import rebuild
@@ -164,9 +163,7 @@ class Measure(ABC):
 
     def with_value(self, name: str, value: Any) -> Self:
         """The same measure with another value of a parameter."""
-        d = (written := self.written or self).declaration
-        new = {name: checked(d.name, name, d.parameters[name].domain, value)}
-        return type(self)(d, written.values | new, written.cut, given={*written.given, name}).resolve_variant()
+        return rebuild(self, (), {name: value})
 
     def resolve_variant(self) -> Self:
         """The measure that the parameters make of this one, as written; itself where they make no other."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import is_number
 from amble.errors import AlignError, MeasureError
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
@@ -116,7 +117,7 @@ class SessionMeasure(Measure):
         out = copy.copy(out)  # the input is not changed
         most = context.get("max_grade")
         if most is not None:
-            if isinstance(most, bool) or not isinstance(most, int | float) or not out.max_grade <= most < float("inf"):
+            if not is_number(most) or not out.max_grade <= most < float("inf"):
                 raise MeasureError(f"{self}: max_grade={most!r:.60}, expected a number of at least {out.max_grade:g}")
             out.max_grade = float(most)
         elif self.declaration.gain is scaled and self.values["max_grade"] is None and not isinstance(session, Sessions):

@@ -7,6 +7,7 @@ cost. One list given by its grades and thousands read from files are the same he
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from amble import checks
+from amble.checks import is_number, number
 from amble.errors import MeasureError
 from amble.rankings.alignment import Rankings
 
@@ -171,7 +172,7 @@ class Lists:
         largest = float(table.max(initial=-np.inf))
         if max_grade is None:
             max_grade = max(largest, 1.0)
-        elif checks.number(max_grade, "max_grade", kind=MeasureError) < largest:
+        elif number(max_grade, "max_grade", kind=MeasureError) < largest:
             raise MeasureError(f"max_grade={max_grade}: a grade of {largest:g} exceeds it")
         out = cls(
             grades=table,
@@ -184,7 +185,9 @@ class Lists:
             max_grade=float(max_grade),
         )
         if most is not None:
-            out.most = checks.number(most, "most", least=0, kind=MeasureError)
+            if not is_number(most) or not 0 <= most < math.inf:
+                raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
+            out.most = float(most)
         return out
 
     @cached_property

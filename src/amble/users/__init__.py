@@ -3,6 +3,7 @@
 * `Forward` walks down rank by rank and stops: declared by one of the C/W/L quantities (RBP, INST, AP, ERR …).
 * `Walk` walks back and forth and stops: probabilities of going forward and back at each rank (PH …).
 * `MarkovUser` goes from any rank to any other by a Markov chain (Markov Precision).
+* `DenseUser` is any other, by the transition probabilities between ranks.
 * `SessionWalk` walks through the lists of a session, query by query.
 
 `user.over(…)` puts a user on a list; what it returns knows the visits, the weights, the score and its distribution.
@@ -15,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from amble.users.dense import DenseUser
     from amble.users.effort import Effort
     from amble.users.forward import Forward
     from amble.users.markov import MarkovUser
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 # each name is imported when it is first used: every module of amble that needs one user would wait for all of them
 _HOMES = {
+    "DenseUser": "dense",
     "Effort": "effort",
     "Forward": "forward",
     "MarkovUser": "markov",
@@ -37,7 +40,10 @@ _HOMES = {
     "Walk": "walk",
 }
 
-__all__ = ["Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "User", "Utility", "Walk"]
+__all__ = [
+    "DenseUser", "Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "User", "Utility",
+    "Walk",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

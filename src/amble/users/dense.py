@@ -26,7 +26,7 @@ from amble.native.plain_walker import draws, keys
 from amble.rankings.lists import Gains
 from amble.users.effort import Effort
 from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import OnList, Paths, Question, TiedError
+from amble.users.protocol import OnList, Paths, Question
 from amble.users.utility import Utility
 
 __all__ = ["ChainOnList", "DenseUser"]
@@ -34,6 +34,7 @@ __all__ = ["ChainOnList", "DenseUser"]
 Array = NDArray[np.float64]
 
 _SLACK = 1e-9  # by how much the probabilities of a row may exceed 1
+_SHARE = 1e-6  # of users who may seem not to stop, by rounding
 _NEGLIGIBLE = 1e-15  # a share of users that is taken for none
 _BUDGET = 20_000_000  # cells of an exact distribution
 _BATCH = 1 << 14  # readers who are followed together
@@ -51,13 +52,17 @@ class DenseUser(ABC):
         What the k-th visit to a document is worth; by default, its gain every time.
     effort : Effort
         What the gain is divided by; by default, the number of visits.
+    ends : bool
+        Whether the user looks no further than the end of the list; False where there are more ranks than it has.
+    is_static : bool
+        Whether the user ignores the grades; by default not.
 
     Examples
     --------
     >>> from amble.users.dense import DenseUser
     >>> class EverySecond(DenseUser):
     ...     def transitions(self, gains, i):
-    ...         n = max(int(gains.lists.length[i]), 1)
+    ...         n = gains.by_rank(i).size
     ...         return 0.8 * np.eye(n, k=2), np.eye(n)[0]
     >>> from amble.rankings.lists import GainMap, Lists
     >>> gains = Lists.of_grades([1, 0, 1]).gains(GainMap(("own",), lambda grades, most: grades))
@@ -102,7 +107,9 @@ class DenseUser(ABC):
 
     def _each(self, gains: Gains) -> list[tuple[ChainOnList, Array]]:
         if gains.lists.ties is not None:
-            raise TiedError
+            raise MeasureError(
+                "a user declared by transitions has no closed form for ties='expected'; use ties='docno'"
+            )
         users = [self.on(gains, i) for i in range(gains.lists.n)]
         return [(user, gains.by_rank(i, user.n)) for i, user in enumerate(users)]
 
@@ -148,10 +155,9 @@ class DenseUser(ABC):
         return added / np.where(y > 0, y, 1.0), True
 
     def follower(self, gains: Gains, lists: list[int], seed: int) -> ChainFollower:
-        """Simulated readers of a list."""
-        (i,) = lists
-        user = self.on(gains, i)
-        return ChainFollower(user, gains.by_rank(i, user.n), seed)
+        """Simulated readers of a list, or of several where `is_static`."""
+        user = self.on(gains, lists[0])
+        return ChainFollower(user, [gains.by_rank(i, user.n) for i in lists], seed)
 
 
 class ChainOnList(OnList):
@@ -173,23 +179,22 @@ class ChainOnList(OnList):
             )
         if not (self.start >= 0).all() or abs(float(self.start.sum()) - 1) > _SLACK:
             raise MeasureError(f"start: expected probabilities that sum to 1, found {float(self.start.sum()):.9g}")
-        gone = np.maximum(1.0 - self.p.sum(axis=1), 0.0)
-        gone[gone < 1e-15] = 0.0
-        self.halting = gone if leaving is None else gone * (1.0 - leaving)
+        self._gone = np.maximum(1.0 - self.p.sum(axis=1), 0.0)
+        self._gone[self._gone < 1e-15] = 0.0
+        self.halting = self._gone if leaving is None else self._gone * (1.0 - leaving)
 
     def _fundamental(self, z: Any) -> NDArray[Any]:
-        try:
-            found = np.linalg.inv(np.eye(self.n) - np.asarray(z)[..., None, None] * self.p)
-        except np.linalg.LinAlgError:
-            raise MeasureError("some users never stop: no way leads from some ranks to a stop") from None
-        return found
+        return np.linalg.inv(np.eye(self.n) - np.asarray(z)[..., None, None] * self.p)
 
     @cached_property
     def _m(self) -> Array:
-        found = np.asarray(self._fundamental(1.0), np.float64)
-        if not np.isfinite(found).all() or (found < -1e-6).any():
-            raise MeasureError("some users never stop: no way leads from some ranks to a stop")
-        return found
+        try:
+            found = np.asarray(self._fundamental(1.0), np.float64)
+            if abs(float(self.start @ found @ self._gone) - 1.0) < _SHARE:  # nor NaN
+                return found
+        except np.linalg.LinAlgError:
+            pass
+        raise MeasureError("some users never stop: hardly a way leads from some ranks to a stop")
 
     @cached_property
     def visits(self) -> Array:
@@ -223,6 +228,8 @@ class ChainOnList(OnList):
 
     def residual(self, k: int) -> float:
         """The share of the visits that goes beyond rank k."""
+        if k < 0:
+            raise MeasureError(f"residual({k}): expected a rank of at least 0")
         return float(self.visits[k:].sum() / self.expected_depth)
 
     def _longest(self) -> int:
@@ -313,7 +320,7 @@ class ChainOnList(OnList):
 class ChainFollower:
     """Simulated readers of a chain: every draw is a function of the seed, the reader's number and the step."""
 
-    def __init__(self, user: ChainOnList, y: Array, seed: int) -> None:
+    def __init__(self, user: ChainOnList, gains: list[Array], seed: int) -> None:
         self.user, self.seed = user, seed
         rows = np.vstack((user.p, user.start))
         leaves = 1.0 - rows.sum(axis=1) - np.append(user.halting, 0.0)
@@ -322,7 +329,7 @@ class ChainFollower:
         self.upto = (np.cumsum(rows, axis=1) + np.arange(rows.shape[0])[:, None]).ravel()
         self.columns = rows.shape[1]
         returns = 1.0 - 1.0 / float(np.diagonal(user._m).max())
-        self.worth = user.utility.table(y, returns)
+        self.worth = np.stack([user.utility.table(y, returns) for y in gains])  # by list, rank and visit
 
     def batch(self, users: int, threads: int) -> int:
         """How many readers are followed together; an error if all of them would make too many visits."""
@@ -335,7 +342,8 @@ class ChainFollower:
         n = self.user.n
         key, who = keys(self.seed, first, count), np.arange(count)
         at, step = np.full(count, n), 0
-        total, visits, nothing = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, bool)
+        total, most = np.zeros((count, len(self.worth))), self.worth.shape[2] - 1
+        visits, nothing = np.zeros(count, np.int64), np.zeros(count, bool)
         seen = np.zeros((count, n), np.int64)
         while who.size:
             found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.columns
@@ -343,7 +351,7 @@ class ChainFollower:
             nothing[who[found > n]] = True
             going = found < n
             who, key, at, step = who[going], key[going], found[going], step + 1
-            total[who] += self.worth[at, np.minimum(seen[who, at], self.worth.shape[1] - 1)]
+            total[who] += self.worth[:, at, np.minimum(seen[who, at], most)].T
             seen[who, at] += 1
             visits[who] += 1
-        return Paths(total[:, None], visits, self.user.effort(visits.astype(np.float64)), nothing)
+        return Paths(total, visits, self.user.effort(visits.astype(np.float64)), nothing)

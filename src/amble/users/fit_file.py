@@ -45,6 +45,7 @@ from typing import Any
 
 import numpy as np
 
+from amble.checks import is_number, is_whole
 from amble.errors import AmbleError, ReadError
 from amble.io.files import write_whole
 from amble.io.toml import read_toml, toml_numbers, toml_string
@@ -251,7 +252,7 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
     counts = seen if isinstance(seen, list) else [seen]
     marker = f"<{smallest}"
     for n in counts:
-        if n != marker and (isinstance(n, bool) or not isinstance(n, int) or n < 0):
+        if n != marker and (not is_whole(n) or n < 0):
             raise AmbleError(f"{where}observations: found {n!r:.60}, expected whole numbers, or {marker!r}")
     plain = [SUPPRESSED if n == marker else n for n in counts]
     grades = _numbers(table, "grades", where)
@@ -310,14 +311,14 @@ def _known(table: dict[str, Any], keys: Any, where: str) -> None:
 
 def _count(table: dict[str, Any], key: str, where: str) -> int:
     found = table.get(key)
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 1 << 60:
+    if not is_whole(found) or not 0 <= found < 1 << 60:
         raise AmbleError(f"{where}{key}: found {found!r:.60}, expected a whole number of at least 0")
     return found
 
 
 def _real(table: dict[str, Any], key: str, where: str) -> float:
     found = table.get(key)
-    if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) < 1e300:
+    if not is_number(found) or not abs(found) < 1e300:
         raise AmbleError(f"{where}{key}: found {found!r:.60}, expected a number")
     return float(found)
 
@@ -340,4 +341,4 @@ def _numbers(table: dict[str, Any], key: str, where: str) -> Any:
 def _is_numeric(found: Any) -> bool:
     if isinstance(found, list):
         return all(map(_is_numeric, found))
-    return isinstance(found, int | float) and not isinstance(found, bool)
+    return is_number(found)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
@@ -220,10 +221,9 @@ class Forward(ForwardReader):
         self.mass = mass
         self.depth = depth
         self.beyond = beyond
-        if beyond not in ("stop", "nothing", "endless"):
-            raise MeasureError(f"beyond={beyond!r}: expected 'stop', 'nothing' or 'endless'")
-        if depth is not None and (isinstance(depth, bool) or int(depth) != depth or depth < 1):
-            raise MeasureError(f"depth={depth!r}: expected a whole number of at least 1, or None")
+        one_of(beyond, ("stop", "nothing", "endless"), "beyond", MeasureError)
+        if depth is not None:
+            whole(depth, "depth", kind=MeasureError)
         if self.kind == "continuation" and isinstance(self.rule, int | float) and not np.isnan(self.rule):
             check_probabilities(np.asarray(self.rule, np.float64), 1)
             if beyond == "endless" and depth is None and self.rule >= 1 and survival is None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
@@ -186,14 +187,12 @@ class MarkovUser(MarkovReader):
         if model is None and counts != "NA":
             raise MeasureError(f"counts={counts!r} goes with a model")
         for what, word, words in (("loops", loops, ("NL", "SL")), ("states", states, ("AD", "OR"))):
-            if not isinstance(word, str) or word not in words:
-                raise MeasureError(f"{what}={word!r:.60}: expected one of {', '.join(map(repr, words))}")
-        if not isinstance(rescale, str) or rescale not in RESCALING:
-            raise MeasureError(f"rescale={rescale!r:.60}: expected one of {', '.join(map(repr, RESCALING))}")
-        if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
-            raise MeasureError(f"steps={steps!r:.60}: expected a whole number of at least 1, or None")
-        if steps is not None and distribution is not None:
-            raise MeasureError("steps: a Markov user declared by a distribution takes none")
+            one_of(word, words, what, MeasureError)
+        one_of(rescale, RESCALING, "rescale", MeasureError)
+        if steps is not None:
+            whole(steps, "steps", kind=MeasureError)
+            if distribution is not None:
+                raise MeasureError("steps: a Markov user declared by a distribution takes none")
         if isinstance(start, str) and start not in STARTS:
             raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
         self.loops, self.states = loops, states if self.model is None else self.model.states
@@ -472,8 +471,7 @@ class MarkovUserOnList(OnList):
         >>> MarkovUser("LO_OR_ID").over([1, 1, 0, 1]).after(1)
         array([0., 1., 0., 0.])
         """
-        if isinstance(moves, bool) or not isinstance(moves, int) or moves < 0:
-            raise MeasureError(f"after({moves!r}): expected a whole number of at least 0")
+        whole(moves, "moves", 0, None, MeasureError)
         out = np.zeros(self.n)
         if self.relevant.size:
             out[self.relevant - 1] = distribution_after(self.transitions, self.first, moves)

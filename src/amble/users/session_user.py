@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from amble.checks import is_number, one_of
 from amble.errors import MeasureError
 from amble.users.birth_death import BirthDeathChain, solved
 
@@ -63,7 +64,7 @@ class SessionWalk:
 
     def __init__(self, p: float, q: float, r: float, s: float, *, endless: bool = False, last: str = "stay") -> None:
         for name, value in (("p", p), ("q", q), ("r", r), ("s", s)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            if not is_number(value) or not 0 <= value <= 1:
                 raise MeasureError(f"{name}={value!r:.60}: expected a probability between 0 and 1")
         total = p + q + r + s
         if abs(total - 1) > _SLACK:
@@ -77,8 +78,7 @@ class SessionWalk:
                 raise MeasureError(f"{name} = 0: {what}; expected a probability above 0")
         if endless and q > 0:
             raise MeasureError(f"q = {q:g} on endless lists: expected 0")
-        if last not in ("stay", "stop"):
-            raise MeasureError(f"last={last!r}: expected 'stay' or 'stop'")
+        one_of(last, ("stay", "stop"), "last", MeasureError)
         self.p, self.q, self.r, self.s = float(p), float(q), float(r), float(s)
         self.endless, self.last = endless, last
 
@@ -319,6 +319,5 @@ class SessionWalkOnLists:
 
 def check_visits(visits: str) -> str:
     """The choice of visits that count, checked: "first" or "every"."""
-    if visits not in ("first", "every"):
-        raise MeasureError(f"visits={visits!r}: expected 'first' or 'every'")
+    one_of(visits, ("first", "every"), "visits", MeasureError)
     return visits

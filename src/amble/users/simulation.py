@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.native import load
@@ -58,8 +59,7 @@ def check_users(users: Any, seed: Any, threads: Any) -> None:
         ("seed", seed, 0, (1 << 64) - 1),
         ("threads", threads, 1, MOST_THREADS),
     ):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-            raise MeasureError(f"{name}={value!r:.60}: expected a whole number of at least {least}, at most {most}")
+        whole(value, name, least, most, MeasureError)
 
 
 class Simulation(Distribution):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import is_whole, one_of
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
@@ -166,12 +167,9 @@ class Walk:
         per: Literal["list", "endless"] | str = "list",
     ) -> None:
         self.forward, self.back = Probabilities(forward, "p"), Probabilities(back, "q")
-        if first not in ("forward", "stop"):
-            raise MeasureError(f"first={first!r}: expected 'forward' or 'stop'")
-        if beyond not in ("stop", "endless"):
-            raise MeasureError(f"beyond={beyond!r}: expected 'stop' or 'endless'")
-        if per not in ("list", "endless"):
-            raise MeasureError(f"per={per!r}: expected 'list' or 'endless'")
+        one_of(first, ("forward", "stop"), "first", MeasureError)
+        one_of(beyond, ("stop", "endless"), "beyond", MeasureError)
+        one_of(per, ("list", "endless"), "per", MeasureError)
         self.first, self.beyond, self.per = first, beyond, per
         self.utility = utility or Utility()
         self.effort = effort or Effort()
@@ -328,7 +326,7 @@ class Walk:
 
     def over(self, n: int, grades: Any = None) -> WalkOnList:
         """The walk over one list of n documents (with these grades, where p or q depends on them)."""
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+        if not is_whole(n) or n < 0:
             raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
         seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
         if seen is not None and seen.shape[1] > max(n, 1):

@@ -66,8 +66,6 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
             raise MeasureError(f"per={values['per']!r} is about order 2, expected order=2")
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
-        first = {name: x.nodes()[0][0] if isinstance(x, Population) else x for name, x in values.items()}
-        d.function(**{name: value for name, value in first.items() if name not in ("rel", "gains")})  # may raise
         return d._replace(question=Question(f"order{order or 1}")), values, cut
     used = {
         "P": ("rel", "order"),
