@@ -86,7 +86,11 @@ class ListMeasure(Measure):
         """The measure that the parameters make of this one; an error if its user would not do."""
         out = super().resolve_variant()
         if out is not self and out.declaration.is_user:
-            _ = out.members[0][1].one_user  # built once, and may raise
+            try:
+                with np.errstate(over="raise", divide="raise", invalid="raise"):
+                    _ = out.members[0][1].one_user  # built once, and may raise
+            except FloatingPointError as error:
+                raise MeasureError(f"a parameter is too extreme to compute with: {error}") from None
         return out
 
     @property
