@@ -33,7 +33,6 @@ from amble.measures.session_measure import SessionMeasure as SessionMeasure
 from amble.rankings.lists import Gains as Gains
 from amble.rankings.lists import Lists as Lists
 from amble.users.behaviour import Behaviour as Behaviour
-from amble.users.dense import DenseUser as DenseUser
 from amble.users.effort import Effort as Effort
 from amble.users.forward import Forward as Forward
 from amble.users.markov import MarkovUser as MarkovUser
