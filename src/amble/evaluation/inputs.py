@@ -25,21 +25,7 @@ DEFAULTS: Mapping[str, Any] = {option.name: option.default for option in _OPTION
 
 
 class Scored(Protocol):
-    """What has scores: lists or sessions, at most one for each run and topic.
-
-    Attributes
-    ----------
-    runs, topics : tuple of str
-        Names; of sessions, theirs are the topics.
-    labels : tuple of str
-        Of each run: the name of its file.
-    run, topic, length : ndarray
-        Of each list or session: its run, its topic, and how many documents it shows.
-    options : dict
-        How files were read: those of `align` that had a part in it.
-    audit
-        Counts of all that was decided on the way: a line as text, ``rows()`` for tables.
-    """
+    """What has scores: `Rankings` or `Sessions`, at most one list or session for each run and topic."""
 
     runs: tuple[str, ...]
     topics: tuple[str, ...]
