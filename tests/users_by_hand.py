@@ -373,7 +373,7 @@ CASES = [
     Case("R", binary, p_at(None)),
     Case("AP", binary, ap),
     Case("AP(rel=2)", lambda g: binary(g, 2), ap),
-    Case("AP@4", binary, ap),
+    Case("AP@3", binary, ap),
     Case("GMAP", binary, ap),
     Case("RR", binary, rr),
     Case("RR@3", binary, rr),
