@@ -66,9 +66,6 @@ nDCG: _nDCG
 class _ERR(ListMeasure):
     def __call__(self, *, max_grade: float | Population | None = None) -> Self: ...
 ERR: _ERR
-class _RBP(ListMeasure):
-    def __call__(self, p: float | Population = 0.8, *, finite: bool = False, user: str | None = None, rel: float = 1) -> Self: ...
-RBP: _RBP
 class _NumQ(ListMeasure):
     def __call__(self) -> Self: ...
 NumQ: _NumQ
@@ -129,6 +126,9 @@ infAP: _infAP
 class _RBPresid(ListMeasure):
     def __call__(self, p: float | Population = 0.9, *, rel: float = 1) -> Self: ...
 RBPresid: _RBPresid
+class _RBP(ListMeasure):
+    def __call__(self, p: float | Population = 0.8, *, finite: bool = False, user: str | None = None, rel: float = 1) -> Self: ...
+RBP: _RBP
 class _SDCG(ListMeasure):
     def __call__(self, k: int = 10, *, max_grade: float | Population | None = None) -> Self: ...
 SDCG: _SDCG
