@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -54,14 +55,13 @@ def shared(names: set[str]) -> dict[str, str]:
     return ours | rule
 
 
-def differences(qrels: Grades, run: Run, score_dtype: str) -> tuple[int, list[str]]:
+def differences(qrels: Grades, run: Run, score_dtype: Any) -> tuple[int, list[str]]:
     """How many values both give, and those that differ."""
     import pytrec_eval
 
     theirs = pytrec_eval.RelevanceEvaluator(qrels, set(pytrec_eval.supported_measures)).evaluate(run)
     names = shared(set(next(iter(theirs.values()))))
-    options = {"missing": "skip", "score_dtype": score_dtype}
-    scores = amble.evaluate(qrels, {"run": run}, list(names.values()), **options)
+    scores = amble.evaluate(qrels, {"run": run}, list(names.values()), missing="skip", score_dtype=score_dtype)
     compared, wrong = 0, []
     for name, text in names.items():
         values = dict(zip(scores.topics, scores["run", text].tolist(), strict=True))

@@ -33,7 +33,7 @@ import workload
 
 import amble
 from amble.measures import Gains, Lists
-from amble.measures.variants import list_variants
+from amble.measures.stories import list_variants
 from amble.users.markov_models import PUBLISHED
 
 SECTIONS = ("published", "family")

@@ -236,7 +236,7 @@ def of_lists(saved: Saved, cases: list[Case]) -> None:
                 saved.of(f"{name}/{case.text}/cwl {i}", amble.cwl, rankings, case.text, costs=cost, topics=True)
 
 
-def summary(rankings: Any, measure: str, undefined: str) -> dict[str, Any]:
+def summary(rankings: Any, measure: str, undefined: Any) -> dict[str, Any]:
     """What scores are asked for."""
     scores = amble.evaluate(rankings, measure, undefined=undefined)
     table = {topic: {measure: (0.3 + 0.01 * t, 0.1)} for t, topic in enumerate(scores.topics)}

@@ -56,12 +56,13 @@ DRAWN = {
 ABOUT = {
     "classic": """\
 The measures that everybody knows, seen as users: each walks down a list and stops. [Users](../users.md) explains what
-can be computed of them. In this family `P` and `RBP` are expected gain over expected effort, as all of
+can be computed of them. In this family `P` is expected gain over expected effort, as all of
 [the C/W/L framework](cwl.md) are.""",
     "cwl": """\
 Users who walk down; the score is expected gain over expected effort, E[T]/E[H]. A gain is a grade divided by the
-largest grade of all the judgments. [The C/W/L framework](../cwl.md) has the theory, and what amble does with tails,
-costs and unjudged documents. `P` and `RBP` belong here, too; they are with [the classic measures](classic.md).""",
+largest grade of all the judgments; for `RBP` it is 1 or 0. [The C/W/L framework](../cwl.md) has the theory, and what
+amble does with tails, costs and unjudged documents. `P` belongs here, too; it is with
+[the classic measures](classic.md).""",
     "walks": """\
 Users who may go back, look at a document again, and stop anywhere. [Walks](../walks.md) has the theory: exact scores,
 the whole distribution of the score over users, and orders of systems by dominance. The classic measures are users of

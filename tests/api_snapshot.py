@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ForwardRef
+from typing import Any, ForwardRef, get_overloads
 
 import amble
 
@@ -38,10 +38,11 @@ def snapshot() -> str:
 
 
 def entry(module: str, name: str) -> Iterator[str]:
-    """A public name with its signature; for a class, its public methods, properties and attributes follow."""
+    """A public name with its signature; its overloads follow, or a class's public methods, properties, attributes."""
     value = getattr(importlib.import_module(module), name)
     if not inspect.isclass(value):
         yield f"{module}.{name}{_signature(value) if callable(value) else f': {_kind(value)}'}"
+        yield from (f"    {name}{_signature(form)}" for form in (get_overloads(value) if callable(value) else ()))
         return
     yield f"class {module}.{name}{_constructor(value)}"
     members: dict[str, Any] = {}
@@ -119,6 +120,8 @@ def _annotation(annotation: Any) -> str:
 def _default(value: Any) -> str:
     if callable(value) and hasattr(value, "__name__"):
         return str(value.__name__)
+    if value is ...:
+        return "..."
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 

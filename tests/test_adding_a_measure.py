@@ -17,9 +17,9 @@ import pytest
 from users_by_hand import ranked, together
 
 import amble
-from amble.measures import REGISTRY, DenseUser, Gains, Lists
+from amble.measures import REGISTRY, Gains, Lists
 from amble.measures.residuals import list_residuals
-from amble.users import Question
+from amble.users import DenseUser, Question
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

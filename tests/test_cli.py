@@ -314,7 +314,7 @@ def test_closed_streams(files: tuple[str, str]) -> None:
     ("body", "message"),
     [
         ("    raise RuntimeError('mine')\n", "Mine: its function failed with RuntimeError: mine"),
-        ("    return 3\n", "Mine: its function failed with"),
+        ("    return 3\n", "Mine: its function returned 3, expected a user"),
         ("    return Forward(continuation=1 + gain)\n", "Mine: the probability of going on after rank 1 is 2"),
         ("    return Forward(weights=rank)\n", "Mine: weights must be numbers that do not rise"),
         ("    return Forward(last=gain * 0 + 0.9)\n", "must be at least 0 and sum to at most 1"),

@@ -336,7 +336,10 @@ def test_questions_that_cannot_be_asked(options: dict[str, Any], said: str) -> N
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([1, 2], "found list, expected scores, as evaluate makes them, or {run: {topic: score}}"),
+        (
+            [1, 2],
+            "found compare(list), expected compare(scores | {run: {topic: score}} | rankings | sessions, measure)",
+        ),
         ({"a": [1, 2]}, "run 'a': found list, expected {run: {topic: score}}"),
         ({"a": {"1": 1.0}}, "1 run to compare, expected at least 2"),
         ({}, "0 runs to compare"),
@@ -739,8 +742,8 @@ def test_questions_of_why(scores: amble.Scores) -> None:
         amble.why(scores, "301", "AP", runs=["z"])
     with pytest.raises(amble.MeasureError, match="no measure given"):
         amble.why(scores, "301")
-    with pytest.raises(amble.AlignError, match="found dict, expected rankings"):
-        amble.why({}, "301", "AP")  # type: ignore[arg-type]
+    with pytest.raises(amble.AlignError, match=r"found why\(dict, str, str\), expected why\(rankings \| scores, topic"):
+        amble.why({}, "301", "AP")
     tied = amble.align(scores.rankings.qrels, scores.rankings.sources, ties="expected")
     with pytest.raises(amble.MeasureError, match="ties='expected': tied documents have no one rank"):
         amble.why(tied, "301", "AP")

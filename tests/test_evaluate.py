@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import amble
+import amble.evaluation.scores
 from amble.users import Question
 
 pytestmark = pytest.mark.twin
@@ -285,7 +286,7 @@ def test_one_mean_everywhere() -> None:
             scores.means().tolist()
         )
         eu = amble.cwl(scores.rankings, "RBP(p=0.5)")["EU"]
-        eu += means_of("order2", scores.rankings, amble.parse("RBP(p=0.5)")).tolist()
+        eu += means_of(Question.ORDER2, scores.rankings, amble.parse("RBP(p=0.5)")).tolist()
         assert eu == [*scores.means()[:, 3].tolist()] * 2
         curve = amble.pr_curve(scores.rankings, "x")["precision"]
         found.append((scores.means().tolist(), curve, amble.cwl(scores.rankings, "AP").rows))
@@ -330,13 +331,12 @@ def test_measures_are_called_what_was_typed() -> None:
 def test_two_names_of_a_measure_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = {"1": {"a": 1, "b": 0}}, {"x": {"1": {"b": 2.0, "a": 1.0}}}
     asked: list[str] = []
-    once = amble.evaluate.__globals__["scores_by_topic"]
-    monkeypatch.setitem(
-        amble.evaluate.__globals__, "scores_by_topic", lambda *args: asked.append(args[2].label) or once(*args)
-    )
-    scores = amble.evaluate(qrels, run, "RBP(p=0.8) AP RBP")
+    home = amble.evaluation.scores
+    once = home.scores_by_topic
+    monkeypatch.setattr(home, "scores_by_topic", lambda *args: asked.append(args[2].label) or once(*args))
+    found = amble.evaluate(qrels, run, "RBP(p=0.8) AP RBP")
     assert asked == ["RBP(p=0.8)", "AP"]
-    assert scores.values[0, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8
+    assert found.values[0, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8
 
 
 def test_labels() -> None:

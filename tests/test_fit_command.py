@@ -254,7 +254,13 @@ def test_stopped_half_way(how: signal.Signals, tmp_path: Path) -> None:
         "--threads",
         "1",
     ]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: how != signal.SIGKILL and signal.signal(how, signal.SIG_DFL),  # ignored in the background
+    )
     try:
         limit = time.monotonic() + 120
         while not any(spare.glob("*/log.duckdb")) and time.monotonic() < limit and child.poll() is None:

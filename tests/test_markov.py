@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.measures import REGISTRY, Forward, Lists, MarkovUser, MarkovUserOnList, measure
-from amble.measures.variants import list_variants, story_of
+from amble.measures.stories import list_variants, story_of
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[[str, str], str]

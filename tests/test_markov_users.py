@@ -640,7 +640,7 @@ def test_the_user_never_stops() -> None:
         _ = user.depth
     with pytest.raises(MeasureError, match="residual"):
         user.residual(-1)
-    with pytest.raises(MeasureError, match="after"):
+    with pytest.raises(MeasureError, match="moves=-1"):
         user.after(-1)
     with pytest.raises(MeasureError, match="one list of gains"):
         MarkovUser("GL_AD_ID").over([[1, 0]])

@@ -31,7 +31,7 @@ def test_results_are_in_order_and_progress_is_reported(threads: int, ahead: int 
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_first_error_is_raised_and_no_more_is_begun(threads: int) -> None:
-    begun = []
+    begun, others = [], threading.active_count()
 
     def fail(x: int) -> int:
         begun.append(x)
@@ -45,16 +45,16 @@ def test_the_first_error_is_raised_and_no_more_is_begun(threads: int) -> None:
     with pytest.raises(ValueError, match="item 1"):
         list(found)
     assert len(begun) < 100
-    assert threading.active_count() == 1
+    assert threading.active_count() <= others  # those of tests before may have ended meanwhile
 
 
 def test_a_closed_iterator_begins_no_more() -> None:
-    begun = []
+    begun, others = [], threading.active_count()
     found = map_in_order(begun.append, range(10**9), 3, ahead=6)
     next(found)
     found.close()
     assert len(begun) <= 8
-    assert threading.active_count() == 1
+    assert threading.active_count() <= others
 
 
 def test_an_interrupt_is_heeded() -> None:

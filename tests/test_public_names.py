@@ -43,6 +43,7 @@ def test_typed_program() -> None:
     assert typed_program.mean_of_ndcg() == 1.0
     assert typed_program.median_of_rbp() == 2 / 3  # half stop at rank 1 with 1; the best of the others at rank 3
     assert typed_program.written_as_objects() == ["nDCG(gains='exp')@10", "RBP(p=0.73)@20", "MsM(q=0,r=0.1,s=0.3)"]
+    assert typed_program.ways_to_call()
 
 
 def test_interface_is_as_it_was() -> None:

@@ -459,7 +459,7 @@ def test_wrong_use() -> None:
     scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
     for call, message in (
         (lambda: amble.report(scores, baseline="z"), "baseline z: expected one of x"),
-        (lambda: amble.report({"x": 1}), "found dict, expected scores"),
+        (lambda: amble.report({"x": 1}), "found report(dict), expected report(scores | rankings, measures)"),
         (lambda: amble.report(scores, systems=0), "systems=0: expected a whole number of at least 1"),
         (lambda: amble.report(scores, alpha=2), "alpha=2: expected a number between 0 and 1"),
         (lambda: amble.report(scores, test="z"), "test='z': expected one of"),

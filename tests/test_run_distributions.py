@@ -44,8 +44,9 @@ def test_some_topics() -> None:
 
 def test_simulated_where_it_must_be() -> None:
     rankings = amble.align(QRELS, RUNS)
-    with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 100,000 users simulated"):
+    with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 100,000 users simulated") as heard:
         distributions = amble.run_distributions(rankings, "PH", seed=3)
+    assert [warning.filename for warning in heard] == [__file__]  # the line that asked
     exact = orders_of(rankings, "PH")
     for i, run in enumerate(("x", "y")):
         assert distributions[run].users == 100_000
@@ -88,7 +89,7 @@ def test_nothing_to_walk_on() -> None:
         amble.run_distributions(rankings, "AP", topics=["3"])
     with pytest.raises(amble.MeasureError, match="ties='expected'"):
         amble.run_distributions(amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0, "b": 1.0}}}, ties="expected"), "AP")
-    with pytest.raises(amble.AlignError, match="expected rankings"):
+    with pytest.raises(amble.AlignError, match=r"expected run_distributions\(rankings, measure\)"):
         amble.run_distributions(QRELS, "AP")  # type: ignore[arg-type]
     with pytest.raises(amble.MeasureError, match="not a user"):
         amble.run_distributions(rankings, "NumRel")

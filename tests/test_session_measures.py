@@ -632,7 +632,7 @@ def test_what_a_walk_refuses() -> None:
     for gains in ([[1, 1]], [[1, 1], [1]], [1, 1]):
         with pytest.raises(MeasureError, match="expected lists of"):
             walk.over([2, 2]).expected_gain(gains)
-    with pytest.raises(MeasureError, match="'first' or 'every'"):
+    with pytest.raises(MeasureError, match="expected one of 'first', 'every'"):
         walk.over([1]).expected_gain([[1]], visits="some")
     with pytest.raises(MeasureError, match="q = 0.1 on endless lists"):
         SessionWalk(0.6, 0.1, 0.2, 0.1, endless=True)

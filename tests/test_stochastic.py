@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amble
-from amble.measures import Effort, Lists, Measure, Utility, Walk, measure
+from amble.measures import Effort, Lists, Measure, Walk, measure
 from amble.measures.declaration import REGISTRY
+from amble.users import Utility
 
 R10 = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 S10 = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]

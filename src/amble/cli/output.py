@@ -71,12 +71,10 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
-    keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
-    options = {key: getattr(rankings, key) for key in keys}
     return {
         "amble": __version__,
         "files": files,
-        "options": options | more,
+        "options": rankings.options | more,
         "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),

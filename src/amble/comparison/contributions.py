@@ -20,17 +20,19 @@ its judgment is taken away, as if nobody had judged it. These contributions do n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AlignError, MeasureError
+from amble.evaluation.inputs import aligning
+from amble.evaluation.run_distributions import chosen_runs
 from amble.evaluation.scores import Scores
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
-from amble.rankings.alignment import Rankings
+from amble.rankings.alignment import AlignOptions, Rankings
 from amble.table import Table
 from amble.users.protocol import Question
 
@@ -137,6 +139,15 @@ class Contributions:
         return f"Contributions({len(self.docs)} documents, {self.caption})"
 
 
+@overload
+def why(
+    rankings: Rankings | Scores, topic: str, measure: str | Measure | None = ..., *, runs: Iterable[str] | None = ...
+) -> Contributions: ...
+@overload
+def why(
+    qrels: Any, runs: Any, topic: str, measure: str | Measure, **options: Unpack[AlignOptions]
+) -> Contributions: ...
+@aligning(Rankings, Scores)
 def why(
     rankings: Rankings | Scores, topic: str, measure: str | Measure | None = None, *, runs: Iterable[str] | None = None
 ) -> Contributions:
@@ -145,11 +156,12 @@ def why(
     Parameters
     ----------
     rankings : Rankings or Scores
+        Or qrels and runs, with the options of `align`, as for `evaluate`.
     topic : str
     measure : str or Measure, optional
         Needed unless scores of a single measure are given.
     runs : list of str, optional
-        Some of the runs; without it, all of them.
+        Of rankings or scores: some of the runs; without it, all of them.
 
     Returns
     -------
@@ -160,7 +172,7 @@ def why(
     >>> import amble
     >>> qrels = {"1": {"a": 1, "b": 1, "c": 0}}
     >>> runs = {"x": {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}, "y": {"1": {"c": 3.0, "a": 2.0}}}
-    >>> print(amble.why(amble.align(qrels, runs), "1", "AP"))  # x: (1/1 + 2/3) / 2, y: (1/2) / 2
+    >>> print(amble.why(qrels, runs, "1", "AP"))  # x: (1/1 + 2/3) / 2, y: (1/2) / 2
     AP on topic 1: contributions are the probability of stopping there x the gain per document; they add up to the score
     doc  grade  rank x       x  rank y       y  difference
     b        1       3  0.3333       -  0.0000      0.3333
@@ -171,9 +183,7 @@ def why(
     if isinstance(rankings, Scores):
         if measure is None and len(rankings.parsed) == 1:
             measure = rankings.parsed[0]
-        given, rankings = rankings, rankings.rankings
-    if not isinstance(rankings, Rankings):
-        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them, or scores")
+        given, rankings = rankings, rankings.aligned
     if measure is None:
         raise MeasureError("no measure given, expected one, such as 'AP'")
     m = of_lists(parse(measure))
@@ -183,7 +193,7 @@ def why(
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to be gained at; use ties='docno'")
-    wanted = _chosen(rankings, runs)
+    wanted = [rankings.index(name) for name in chosen_runs(rankings, runs)]
     at = [_list_of(rankings, run, topic) for run in wanted]
     found = [None if i is None else _contributions(m, lists, i) for i in at]
     scored = _scores(m, lists, rankings, given)
@@ -211,19 +221,6 @@ def _scores(m: ListMeasure, lists: Lists, rankings: Rankings, given: Scores | No
         if not np.isnan(known).any():
             return np.asarray(known)
     return m.scores(lists)
-
-
-def _chosen(rankings: Rankings, runs: Iterable[str] | None) -> list[int]:
-    if runs is None:
-        return list(range(len(rankings.runs)))
-    names = [runs] if isinstance(runs, str) else list(runs)
-    out = []
-    for name in names:
-        try:
-            out.append(rankings.index(name))
-        except KeyError:
-            raise AlignError(f"run {name!r} is not among {', '.join(rankings.runs[:5])}") from None
-    return out
 
 
 def _list_of(rankings: Rankings, run: int, topic: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,61 @@ from amble.comparison.systems import Differences, Systems, differences, pairs_of
 from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
 from amble.comparison.variance import complete_scores, error_variance
 from amble.errors import AlignError
-from amble.evaluation.scores import Scores
+from amble.evaluation.inputs import aligning
+from amble.evaluation.scores import Scores, Undefined, scores_of
 from amble.measures import Measure
 from amble.progress import Progress
+from amble.rankings.alignment import AlignOptions, Rankings
+from amble.sessions.sessions import Sessions
 
 __all__ = ["compare", "compare_by"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Report = Callable[[int], None]
+ByRun = Mapping[str, Mapping[str, float]]
 
 _LEAST = 2  # topics that a test needs
 _MOST_ROUNDS = 1 << 40  # what these do not find, no number of rounds does
 
 
+@overload
 def compare(
-    scores: Scores | Mapping[str, Mapping[str, float]],
+    scores: Scores | ByRun | Rankings | Sessions,
+    measure: str | Measure | None = ...,
+    baseline: str | None = ...,
+    test: str = ...,
+    sides: str = ...,
+    correction: str | None = ...,
+    alpha: float = ...,
+    seed: int = ...,
+    rounds: int = ...,
+    *,
+    interval: str | None = ...,
+    undefined: Undefined | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> Comparison: ...
+@overload
+def compare(
+    qrels: Any,
+    runs: Any,
+    measure: str | Measure,
+    baseline: str | None = ...,
+    test: str = ...,
+    sides: str = ...,
+    correction: str | None = ...,
+    alpha: float = ...,
+    seed: int = ...,
+    rounds: int = ...,
+    *,
+    interval: str | None = ...,
+    undefined: Undefined | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    **options: Unpack[AlignOptions],
+) -> Comparison: ...
+@aligning(Scores, Mapping, Rankings, Sessions)
+def compare(
+    scores: Scores | ByRun | Rankings | Sessions,
     measure: str | Measure | None = None,
     baseline: str | None = None,
     test: str = TestDesign.test,
@@ -46,6 +85,7 @@ def compare(
     rounds: int = TestDesign.rounds,
     *,
     interval: str | None = None,
+    undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Test the differences of runs on a measure, topic by topic.
@@ -53,9 +93,10 @@ def compare(
     Parameters
     ----------
     scores : Scores, or {run: {topic: score}}
-        As `evaluate` makes them, or from elsewhere; topics are paired by their ids.
+        As `evaluate` makes them, or from elsewhere; topics are paired by their ids. Or what `evaluate` takes: rankings,
+        sessions, or qrels and runs with the options of `align`.
     measure : str or Measure, optional
-        Which one, if the scores are of several.
+        Which one; not needed with scores of one measure.
     baseline : str, optional
         The run that all others are compared with. Without it, all pairs are compared.
     test : {"t", "wilcoxon", "sign", "permutation", "bootstrap", "tukey", "anova"}
@@ -74,6 +115,8 @@ def compare(
         How the confidence intervals of differences are made: by Student's t or by the bootstrap. Without it, "bca" for
         the bootstrap test and "t" for others; Tukey's tests have their own. They are not corrected for the number of
         comparisons; Tukey's are.
+    undefined : {"zero", "skip"}, optional
+        As for `evaluate`, unless scores are given.
     progress : function, optional
         Called with what is done and what there is to do.
 
@@ -95,11 +138,11 @@ def compare(
     array([0.125])
     """
     design = TestDesign(baseline, test, sides, correction or "", alpha, seed, rounds, interval or "")
-    return compare_by(scores, measure, design, progress)
+    return compare_by(scores_of(scores, measure, undefined), measure, design, progress)
 
 
 def compare_by(
-    scores: Scores | Mapping[str, Mapping[str, float]],
+    scores: Scores | ByRun,
     measure: str | Measure | None,
     design: TestDesign,
     progress: Callable[[int, int], None] | None = None,

@@ -107,7 +107,7 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
         scores.averaged(j),
         answered[:, order],
         geometric,
-        rankings.missing,
+        rankings.options["missing"],
     )
 
 

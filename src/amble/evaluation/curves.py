@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from amble import checks
 from amble.errors import AlignError
 from amble.measures import Lists, parse
 from amble.rankings.alignment import Rankings, byte_order, plain_mean
@@ -68,8 +69,7 @@ def pr_curve(
         best = np.maximum.accumulate(precision[::-1])[::-1]
         rows = zip(rank.tolist(), recall.tolist(), precision.tolist(), best.tolist(), strict=True)
         return Table(["rank", "recall", "precision", "interpolated"], rows)
-    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
-        raise AlignError(f"levels={levels!r}: expected a whole number of at least 2")
+    levels = checks.whole(levels, "levels", 2, kind=AlignError)
     mine = np.flatnonzero(rankings.run == rankings.index(run))
     mine = mine[byte_order([rankings.topics[t] for t in rankings.topic[mine].tolist()])]
     points = [k / (levels - 1) for k in range(levels)]

@@ -17,23 +17,25 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AlignError, MeasureError
-from amble.evaluation.scores import parse_measures
+from amble.evaluation.inputs import Measures, aligning, parse_measures
 from amble.measures import ListMeasure, Lists
 from amble.measures.costs import Costs, read_costs
 from amble.measures.list_measure import of_lists
-from amble.rankings.alignment import Rankings, byte_order, plain_mean
+from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.table import Table, mean_topic
 from amble.users.forward_sparse import at_hits
 
 __all__ = ["COLUMNS", "cwl", "expectations"]
 
 Array = NDArray[np.float64]
+Prices = Mapping[Any, float] | str | os.PathLike[str]
 COLUMNS = ("EU", "ETU", "EC", "ETC", "ED")
 
 
@@ -80,19 +82,31 @@ def _by_found(measure: ListMeasure, lists: Lists) -> Array:
     return np.column_stack((eu, eu * depth, each, each * depth, depth))
 
 
+@overload
 def cwl(
-    rankings: Rankings,
-    measures: Any,
+    rankings: Rankings, measures: Measures, *, costs: Prices | None = ..., topics: bool = ..., digits: int = ...
+) -> Table: ...
+@overload
+def cwl(
+    qrels: Any,
+    runs: Any,
+    measures: Measures,
     *,
-    costs: Mapping[Any, float] | str | os.PathLike[str] | None = None,
-    topics: bool = False,
-    digits: int = 4,
+    costs: Prices | None = ...,
+    topics: bool = ...,
+    digits: int = ...,
+    **options: Unpack[AlignOptions],
+) -> Table: ...
+@aligning(Rankings)
+def cwl(
+    rankings: Rankings, measures: Measures, *, costs: Prices | None = None, topics: bool = False, digits: int = 4
 ) -> Table:
     """A table of expected utility, cost and depth of runs: the C/W/L report.
 
     Parameters
     ----------
     rankings : Rankings
+        Or qrels and runs, with the options of `align`, as for `evaluate`.
     measures : str, Measure or a list of them
         Measures that are expected gain over expected effort (the C/W/L ones, P, RBP, DCG), AP or RR.
     costs : mapping or path, optional
@@ -116,8 +130,6 @@ def cwl(
     x    all    P@3         0.6667  2.0000  1.0000  3.0000  3.0000
     x    all    RBP(p=0.5)  0.6250  1.2500  1.0000  2.0000  2.0000
     """
-    if not isinstance(rankings, Rankings):
-        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
@@ -145,7 +157,7 @@ def _costs(rankings: Rankings, lists: Lists, costs: Any) -> Costs:
     if not isinstance(costs, Mapping) or not costs:
         raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
     for key, value in costs.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        if not checks.is_number(value) or not 0 < value < math.inf:
             raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
     if all(isinstance(key, int | float) for key in costs):
         return Costs.by_grade(lists, costs)

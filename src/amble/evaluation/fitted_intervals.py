@@ -9,15 +9,17 @@ All runs share the users and topics of a round, so differences between runs may 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.errors import AlignError, MeasureError
-from amble.evaluation.scores import aggregate, evaluate, parse_measures, scores_by_topic
-from amble.measures import Lists, Measure
+from amble.evaluation.inputs import Measures, parse_measures
+from amble.evaluation.scores import Undefined, aggregate, evaluate, scores_by_topic
+from amble.measures import Lists
 from amble.measures.fitted_parameters import resampled
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
@@ -83,13 +85,13 @@ def interval_of(draws: Array, confidence: float) -> Array:
 
 def fitted_intervals(
     rankings: Rankings,
-    measures: str | Measure | Iterable[str | Measure],
+    measures: Measures,
     *,
     topics: bool = False,
     confidence: float = 0.95,
     rounds: int = 1000,
     seed: int = 0,
-    undefined: str = "zero",
+    undefined: Undefined = "zero",
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedIntervals:
     """Means of runs under fitted users, with confidence intervals for what the log leaves unknown of these users.
@@ -130,11 +132,9 @@ def fitted_intervals(
     >>> found.means.round(4), found.low.round(4), found.high.round(4)  # 1 - p
     (array([[0.2]]), array([[0.15]]), array([[0.25]]))
     """
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise MeasureError(f"confidence={confidence!r:.60}: expected a number between 0 and 1")
-    for name, number, least in (("rounds", rounds, 2), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise MeasureError(f"{name}={number!r:.60}: expected a whole number of at least {least}")
+    confidence = checks.share(confidence, "confidence", MeasureError)
+    rounds = checks.whole(rounds, "rounds", 2, None, MeasureError)
+    seed = checks.whole(seed, "seed", 0, None, MeasureError)
     if not rankings.topics:
         raise AlignError("no topics, so there are no means")
     parsed = parse_measures(measures)
@@ -145,11 +145,10 @@ def fitted_intervals(
     scores = evaluate(rankings, parsed, undefined=undefined)
     lists = Lists.of_rankings(rankings)
     total, done = sum(map(len, users)), 0
-    line = Progress("fitted users")
-    tell = line if progress is None else progress
     by_round: list[Array] = []
     order = byte_order(rankings.topics)
-    try:
+    with Progress("fitted users") as line:
+        tell = line if progress is None else progress
         for many in users:
             chosen = _resampled(len(rankings.topics), len(many), seed) if topics else None
             means = np.empty((len(many), len(rankings.runs)))
@@ -159,11 +158,7 @@ def fitted_intervals(
                 done += 1
                 tell(done, total)
             by_round.append(means)
-    finally:
-        line.close()
-    return FittedIntervals(
-        rankings, scores.measures, scores.means(), by_round, confidence=float(confidence), topics=topics
-    )
+    return FittedIntervals(rankings, scores.measures, scores.means(), by_round, confidence=confidence, topics=topics)
 
 
 def _resampled(topics: int, rounds: int, seed: int) -> NDArray[np.int64]:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError, SimulationWarning
+from amble.evaluation.inputs import aligning
 from amble.evaluation.simulated_distributions import simulate_lists
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
-from amble.rankings.alignment import Rankings, byte_order, plain_mean
+from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import Question
 
@@ -52,8 +54,6 @@ def chosen_lists(
 
 def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
     """The names of all runs, or of those named, each once."""
-    if not isinstance(rankings, Rankings):
-        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
     if runs is None:
         return list(rankings.runs)
     names = []
@@ -67,6 +67,31 @@ def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[s
     return list(dict.fromkeys(names))
 
 
+@overload
+def run_distributions(
+    rankings: Rankings,
+    measure: str | Measure,
+    *,
+    topics: Iterable[str] | None = ...,
+    runs: Iterable[str] | None = ...,
+    users: int | None = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> dict[str, Distribution]: ...
+@overload
+def run_distributions(
+    qrels: Any,
+    runs: Any,
+    measure: str | Measure,
+    *,
+    topics: Iterable[str] | None = ...,
+    users: int | None = ...,
+    seed: int = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    **options: Unpack[AlignOptions],
+) -> dict[str, Distribution]: ...
+@aligning(Rankings)
 def run_distributions(
     rankings: Rankings,
     measure: str | Measure,
@@ -83,12 +108,13 @@ def run_distributions(
     Parameters
     ----------
     rankings : Rankings
+        Or qrels and runs, with the options of `align`, as for `evaluate`.
     measure : str or Measure
         A measure that is a user.
     topics : list of str, optional
         Some of the topics; without it, all of them.
     runs : list of str, optional
-        Some of the runs; without it, all of them.
+        Of rankings: some of the runs; without it, all of them.
     users : int, optional
         How many to simulate on every topic. Without it the distributions are exact; where there is none,
         100,000 users are simulated, with a `SimulationWarning`.
@@ -105,7 +131,7 @@ def run_distributions(
     >>> import amble
     >>> qrels = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
     >>> runs = {"x": {"1": {"a": 2.0, "b": 1.0}, "2": {"d": 2.0, "c": 1.0}}}
-    >>> distribution = amble.run_distributions(amble.align(qrels, runs), "AP")["x"]
+    >>> distribution = amble.run_distributions(qrels, runs, "AP")["x"]
     >>> distribution.values, distribution.probs  # 1 and 1 on the first topic, 1/2 on the second
     (array([0.5, 1. ]), array([0.5, 0.5]))
     """
@@ -120,7 +146,7 @@ def run_distributions(
             with Progress(f"distributions of {m}") as line:
                 return dict(zip(names, _exact(m, lists, groups, progress or line), strict=True))
         except NoExactDistributionError as why:
-            warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=2)
+            warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=3)
             users = USERS
     with m.wrap_errors():
         found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble import checks
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
-from amble.expressions.grammar import split_measures
+from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
 from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
 from amble.measures.list_measure import of_lists
-from amble.rankings.alignment import Rankings, align, byte_order, plain_mean
+from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.sessions.sessions import Sessions
 from amble.table import Table, mean_topic
 from amble.users.markov_scores import most_found
 from amble.users.protocol import Question
 
-__all__ = ["Scores", "evaluate"]
+__all__ = ["Scores", "Undefined", "evaluate", "scores_of"]
 
 Array = NDArray[np.float64]
-M = TypeVar("M", bound=Measure)
+Undefined = Literal["zero", "skip"]
+T = TypeVar("T")
 
 LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
 
@@ -70,7 +72,7 @@ class Scores:
     """
 
     def __init__(
-        self, rankings: Any, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+        self, rankings: Scored, measures: Sequence[Measure], values: Array, *, standardised: bool = False
     ) -> None:
         self.standardised = standardised
         self.rankings = rankings
@@ -80,6 +82,16 @@ class Scores:
         self.measures = tuple(m.label for m in measures)
         self.values = values
         values.flags.writeable = False
+
+    @property
+    def aligned(self) -> Rankings:
+        """The rankings that were scored; an error if sessions were."""
+        if not isinstance(self.rankings, Rankings):
+            raise MeasureError(
+                "scores of sessions, expected those of rankings; of one session use the measure itself, as in "
+                "parse('MsM').distribution(matrix)"
+            )
+        return self.rankings
 
     def place(self, measure: str | Measure) -> int:
         """The index of a measure in `measures`: by what was typed, its canonical name, or the measure itself.
@@ -116,20 +128,19 @@ class Scores:
 
     def _on_list(self, run: str, topic: str, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
         """The measure, the grades of a run's list, and the context that the measure needs with them."""
-        if isinstance(self.rankings, Sessions):
-            raise MeasureError("scores of sessions: use the measure itself, as in parse('MsM').distribution(matrix)")
-        if self.rankings.ties == "expected":
+        rankings = self.aligned
+        if rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         m = of_lists(parse(measure))
-        qrels = self.rankings.qrels
+        qrels = rankings.qrels
         t = qrels.topics.index(topic) if topic in qrels.topics else -1
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
         if m.question is Question.MARKOV:  # the score may depend on what the other runs found
-            context["most"] = most_found(m.gains_of(Lists.of_rankings(self.rankings)), t)
-        return m, self.rankings.grades(run, topic), context
+            context["most"] = most_found(m.gains_of(Lists.of_rankings(rankings)), t)
+        return m, rankings.grades(run, topic), context
 
     def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
         """The distribution of a score over users: of one run, topic and measure.
@@ -313,47 +324,36 @@ class Scores:
         return pl.DataFrame(self._columns())
 
 
-def _each_label(measures: Iterable[M]) -> list[M]:
-    """The measures, each label once; two labels of one measure stay two."""
-    unique: dict[str, M] = {}
-    for m in measures:
-        unique.setdefault(m.label, m)
-    return list(unique.values())
-
-
-def parse_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """The measures that are named, each label once."""
-    if isinstance(measures, str):
-        measures = split_measures(measures)
-    if isinstance(measures, Measure):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise MeasureError(f"measures {measures!r:.60}: expected names of measures, such as 'AP nDCG@10'")
-    parsed = [parse(m) for m in measures]
-    if not parsed:
-        raise MeasureError("no measures given, expected at least one, such as AP or nDCG@10")
-    return _each_label(parsed)
-
-
-def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
+@overload
+def evaluate(
+    qrels: Any, runs: Any, measures: Measures, *, undefined: Undefined = ..., **options: Unpack[AlignOptions]
+) -> Scores: ...
+@overload
+def evaluate(rankings: Rankings, measures: Measures, *, undefined: Undefined = ...) -> Scores: ...
+@overload
+def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
+@aligning(Rankings, Sessions)
+def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
     """The scores of runs by topic and measure.
 
-    ``evaluate(rankings, measures)`` scores what `align` made; ``evaluate(qrels, runs, measures)`` aligns first;
-    ``evaluate(sessions, measures)`` scores sessions, and the mean over queries of a measure of lists.
+    ``evaluate(qrels, runs, measures)`` aligns runs with judgments and scores them; ``evaluate(rankings, measures)``
+    scores what `align` made; ``evaluate(sessions, measures)`` scores sessions, and the mean over queries of a measure
+    of lists.
 
     Parameters
     ----------
-    rankings : Rankings
-    sessions : Sessions
-        As `read_sessions` makes them.
     qrels, runs
         Anything `read_qrels` and `read_runs` take.
+    rankings : Rankings
+        As `align` makes them, in place of qrels and runs.
+    sessions : Sessions
+        As `read_sessions` makes them, in place of qrels and runs.
     measures : str, Measure or a list of them
         ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     undefined : {"zero", "skip"}
-        A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN).
+        A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
     **options
-        For `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads.
+        With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
 
     Returns
     -------
@@ -362,27 +362,17 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
     Examples
     --------
     >>> import amble
-    >>> scores = amble.evaluate({"401": {"a": 1}}, {"x": {"401": {"a": 2.0}}}, "RR")
-    >>> scores.values
-    array([[[1.]]])
+    >>> qrels, runs = {"401": {"a": 1}}, {"x": {"401": {"b": 2.0, "a": 1.0}}}
+    >>> amble.evaluate(qrels, runs, "RR").values
+    array([[[0.5]]])
+    >>> amble.evaluate(qrels=qrels, runs=runs, measures="RR", depth=1).values
+    array([[[0.]]])
     """
-    if len(what) == 2 and isinstance(what[0], Sessions):
-        if options or undefined != "zero":
-            raise AlignError("sessions are read already: expected no options")
-        return _of_sessions(what[0], parse_measures(what[1]))
-    if len(what) == 2 and isinstance(what[0], Rankings):
-        if options:
-            raise AlignError(f"{', '.join(options)}: options of align, given with rankings that are aligned already")
-        rankings, measures = what
-    elif len(what) == 3:
-        parsed_first = parse_measures(what[2])  # a misspelled measure is found before files are read
-        rankings, measures = align(what[0], what[1], **options), parsed_first
-    else:
-        raise AlignError(
-            "expected evaluate(rankings, measures), evaluate(qrels, runs, measures) or evaluate(sessions, measures)"
-        )
-    if undefined not in ("zero", "skip"):
-        raise AlignError(f"undefined={undefined!r}: expected 'zero' or 'skip'")
+    checks.one_of(undefined, get_args(Undefined), "undefined", AlignError)
+    if isinstance(rankings, Sessions):
+        if undefined != "zero":
+            raise AlignError(f"undefined={undefined!r}: an option for rankings, given with sessions")
+        return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
@@ -390,6 +380,21 @@ def evaluate(*what: Any, undefined: str = "zero", **options: Any) -> Scores:
         first = parsed.index(measure)  # two labels of one measure: computed once
         values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
     return Scores(rankings, parsed, values)
+
+
+def scores_of(
+    given: Rankings | Sessions | T, measures: Measures | None, undefined: Undefined | None = None
+) -> Scores | T:
+    """The scores of rankings or sessions by the measures; anything else is scores already, and comes back."""
+    if undefined is not None and not isinstance(given, Rankings):
+        raise AlignError(f"undefined={undefined!r}: an option for rankings, given with {type(given).__name__.lower()}")
+    if not isinstance(given, Rankings | Sessions):
+        return given
+    if measures is None:
+        raise MeasureError("no measure given, expected one, such as 'AP'")
+    if isinstance(given, Sessions):
+        return evaluate(given, measures)
+    return evaluate(given, measures, undefined=undefined or "zero")
 
 
 def of_sessions(measure: Measure) -> SessionMeasure:
@@ -403,7 +408,7 @@ def of_sessions(measure: Measure) -> SessionMeasure:
 
 
 def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
-    parsed = _each_label(of_sessions(m) for m in measures)
+    parsed = each_label(of_sessions(m) for m in measures)
     values = np.full((len(sessions.runs), len(sessions.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         scores = measure.scores(sessions)
@@ -416,7 +421,7 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
     return Scores(sessions, parsed, values)
 
 
-def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, undefined: str) -> Array:
+def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, undefined: Undefined) -> Array:
     """The scores of one measure, of shape (runs, topics); NaN where a topic was left out."""
     of_lists = measure.scores(lists)
     if not np.isfinite(of_lists).all():

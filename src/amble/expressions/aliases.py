@@ -141,12 +141,13 @@ AMBIGUOUS = {
 }
 
 _LONGEST = 1000  # longer ones are refused by the grammar
-_ENDING = re.compile(r"(?P<rest>.*?)\s*(?:-l(?P<level>\d+)|@\s*rec(?:\s*\(T\))?)\s*", re.I | re.A | re.S)
-_PARTS = re.compile(r"\s*(?P<head>[\w.][\w.-]*)\s*(?:\((?P<inside>.*)\))?\s*(?P<at>@.*)?", re.A | re.S)
-_OURS = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\))?(?P<at>@.*)?")
-_NUMBERED = re.compile(r"(?P<name>.*?[a-z])(?P<sign>[._]?)(?P<number>\d+(?:\.\d+)?|\.\d+)", re.A)
+# patterns, compiled when a name is not amble's own
+_ENDING = r"(?is)(?P<rest>.*?)\s*(?:-l(?P<level>[0-9]+)|@\s*rec(?:\s*\(T\))?)\s*"
+_PARTS = r"(?as)\s*(?P<head>[\w.][\w.-]*)\s*(?:\((?P<inside>.*)\))?\s*(?P<at>@.*)?"
+_OURS = r"(?P<name>\w+)(?:\((?P<inside>.*)\))?(?P<at>@.*)?"
+_NUMBERED = r"(?a)(?P<name>.*?[a-z])(?P<sign>[._]?)(?P<number>\d+(?:\.\d+)?|\.\d+)"
 _SPELLED = [
-    (re.compile(re.sub("['\"]", "['\"]", theirs).replace("=", r"\s*=\s*").replace("#", "")), ours.replace("#", ""))
+    (theirs.replace("'", "['\"]").replace("=", r"\s*=\s*").replace("#", ""), ours.replace("#", ""))
     for theirs, ours in PARAMETERS.items()
 ]
 _EXAMPLES = {"iprec_at_recall_#": "0.1", "ircl_prn_#": "0.1", "rprec_mult_#": "0.2"}  # elsewhere 10
@@ -179,27 +180,30 @@ def translate(text: str, own: Collection[str]) -> str:
     >>> [translate(text, own) for text in ("ndcg_cut_10", "NDCG@10", "map(rel=2)@5", "MP_GL_AD_ID@Rec")]
     ['nDCG@10', 'nDCG@10', 'AP(rel=2)@5', "MP(model='GL_AD_ID',rescale='R')"]
     """
-    ending = None if len(text) > _LONGEST else _ENDING.fullmatch(text)
-    parts = None if len(text) > _LONGEST else _PARTS.fullmatch(ending["rest"] if ending else text)
+    name, _, rank = text.partition("@")
+    if name in own and (not rank or (rank.isascii() and rank.isdigit())):  # amble's own, as most are
+        return text
+    ending = None if len(text) > _LONGEST else re.fullmatch(_ENDING, text)
+    parts = None if len(text) > _LONGEST else re.fullmatch(_PARTS, ending["rest"] if ending else text)
     if parts is None:
         return text
     head, inside, at, more = parts["head"], parts["inside"] or "", parts["at"] or "", ""
     for theirs, ours in _SPELLED:
-        inside = theirs.sub(ours, inside)
+        inside = re.sub(theirs, ours, inside)
     if ending:
         level = ending["level"]
         more = ENDINGS["-l#"].replace("#", level) if level else ENDINGS["@Rec"]
-    name = head if head in own else _in_amble(text, head, inside, at, own)
-    if name is None or (name == head and not more and inside == (parts["inside"] or "")):
+    found = head if head in own else _in_amble(text, head, inside, at, own)
+    if found is None or (found == head and not more and inside == (parts["inside"] or "")):
         return text
-    if more == ENDINGS["@Rec"] and name.partition("(")[0] != "MP":
+    if more == ENDINGS["@Rec"] and found.partition("(")[0] != "MP":
         return text
-    return _joined(name, inside, at, more)
+    return _joined(found, inside, at, more)
 
 
 def _joined(ours: str, inside: str, at: str, more: str = "") -> str:
     """An expression with further arguments and a rank."""
-    found = _OURS.fullmatch(ours)
+    found = re.fullmatch(_OURS, ours)
     assert found is not None
     arguments = ",".join(filter(None, (inside, found["inside"], more)))
     return found["name"] + (f"({arguments})" if arguments else "") + (found["at"] or "") + at
@@ -225,7 +229,7 @@ def _in_amble(text: str, head: str, inside: str, at: str, own: Collection[str]) 
         raise ask("is the name of several measures, in other capitals", same)
     if same:
         return same[0]
-    found = _NUMBERED.fullmatch(key)
+    found = re.fullmatch(_NUMBERED, key)
     for sign in (found["sign"], "_" if found["sign"] == "." else None) if found else ():
         if found and sign is not None and f"{found['name']}{sign}#" in _NAMES:
             return _NAMES[f"{found['name']}{sign}#"].replace("#", found["number"])
@@ -251,12 +255,12 @@ def similar(text: str, own: Collection[str]) -> list[str]:
     """
     import difflib  # for errors only
 
-    parts = _PARTS.fullmatch(text)
+    parts = re.fullmatch(_PARTS, text)
     if parts is None:
         return []
     head, inside, at = parts["head"], parts["inside"] or "", (parts["at"] or "").rstrip()
     key, number = _key(head), "10"
-    if found := _NUMBERED.fullmatch(key):
+    if found := re.fullmatch(_NUMBERED, key):
         key, number = f"{found['name']}{found['sign']}#", found["number"]
     known = _NAMES | {name.lower(): name for name in own}
     close = (known[name].replace("#", number) for name in difflib.get_close_matches(key, known, 6, 0.66))

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from amble.checks import is_number
 from amble.errors import MeasureError
 from amble.expressions.values import show_number
 
@@ -46,13 +47,14 @@ class Population:
         kind, arguments = self.kind, self.arguments
         if kind not in DISTRIBUTIONS:
             raise MeasureError(f"no distribution is called {kind}, expected {'; '.join(DISTRIBUTIONS.values())}")
-        right = len(arguments) == 2
+        right = len(arguments) == 2 and all(map(is_number, arguments))
         if right and kind == "Uniform":
             right = arguments[0] < arguments[1]
         elif right:
             right = min(arguments) > 0
         if not right:
             raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}")
+        object.__setattr__(self, "arguments", tuple(map(float, arguments)))
 
     def __str__(self) -> str:
         return f"{self.kind}({','.join(map(show_number, self.arguments))})"
@@ -66,17 +68,17 @@ class Population:
 
 def Beta(a: float, b: float) -> Population:
     """A parameter between 0 and 1 with a beta distribution over users, as in ``RBP(p=Beta(8, 2))``."""
-    return Population("Beta", (float(a), float(b)))
+    return Population("Beta", (a, b))
 
 
 def Gamma(shape: float, scale: float) -> Population:
     """A parameter above 0 with a gamma distribution over users."""
-    return Population("Gamma", (float(shape), float(scale)))
+    return Population("Gamma", (shape, scale))
 
 
 def Uniform(low: float, high: float) -> Population:
     """A parameter with a uniform distribution over users."""
-    return Population("Uniform", (float(low), float(high)))
+    return Population("Uniform", (low, high))
 
 
 @lru_cache(maxsize=32)

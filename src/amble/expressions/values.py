@@ -11,7 +11,7 @@ import math
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -107,6 +107,12 @@ class ByGrade(Mapping[float, float]):
         return f"ByGrade({str(self)!r})"
 
 
+def _names(code: CodeType) -> list[str]:
+    """The names that a function and those within it may look up."""
+    inner = [name for part in code.co_consts if isinstance(part, CodeType) for name in _names(part)]
+    return sorted({*code.co_names, *inner})
+
+
 class _Content(pickle.Pickler):
     """The content of objects as bytes: arrays by their numbers, functions by their code and what it holds."""
 
@@ -115,7 +121,9 @@ class _Content(pickle.Pickler):
             return tuple, ((x.dtype.str, x.shape, x.tobytes()),)
         if isinstance(x, FunctionType):
             held = [cell.cell_contents for cell in x.__closure__ or ()]
-            return tuple, ((x.__module__, x.__code__, x.__defaults__, x.__kwdefaults__, held),)
+            names = [name for name in _names(x.__code__) if name in x.__globals__]
+            known = [(name, x.__globals__[name]) for name in names if not isinstance(x.__globals__[name], ModuleType)]
+            return tuple, ((x.__module__, x.__code__, x.__defaults__, x.__kwdefaults__, held, known),)
         return (tuple, ((x.co_code, x.co_consts, x.co_names),)) if isinstance(x, CodeType) else NotImplemented
 
 

@@ -19,7 +19,6 @@ from amble.measures.parsing import parse
 from amble.measures.session_measure import SessionGains, SessionMeasure
 from amble.rankings.lists import Gains, Lists
 from amble.users.behaviour import Behaviour
-from amble.users.dense import DenseUser
 from amble.users.effort import Effort
 from amble.users.forward import Forward
 from amble.users.markov import MarkovUser, MarkovUserOnList
@@ -34,7 +33,6 @@ __all__ = [
     "Behaviour",
     "Beta",
     "Between",
-    "DenseUser",
     "Effort",
     "Forward",
     "GainTable",

@@ -33,7 +33,6 @@ from amble.measures.session_measure import SessionMeasure as SessionMeasure
 from amble.rankings.lists import Gains as Gains
 from amble.rankings.lists import Lists as Lists
 from amble.users.behaviour import Behaviour as Behaviour
-from amble.users.dense import DenseUser as DenseUser
 from amble.users.effort import Effort as Effort
 from amble.users.forward import Forward as Forward
 from amble.users.markov import MarkovUser as MarkovUser
@@ -67,9 +66,6 @@ nDCG: _nDCG
 class _ERR(ListMeasure):
     def __call__(self, *, max_grade: float | Population | None = None) -> Self: ...
 ERR: _ERR
-class _RBP(ListMeasure):
-    def __call__(self, p: float | Population = 0.8, *, finite: bool = False, user: str | None = None, rel: float = 1) -> Self: ...
-RBP: _RBP
 class _NumQ(ListMeasure):
     def __call__(self) -> Self: ...
 NumQ: _NumQ
@@ -130,6 +126,9 @@ infAP: _infAP
 class _RBPresid(ListMeasure):
     def __call__(self, p: float | Population = 0.9, *, rel: float = 1) -> Self: ...
 RBPresid: _RBPresid
+class _RBP(ListMeasure):
+    def __call__(self, p: float | Population = 0.8, *, finite: bool = False, user: str | None = None, rel: float = 1) -> Self: ...
+RBP: _RBP
 class _SDCG(ListMeasure):
     def __call__(self, k: int = 10, *, max_grade: float | Population | None = None) -> Self: ...
 SDCG: _SDCG

@@ -105,7 +105,7 @@ def _readings(d: Declaration, value: Any) -> Iterator[str]:
 def _allows(domain: Domain, value: Any) -> bool:
     try:
         domain.check(value)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return False
     return True
 
@@ -119,7 +119,7 @@ def _after_at(d: Declaration, value: Any, said: str) -> Any:
         return domain.check(value)
     except MeasureError:
         raise
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         text = domain.domain.text if isinstance(domain, Optional) else domain.text
         first = first_parameter(d)
         meant = first not in (None, d.at) and _allows(d.parameters[str(first)].domain, value)

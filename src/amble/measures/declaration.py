@@ -20,6 +20,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import one_of
 from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
 from amble.expressions.grammar import Call, parse_call
@@ -209,6 +210,8 @@ def measure(
         raise MeasureError(f"{name}: question {question!r}, expected one of {known} or None") from None
     if aggregate not in ("mean", "geometric", "sum"):
         raise MeasureError(f"{name}: aggregate {aggregate!r}, expected mean, geometric or sum")
+    one_of(norm, ("ideal", "relevant", None), f"{name}: norm", MeasureError)
+    one_of(stops, ("gain", "piecewise", None), f"{name}: stops", MeasureError)
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if parse_call(name) != Call(name, {}, None):
@@ -218,6 +221,8 @@ def measure(
         seen, own = _parameters(function, name)
         if (asked is None) != ("gains" in seen or "sessions" in seen):
             raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
+        if asked is None and (len(seen) > 1 or norm is not None):
+            raise MeasureError(f"{name}: a function of {seen[0]} sees nothing else, and has no norm")
         parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
         REGISTRY[name] = Declaration(
             name, function, parameters, seen, asked, gain, norm, stops, aggregate,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +21,10 @@ class GainKind(NamedTuple):
     """A family of maps from grades to gains, with the parameters it brings."""
 
     parameters: tuple[Parameter, ...]
-    make: Callable[[dict[str, Any]], GainMap]
+    make: Callable[[Mapping[str, Any]], GainMap]
 
 
-def _binary(values: dict[str, Any]) -> GainMap:
+def _binary(values: Mapping[str, Any]) -> GainMap:
     rel = values["rel"]
     return GainMap(("binary", rel), lambda grades, _: np.where(grades >= rel, 1.0, 0.0))
 
@@ -35,7 +35,7 @@ def _exponential(grades: Array, largest: float) -> Array:
     return np.where(grades > 0, np.exp2(np.maximum(grades, 0.0)) - 1.0, 0.0)
 
 
-def _graded(values: dict[str, Any]) -> GainMap:
+def _graded(values: Mapping[str, Any]) -> GainMap:
     kind = values["gains"]
     if kind == "linear":
         return GainMap(("linear",), lambda grades, _: np.maximum(grades, 0.0))
@@ -51,7 +51,7 @@ def _graded(values: dict[str, Any]) -> GainMap:
     return GainMap(("table", kind), gain)
 
 
-def _satisfying(values: dict[str, Any]) -> GainMap:
+def _satisfying(values: Mapping[str, Any]) -> GainMap:
     most = values["max_grade"]
 
     def probability(grades: Array, largest: float) -> Array:
@@ -63,7 +63,7 @@ def _satisfying(values: dict[str, Any]) -> GainMap:
     return GainMap(("satisfying", most), probability)
 
 
-def _scaled(values: dict[str, Any]) -> GainMap:
+def _scaled(values: Mapping[str, Any]) -> GainMap:
     most = values["max_grade"]
 
     def share(grades: Array, largest: float) -> Array:

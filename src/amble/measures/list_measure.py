@@ -22,7 +22,7 @@ from amble.measures.measure import Measure
 from amble.rankings.lists import Gains, Lists
 from amble.users.forward import first_look
 from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import Question, Scorer, TiedError, User
+from amble.users.protocol import ANSWERS, Question, Scorer, TiedError, User
 
 __all__ = ["ListMeasure", "of_lists"]
 
@@ -73,9 +73,10 @@ class ListMeasure(Measure):
         if d.question is None:
             return ListFunction(d.function, arguments)
         user = d.function(**first_look(d.seen), **arguments)
-        if not hasattr(user, "scores"):
+        missing = [name for name in ANSWERS if not hasattr(user, name)]
+        if missing:
             raise MeasureError(
-                f"its function returned {user!r:.60}, expected a user, such as Forward(continuation=0.8)"
+                f"its function returned {user!r:.60}, expected a user, such as Forward: it has no {missing[0]}"
             )
         user.check(d.question)
         if d.seen:
@@ -86,7 +87,11 @@ class ListMeasure(Measure):
         """The measure that the parameters make of this one; an error if its user would not do."""
         out = super().resolve_variant()
         if out is not self and out.declaration.is_user:
-            _ = out.members[0][1].one_user  # built once, and may raise
+            try:
+                with np.errstate(over="raise", divide="raise", invalid="raise"):
+                    _ = out.members[0][1].one_user  # built once, and may raise
+            except FloatingPointError as error:
+                raise MeasureError(f"a parameter is too extreme to compute with: {error}") from None
         return out
 
     @property
@@ -139,7 +144,7 @@ class ListMeasure(Measure):
             return None
         if norm == "relevant":
             return gains.relevant
-        key = ("ideal", str(self))
+        key = ("ideal", self.reader)  # not by name: two users may share one
         if key not in gains.made:
             ideal = self.reader.scores(self.question, gains.ideal_lists)
             gains.made[key] = ideal[gains.lists.topic]
@@ -283,7 +288,10 @@ class ListMeasure(Measure):
             return self.distribution_on(gains, 0)
         except NoExactDistributionError:
             with self.wrap_errors():
-                return simulated_distribution(self.one_user.follower(gains, [0], seed), self.question, users, seed)
+                follower, by = self.one_user.follower(gains, [0], seed), self.divisors(gains)
+                return simulated_distribution(
+                    follower, self.question, users, seed, by=1.0 if by is None else float(by[0])
+                )
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The exact distribution of the score of list i of `gains_of`; NoExactDistributionError where there is none."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,14 +16,14 @@ from amble.errors import MeasureError
 from amble.expressions.grammar import plain_value, show_call, show_value
 from amble.expressions.populations import Population
 from amble.measures.arguments import rebuild
-from amble.measures.declaration import Declaration
+from amble.measures.declaration import REGISTRY, Declaration
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import TiedError
 
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
 
-__all__ = ["Measure", "plain_parameters"]
+__all__ = ["Measure", "plain_parameters", "restored"]
 
 Array = NDArray[np.float64]
 
@@ -45,13 +46,13 @@ class Measure(ABC):
     def __init__(
         self,
         declaration: Declaration,
-        values: dict[str, Any],
+        values: Mapping[str, Any],
         cut: int | None,
         written: Self | None = None,
         given: Iterable[str] = (),
     ) -> None:
         self.declaration = declaration
-        self.values = values
+        self.values: MappingProxyType[str, Any] = MappingProxyType(dict(values))  # name and equality rest on them
         self.cut = cut
         self.given = frozenset(given)  # the parameters that were written down, whatever their values
         self.written = written  # the measure as written, where its parameters make another one of it
@@ -84,6 +85,10 @@ class Measure(ABC):
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        written = self.written or self  # the declaration itself is found by its name
+        return restored, (type(self), written.name, dict(written.values), written.cut, written.given, self.typed)
 
     def __call__(self, /, *values: Any, **parameters: Any) -> Self:
         """The measure with other parameters, ``RBP(p=0.9)``; the first may go without its name, ``RBP(0.9)``."""
@@ -170,8 +175,24 @@ class Measure(ABC):
         if self.declaration.variant is None:
             return self
         given = frozenset(name for name in self.given if self.values[name] is not None)  # None says nothing
-        declaration, values, cut = self.declaration.variant(self.declaration, self.values, self.cut, given)
+        try:
+            declaration, values, cut = self.declaration.variant(self.declaration, dict(self.values), self.cut, given)
+        except MeasureError:
+            raise
+        except Exception as error:
+            if self.declaration.family != "yours":
+                raise
+            raise MeasureError(f"its variant failed with {type(error).__name__}: {error}") from error
         return type(self)(declaration, values, cut, self)
+
+
+def restored(
+    kind: type[Measure], name: str, values: dict[str, Any], cut: int | None, given: frozenset[str], typed: str
+) -> Measure:
+    """The measure that was pickled, of a declaration that is registered here."""
+    out = kind(REGISTRY[name], values, cut, given=given).resolve_variant()
+    out.typed = typed
+    return out
 
 
 def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:

@@ -48,7 +48,10 @@ def parse(text: str | Measure) -> Measure:
     if not isinstance(text, str):
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
     ours = translate(text, REGISTRY)
-    call = parse_call(ours)
+    try:
+        call = parse_call(ours)
+    except MeasureError as error:
+        raise error if ours == text else MeasureError(f"{text!r}, read as {error}") from None
     if call.name not in REGISTRY:
         close = similar(ours, REGISTRY)
         raise MeasureError(

@@ -32,7 +32,10 @@ _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades i
 def bounds(measure: ListMeasure) -> bool:
     """Whether score and score plus residual bound the score whatever the grades of unjudged documents."""
     d = measure.declaration
-    return d.rises or (d.norm is None and measure.members[0][1].is_static)
+    one = measure.members[0][1]
+    if d.rises or d.norm is not None or not one.is_static:
+        return d.rises
+    return one.ends or one.question is Question.ORDER2 or one.one_user.has_order1  # all that is beyond the list counts
 
 
 def residual_interval(measure: ListMeasure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
@@ -92,9 +95,12 @@ def _sees_beyond(measure: ListMeasure) -> bool:
 
 
 def _best(measure: ListMeasure, lists: Lists, most: float) -> Array:
-    """The scores of lists, and what users who read on gain beyond them, if all that is there gains the most."""
+    """The scores of lists, and what users who read on gain beyond them, if all that is there gains the most.
+
+    What a score is divided by (the recall base, an ideal list) would grow with it, so that nothing is added there.
+    """
     best = measure.scores(lists)
-    if not measure.declaration.is_user:
+    if not measure.declaration.is_user or measure.declaration.norm is not None:
         return best
     with measure.wrap_errors():
         gains = measure.gains_of(lists)

@@ -146,6 +146,8 @@ class SessionMeasure(Measure):
 
     def scores(self, of: Sessions) -> Array:
         """The score of every entry."""
+        if not isinstance(of, Sessions):
+            raise MeasureError(f"{self.name} is a measure of sessions, not of {type(of).__name__}; see read_sessions")
         with self.wrap_errors():
             if self.is_population:
                 return np.asarray(sum(w * one.scores(of) for w, one in self.members))

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
-from amble.evaluation.scores import aggregate, parse_measures
+from amble.evaluation.inputs import parse_measures
+from amble.evaluation.scores import aggregate
 from amble.measures import Lists, Measure
 from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places

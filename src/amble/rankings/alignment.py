@@ -11,7 +11,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
 
-__all__ = ["Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
+__all__ = ["AlignOptions", "Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -30,13 +30,26 @@ Unjudged = Literal["zero", "condense"]
 Duplicates = Literal["error", "best"]
 ScoreDtype = Literal["float64", "float32"]
 
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "ties": ("docno", "rank", "file", "expected"),
-    "missing": ("zero", "skip"),
-    "unjudged": ("zero", "condense"),
-    "duplicates": ("error", "best"),
-    "score_dtype": ("float64", "float32"),
+_CHOICES: dict[str, Any] = {
+    "ties": Ties,
+    "missing": Missing,
+    "unjudged": Unjudged,
+    "duplicates": Duplicates,
+    "score_dtype": ScoreDtype,
 }
+
+
+class AlignOptions(TypedDict, total=False):
+    """The options of `align`, for functions that align first; their defaults are there."""
+
+    depth: int | None
+    missing: Missing
+    ties: Ties
+    unjudged: Unjudged
+    score_dtype: ScoreDtype
+    duplicates: Duplicates
+    threads: int | None
+    max_line: int | None
 
 
 class _Hits:
@@ -78,6 +91,8 @@ class Rankings:
         Of each hit, with ``ties="expected"``: first rank and size of the group of documents with the same score.
     ties, missing, unjudged, duplicates, score_dtype : str
     depth : int or None
+    options : dict
+        These six options of `align`.
     audit : Audit
     sources : Runs
         Where the lists came from.
@@ -108,6 +123,7 @@ class Rankings:
         self.row: NDArray[np.int32] = hits.columns[1]
         self.tie_first: NDArray[np.int32] | None = hits.columns[2] if len(hits.columns) > 2 else None
         self.tie_size: NDArray[np.int32] | None = hits.columns[3] if len(hits.columns) > 2 else None
+        self.options = options
         self.depth: int | None = options["depth"]
         self.ties: str = options["ties"]
         self.missing: str = options["missing"]
@@ -221,12 +237,11 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
 
 def _check(options: dict[str, Any]) -> None:
     for option, allowed in _CHOICES.items():
-        checks.one_of(options[option], allowed, option, AlignError)
-    depth = options["depth"]
+        checks.one_of(options[option], get_args(allowed), option, AlignError)
     if options["ties"] == "expected" and options["unjudged"] == "condense":
         raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
-    if depth is not None:
-        checks.whole(depth, "depth", kind=AlignError)
+    if options["depth"] is not None:
+        checks.whole(options["depth"], "depth", kind=AlignError)
 
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
@@ -353,8 +368,8 @@ def align(
     >>> print(rankings.audit)
     1 run x 1 topic, scored 1, missing 0, extra 0, unjudged in top 10: 1 (50.0%), tied documents 0 (by docno)
     """
-    options: dict[str, Any] = {"depth": depth, "missing": missing, "ties": ties, "unjudged": unjudged}
-    options |= {"duplicates": duplicates, "score_dtype": score_dtype}
+    options: dict[str, Any] = {"missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
+    options |= {"depth": depth, "score_dtype": score_dtype}
     _check(options)
     qrels = read_qrels(qrels, max_line=max_line)
     if not isinstance(runs, Runs):

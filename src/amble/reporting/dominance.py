@@ -40,9 +40,9 @@ def distributions_under(
     with warnings.catch_warnings():
         warnings.simplefilter("error", SimulationWarning)
         try:
-            return run_distributions(scores.rankings, measure, runs=runs)
+            return run_distributions(scores.aligned, measure, runs=runs)
         except SimulationWarning:
-            return run_distributions(scores.rankings, measure, runs=runs, users=SIMULATED, seed=seed)
+            return run_distributions(scores.aligned, measure, runs=runs, users=SIMULATED, seed=seed)
 
 
 def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
@@ -63,7 +63,7 @@ def dominance_data(scores: Scores, measure: Measure, systems: Sequence[int], see
         return {"measure": name, "why": str(why)}
     users = max(distribution.users or 0 for distribution in found.values())
     runs = list(found)
-    orders = orders_of(scores.rankings, measure, runs=runs, known=None if users else found)
+    orders = orders_of(scores.aligned, measure, runs=runs, known=None if users else found)
     one = [
         float(x) if users and x == x else distribution.mean
         for distribution, x in zip(found.values(), orders[:, 0], strict=True)

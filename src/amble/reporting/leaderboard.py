@@ -95,7 +95,7 @@ class Leaderboard:
                 progress(j + 1, len(scores.parsed))
 
     def _residuals(self) -> None:
-        rankings, lists = self.scores.rankings, Lists.of_rankings(self.scores.rankings)
+        rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
         some = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
         if not some:
             return

@@ -12,15 +12,17 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Unpack, overload
 
 from amble import checks
 from amble.comparison.design import TestDesign
 from amble.errors import AmbleError
-from amble.evaluation.scores import Scores
+from amble.evaluation.inputs import DEFAULTS, Measures, aligning
+from amble.evaluation.scores import Scores, Undefined, scores_of
 from amble.io.files import write_whole
 from amble.io.html import embedded, policy
 from amble.progress import Progress
+from amble.rankings.alignment import AlignOptions, Rankings
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
@@ -31,9 +33,6 @@ __all__ = ["Page", "jinja", "report"]
 SYSTEMS = 16  # whose distributions and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "distributions.js", "users.js", "start.js")
 _FEW = 6  # runs named in a command
-
-# defaults, which the commands on the page leave out
-_ALIGNED = {"depth": None, "missing": "zero", "ties": "docno", "unjudged": "zero", "duplicates": "error"}
 
 
 def jinja() -> Any:
@@ -106,8 +105,50 @@ class Page:
         )
 
 
+@overload
 def report(
-    scores: Scores,
+    scores: Scores | Rankings,
+    measures: Measures | None = ...,
+    *,
+    baseline: str | None = ...,
+    test: str = ...,
+    correction: str | None = ...,
+    alpha: float = ...,
+    seed: int = ...,
+    rounds: int = ...,
+    systems: int = ...,
+    title: str = ...,
+    command: str = ...,
+    config: str = ...,
+    files: Sequence[Mapping[str, Any]] = ...,
+    undefined: Undefined | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> Page: ...
+@overload
+def report(
+    qrels: Any,
+    runs: Any,
+    measures: Measures,
+    *,
+    baseline: str | None = ...,
+    test: str = ...,
+    correction: str | None = ...,
+    alpha: float = ...,
+    seed: int = ...,
+    rounds: int = ...,
+    systems: int = ...,
+    title: str = ...,
+    command: str = ...,
+    config: str = ...,
+    files: Sequence[Mapping[str, Any]] = ...,
+    undefined: Undefined | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    **options: Unpack[AlignOptions],
+) -> Page: ...
+@aligning(Scores, Rankings)
+def report(
+    scores: Scores | Rankings,
+    measures: Measures | None = None,
     *,
     baseline: str | None = None,
     test: str = TestDesign.test,
@@ -120,6 +161,7 @@ def report(
     command: str = "",
     config: str = "",
     files: Sequence[Mapping[str, Any]] = (),
+    undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Page:
     """A report of runs: one page with all results.
@@ -127,7 +169,9 @@ def report(
     Parameters
     ----------
     scores : Scores
-        The first measure is the one that the page starts with.
+        Or rankings, or qrels and runs with the options of `align`, as for `evaluate`.
+    measures : str, Measure or a list of them
+        Unless scores are given. The first measure is the one that the page starts with.
     baseline : str, optional
         The run that others are compared with at first; the page lets one choose another. Without it, the best run.
     test, correction, alpha, seed, rounds
@@ -140,6 +184,8 @@ def report(
         How the report can be made again, shown on the page: a command, and a file for ``amble report --config``.
     files : list of dict, optional
         What was read: path, bytes and sha256 of each file.
+    undefined : {"zero", "skip"}, optional
+        As for `evaluate`, unless scores are given.
     progress : function, optional
         Called with the steps done and all there are.
 
@@ -155,14 +201,15 @@ def report(
     ...     "x": {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}},
     ...     "y": {"1": {"b": 2.0, "a": 1.0}, "2": {"c": 1.0}},
     ... }
-    >>> report = amble.report(amble.evaluate(qrels, runs, "AP P@1"), title="Two runs")
+    >>> report = amble.report(qrels, runs, "AP P@1", title="Two runs")
     >>> report.data["leaderboard"]["means"]
     [[1.0, 0.75], [1.0, 0.5]]
     >>> "Two runs" in report.html()
     True
     """
-    if not isinstance(scores, Scores):
-        raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")
+    if isinstance(scores, Scores) and measures is not None:
+        raise AmbleError("measures, given with scores: expected one of them")
+    scores = scores_of(scores, measures, undefined)
     systems = checks.whole(systems, "systems")
     design = TestDesign(baseline, test, correction=correction or "", alpha=alpha, seed=seed, rounds=rounds)
     steps = 5 + 2 * len(scores.measures)
@@ -201,8 +248,10 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
     paths = [f["path"] for f in about["files"]]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    read = _options({key: x for key, usual in _ALIGNED.items() if (x := getattr(scores.rankings, key)) != usual})
-    read += " --float32" * (scores.rankings.score_dtype == "float32")
+    aligned = scores.aligned.options
+    changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
+    read = " --float32" * (changed.pop("score_dtype", "") == "float32")
+    read = _options(changed) + read
     tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
     seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
     files = f"{qrels} {runs}{read}"

@@ -214,7 +214,7 @@ def _probabilities(p: Array) -> list[float | None]:
 
 def _judged(scores: Scores, topics: Sequence[int]) -> dict[str, list[int]]:
     """The numbers of judged and relevant documents (grade of at least 1) of each topic."""
-    qrels = scores.rankings.qrels
+    qrels = scores.aligned.qrels
     spans = [(int(qrels.offsets[t]), int(qrels.offsets[t + 1])) for t in topics]
     relevant = [int((qrels.grades[a:b] >= 1).sum()) for a, b in spans]
     return {"documents": [b - a for a, b in spans], "relevant": relevant}
@@ -279,9 +279,8 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     from amble import __version__
     from amble.native import is_compiled
 
-    rankings, q = scores.rankings, board.design
+    rankings, q = scores.aligned, board.design
     audit = rankings.audit
-    keys = ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")
     cited = [m.declaration.cite for m in scores.parsed] + ["ferrante2020", "kendall1938", "moffat2012"]
     cited += [_CITED.get(q.test, ""), _CITED.get(q.correction, "")] if board.compared else []
     cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.ties == "expected")
@@ -290,7 +289,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         "runs": [row | {"run": shown(row["run"]), "shown@10": int(n)} for row, n in _rows(audit)],
         "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()},
         "no_relevant": [shown(t) for t in audit.no_relevant],
-        "options": {key: getattr(rankings, key) for key in keys},
+        "options": rankings.options,
         "design": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
         "parameters": {m.label: plain_parameters(m) for m in scores.parsed},
         "versions": {

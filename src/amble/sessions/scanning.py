@@ -101,18 +101,22 @@ def read_sessions(
     if options.get("ties") == "expected":
         raise AlignError("ties='expected' with sessions: tied documents have no one place in them; use ties='docno'")
     if kind == "dd":
-        return _domain(qrels, paths, data, repeats, duplicates, max_line)
-    if kind == "json":
+        out = _domain(qrels, paths, data, repeats, duplicates, max_line)
+    elif kind == "json":
         judged = None if qrels is None else read_qrels(qrels, max_line=max_line).to_dict()
         shown = read_json(paths[0], data, judged, duplicates)
         for path in paths[1:]:
             shown += read_json(path, content(path, max_line), judged, duplicates)
-        return build_sessions(shown, judged, repeats=repeats)
-    judgments = read_qrels(qrels, max_line=max_line)
-    options["max_line"] = max_line
-    if kind == "table":
-        return _with_runs(judgments, read_table(paths[0], data), paths, repeats, options)
-    return _track(judgments, read_track(paths[0], data), paths, repeats, duplicates, options)
+        out = build_sessions(shown, judged, repeats=repeats)
+    else:
+        judgments = read_qrels(qrels, max_line=max_line)
+        options["max_line"] = max_line
+        if kind == "table":
+            out = _with_runs(judgments, read_table(paths[0], data), paths, repeats, options)
+        else:
+            out = _track(judgments, read_track(paths[0], data), paths, repeats, duplicates, options)
+    out.options.setdefault("duplicates", duplicates)
+    return out
 
 
 def _domain(qrels: Any, paths: list[Any], data: bytes, repeats: str, duplicates: str, max_line: int | None) -> Sessions:
@@ -224,7 +228,5 @@ def _with_audit_of(sessions: Sessions, rankings: Rankings) -> Sessions:
     """The sessions, with the audit and the options of their runs."""
     sessions.audit.more = f"lists: {rankings.audit}"
     sessions.audit.of_runs = rankings.audit
-    sessions.labels = rankings.labels
-    for name in ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype"):
-        setattr(sessions, name, getattr(rankings, name))
+    sessions.labels, sessions.options = rankings.labels, rankings.options
     return sessions

@@ -121,6 +121,10 @@ class Sessions:
         Whether a document that is shown again in its session counts again.
     facets : Facets or None
         Where judgments distinguish facets of an information need.
+    labels : tuple of str
+        Of each run: the name of its file.
+    options : dict
+        How they were read: of runs, the options of `align`; a session that a run lacks is left out of its mean.
 
     Examples
     --------
@@ -163,11 +167,8 @@ class Sessions:
             raise AlignError(f"session {self.topics[int(self.topic[e])]} has no query, expected at least one")
         if repeats == "once" and self.doc is None:
             raise AlignError("repeats='once': these sessions have grades without documents, so none can be known again")
-        # the options of rankings, for reports and comparisons
         self.labels = self.runs
-        self.missing, self.ties, self.unjudged, self.duplicates = "skip", "docno", "zero", "error"
-        self.score_dtype = "float64"
-        self.depth: int | None = None
+        self.options: dict[str, Any] = {"missing": "skip"}
         self.audit = SessionAudit(self)
 
     # ---- from grades

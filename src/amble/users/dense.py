@@ -37,6 +37,7 @@ _SLACK = 1e-9  # by how much the probabilities of a row may exceed 1
 _SHARE = 1e-6  # of users who may seem not to stop, by rounding
 _NEGLIGIBLE = 1e-15  # a share of users that is taken for none
 _BUDGET = 20_000_000  # cells of an exact distribution
+_MOST_VISITS = 1 << 17  # of a reader whose distribution is followed
 _BATCH = 1 << 14  # readers who are followed together
 _MOST_STEPS = 1e10
 
@@ -103,7 +104,12 @@ class DenseUser(ABC):
     def on(self, gains: Gains, i: int) -> ChainOnList:
         """The user on list i."""
         p, start = self.transitions(gains, i)
-        return ChainOnList(p, start, self.leaving(gains, i), self.utility, self.effort)
+        user = ChainOnList(p, start, self.leaving(gains, i), self.utility, self.effort)
+        if user.n < int(gains.lists.length[i]):
+            raise MeasureError(
+                f"transitions of {user.n} ranks, expected the list's {int(gains.lists.length[i])} or more"
+            )
+        return user
 
     def _each(self, gains: Gains) -> list[tuple[ChainOnList, Array]]:
         if gains.lists.ties is not None:
@@ -180,7 +186,9 @@ class ChainOnList(OnList):
         if not (self.start >= 0).all() or abs(float(self.start.sum()) - 1) > _SLACK:
             raise MeasureError(f"start: expected probabilities that sum to 1, found {float(self.start.sum()):.9g}")
         self._gone = np.maximum(1.0 - self.p.sum(axis=1), 0.0)
-        self._gone[self._gone < 1e-15] = 0.0
+        self._gone[self._gone < _NEGLIGIBLE] = 0.0
+        if leaving is not None and not ((np.asarray(leaving) >= 0) & (np.asarray(leaving) <= 1)).all():
+            raise MeasureError("leaving: expected shares between 0 and 1, one for each rank")
         self.halting = self._gone if leaving is None else self._gone * (1.0 - leaving)
 
     def _fundamental(self, z: Any) -> NDArray[Any]:
@@ -292,12 +300,13 @@ class ChainOnList(OnList):
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
+        _ = self._m  # refuses who never stops
         y = self.utility.values(y, 1)[:, 0]
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], y)
         values, probs, h, cells = [np.zeros(1)], [np.zeros(1)], 1, 0
         while here.sum() > _NEGLIGIBLE:
             cells += here.size
-            if cells > _BUDGET:
+            if cells > _BUDGET or h > _MOST_VISITS:
                 raise NoExactDistributionError("there are too many ways through the list to be followed")
             stopping = here @ self.halting
             values.append(question.score(totals, float(self.effort(np.array([float(h)]))[0])) + np.zeros(totals.size))

@@ -267,10 +267,6 @@ class Forward(ForwardReader):
         out = self.rule(ranks) if callable(self.rule) else self.rule
         return np.broadcast_to(np.asarray(out, np.float64), np.shape(ranks) or np.shape(out))
 
-    def reach(self, n: int) -> Array:
-        """The probability of reaching each of the first n ranks (for a user who does not look at the grades)."""
-        return self.over(n).visits
-
     def over(self, n: int) -> Behaviour:
         """The user's behaviour on a list of n documents."""
         n = max(n, 1)

@@ -8,6 +8,7 @@ Nobody asks a reader for its type.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -20,7 +21,13 @@ from amble.rankings.lists import Gains
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
 
-__all__ = ["Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
+__all__ = ["ANSWERS", "Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
+
+# what every user has; a function that returns something else is told what is missing
+ANSWERS = (
+    *("scores", "check", "totals", "costs", "unseen", "on", "distribution", "worth", "follower", "looking"),
+    *("ends", "depth", "is_static", "has_order1", "sees_beyond", "story"),
+)
 
 Array = NDArray[np.float64]
 
@@ -70,8 +77,8 @@ class TiedError(MeasureError):
 
     def __init__(self) -> None:
         super().__init__(
-            "no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG and every user who does not look "
-            "at the grades have one)"
+            "no closed form for ties='expected'; use ties='docno' (P, R, AP, RR, nDCG have one, and E[T] and E[T]/E[H] "
+            "of users who do not look at the grades)"
         )
 
 
@@ -151,6 +158,9 @@ class User(Scorer, Protocol):
 
     def check(self, question: Question) -> None:
         """Raise an error if the question is none to such a user."""
+
+    def looking(self, function: Callable[..., Any], names: tuple[str, ...], stops: str | None) -> User:
+        """The user who does on each list, or at each rank, what a function of what is seen there returns."""
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""

@@ -221,12 +221,14 @@ def followed(follower: Follower, users: int, threads: int = 1) -> Iterator[Paths
     )
 
 
-def simulated_distribution(follower: Follower, question: Question, users: int, seed: int) -> Simulation:
-    """The distribution of the scores of simulated users on one list."""
+def simulated_distribution(
+    follower: Follower, question: Question, users: int, seed: int, *, by: float = 1.0
+) -> Simulation:
+    """The distribution of the scores of simulated users on one list, divided ``by`` a number."""
     counts = ScoreCounts()
     for paths in followed(follower, users):
         total = paths.total[:, 0]
-        score = question.score(total, paths.effort)
+        score = question.score(total, paths.effort) / (by or np.inf)
         score[paths.nothing] = 0.0
         counts.add(score, total, paths.effort, paths.visits)
     return counts.distribution(users, seed)

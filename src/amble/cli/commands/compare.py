@@ -78,7 +78,8 @@ def run(args: argparse.Namespace) -> int:
     design = design_of(args)  # a wrong option should not cost the time of reading
     if args.letters and (args.baseline is not None or design.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
-    from amble.evaluation.scores import evaluate, parse_measures
+    from amble.evaluation.inputs import parse_measures
+    from amble.evaluation.scores import evaluate
     from amble.expressions.grammar import split_measures
 
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]

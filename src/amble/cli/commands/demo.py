@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(f"{page}: is there already and holds something else, expected a new folder")
     made = make_collection(args.folder, args.size, args.seed)
     scores = evaluate(made.qrels, list(made.runs), list(_MEASURES))
-    qrels, audit = scores.rankings.qrels, scores.rankings.audit
+    qrels, audit = scores.aligned.qrels, scores.rankings.audit
     print(f"{made.qrels}: {len(qrels)} judgments of {len(qrels.topics)} topics; {len(made.runs)} runs beside it\n")
     print(scores.mean().text(bold=sys.stdout is not None and sys.stdout.isatty()) + "\n")
     rows = audit.rows()

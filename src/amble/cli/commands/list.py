@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
         text = bibliography(d.cite for d in chosen)
     elif args.variants:
-        from amble.measures.variants import format_variants
+        from amble.measures.stories import format_variants
 
         text = format_variants(chosen, args.format)
     elif args.format == "json":
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.format == "markdown":
         text = markdown(chosen)
     elif args.measures:
-        from amble.measures.variants import story_of
+        from amble.measures.stories import story_of
 
         stories = [story_of(parse(text)) for text in args.measures]
         text = "\n\n".join(_full(d, this) for d, this in zip(chosen, stories, strict=True))

@@ -125,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
     _fill(args)
     filter_unjudged_warnings(args)
     _check(args)
-    from amble.evaluation.scores import evaluate, parse_measures
+    from amble.evaluation.inputs import parse_measures
+    from amble.evaluation.scores import evaluate
     from amble.measures import parse
     from amble.reporting.gates import parse_gate, pass_through
     from amble.reporting.page import report

@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     load_plugins(args)
     if args.intervals and (args.by_session or args.format not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    from amble.evaluation.scores import evaluate, of_sessions, parse_measures
+    from amble.evaluation.inputs import parse_measures
+    from amble.evaluation.scores import evaluate, of_sessions
     from amble.expressions.grammar import split_measures
 
     usual = _DEFAULT_USERS if args.effort else _DEFAULT

@@ -1,4 +1,4 @@
-"""The classic measures that are users: P, R, AP, RR, DCG, nDCG, ERR, RBP."""
+"""The classic measures that are users: P, R, AP, RR, DCG, nDCG, ERR."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from typing import Annotated
@@ -6,10 +6,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.expressions.domains import Above, Between, Optional, Switch, Whole
+from amble.expressions.domains import Above, Optional, Whole
 from amble.measures.declaration import measure
-from amble.measures.fitted_parameters import FittedUser, fitted_variant
-from amble.measures.gain_maps import binary, graded, satisfying
+from amble.measures.gain_maps import graded, satisfying
 from amble.measures.tied_documents import tied_ap, tied_rr
 from amble.users.forward import Forward
 
@@ -146,21 +145,3 @@ def normalised_gain(base: Base = None) -> Forward:
 def expected_reciprocal_rank(gain: Array) -> Forward:
     """Each document satisfies her with a probability that grows with its grade; then she stops."""
     return Forward(continuation=1.0 - gain, beyond="nothing")
-
-
-@measure(
-    "RBP",
-    question="order2",
-    gain=binary,
-    cite="moffat2008",
-    family="classic",
-    variant=fitted_variant("p"),
-    formula="(1 - p) x sum over the relevant ranks i of p^(i - 1); finite: divided by 1 - p^N",
-)
-def rank_biased_precision(
-    p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
-    finite: Annotated[bool, Switch(), "stop at the end of the list, at the latest"] = False,
-    user: Annotated[None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
-) -> Forward:
-    """She goes on with probability p, whatever she has seen."""
-    return Forward(continuation=p, beyond="stop" if finite else "endless")

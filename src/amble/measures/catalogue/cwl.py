@@ -1,7 +1,7 @@
 """The measures of the C/W/L framework: users who walk down, E[gain] / E[documents].
 
-Gains are grades divided by the largest grade of all the judgments. Users who read on for ever keep their tail in closed
-form. `RBP` and `P` are among the classic ones.
+Gains are grades divided by the largest grade of all the judgments, but RBP's, which are 0 or 1. Users who read on for
+ever keep their tail in closed form. `P` is among the classic ones.
 """
 # no `from __future__ import annotations`: declarations read their own annotations
 
@@ -15,7 +15,7 @@ from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, O
 from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedUser, fitted_variant, refuse_beside
-from amble.measures.gain_maps import scaled
+from amble.measures.gain_maps import binary, scaled
 from amble.users.forward import Forward
 
 Array = NDArray[np.float64]
@@ -24,6 +24,24 @@ Hoped = Annotated[float, Above(0), "the gain hoped for"]
 Needed = Annotated[float, Above(0, smooth=False), "the gain that is enough"]
 _C = ByRank("0.8")
 _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
+
+
+@measure(
+    "RBP",
+    question="order2",
+    gain=binary,
+    cite="moffat2008",
+    family="cwl",
+    variant=fitted_variant("p"),
+    formula="(1 - p) x sum over the relevant ranks i of p^(i - 1); finite: divided by 1 - p^N",
+)
+def rank_biased_precision(
+    p: Annotated[float, Between(0, 1), "persistence"] = 0.8,
+    finite: Annotated[bool, Switch(), "stop at the end of the list, at the latest"] = False,
+    user: Annotated[None, Optional(FittedUser("rbp")), "instead of p: a user fitted to what people did"] = None,
+) -> Forward:
+    """She goes on with probability p, whatever she has seen."""
+    return Forward(continuation=p, beyond="stop" if finite else "endless")
 
 
 @measure(

@@ -155,7 +155,7 @@ def set_ap(gains: Gains) -> Array:
     return ratio(gains.found * gains.found, gains.lists.length * gains.relevant)
 
 
-@measure("Success", cite="trec_eval", family="sets", formula="1 if any of the first k is relevant, else 0")
+@measure("Success", cite="trec_eval", rises=True, family="sets", formula="1 if any of the first k is relevant, else 0")
 def success(gains: Gains, k: Rank = None) -> Array:
     """Whether there is anything relevant among the first k."""
     return np.asarray(_found(gains, k) > 0, np.float64)

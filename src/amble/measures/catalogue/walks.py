@@ -1,7 +1,7 @@
 """P@H: users who walk back and forth, and the classic measures as users of the same kind (Ferrante and Ferro, 2020)."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 _EFFORT = Effort("h")
 
 
-def _gain(values: dict[str, Any]) -> GainMap:
+def _gain(values: Mapping[str, Any]) -> GainMap:
     return binary.make(values) if values["gains"] is None else graded.make(values)
 
 

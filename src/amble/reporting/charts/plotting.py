@@ -148,7 +148,7 @@ def _stopping_users(report: Page) -> list[tuple[Measure, str]]:
     """The measures that are one user who stops, each with a topic that the chosen run has a list for."""
     scores, best = report.scores, report.data["system"]
     topics = scores.rankings.topic[scores.rankings.run == best]
-    if not topics.size or scores.rankings.ties == "expected":
+    if not topics.size or scores.aligned.ties == "expected":
         return []
     users = [m for m in scores.parsed if m.declaration.is_user and not m.is_population]
     walkers = [m for m in users if m.declaration.question is not Question.MARKOV]

@@ -1,4 +1,4 @@
-"""Variants of a measure: every choice of the words that its parameters may be, each with its story."""
+"""Stories of measures: what the user does, of a measure and of every choice of the words that its parameters may be."""
 
 from __future__ import annotations
 
