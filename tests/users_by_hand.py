@@ -33,6 +33,11 @@ MOST = 3.0  # the largest grade
 nan = math.nan
 
 
+def part(share: int) -> int:
+    """How many lists are scored where that takes long: 1 / share of them, but all with ``AMBLE_EXAMPLES=all``."""
+    return LISTS if SHARE >= 1 else max(LISTS // share, 2)
+
+
 # ---- lists
 
 
@@ -321,7 +326,7 @@ class Case(NamedTuple):
     @property
     def topics(self) -> tuple[Ranked, ...]:
         """The lists to be tried: fewer where many ranks are spelled out."""
-        return drawn()[: LISTS if self.more < 20 else LISTS // 6]
+        return drawn()[: LISTS if self.more < 20 else part(6)]
 
     def user(self, more: int = 0) -> Forward:
         return Forward(self.rule, self.more + (more if not self.measure.ends else 0))
