@@ -84,7 +84,7 @@ def test_numbers_by_grade(table: dict[float, float], random: Any) -> None:
     assert dict(value) == table
     assert list(value) == sorted(table)
     assert pickle.loads(pickle.dumps(value)) == value
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         value.pairs = ()  # type: ignore[misc]
 
 
@@ -318,7 +318,7 @@ def test_formulas_of_effort(form: str, shown: str) -> None:
     h = np.array([1.0, 2.0, 7.0])
     assert (Effort(shown)(h) == effort(h)).all()
     assert (pickle.loads(pickle.dumps(effort))(h) == effort(h)).all()
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         effort.power = 3.0  # type: ignore[misc]
 
 
@@ -569,6 +569,6 @@ def test_json_has_text(amble_cli: Callable[..., Any]) -> None:
 def test_populations_are_values() -> None:
     one = Population("Beta", (8.0, 2.0))
     assert (str(one), show_value(one), pickle.loads(pickle.dumps(one))) == ("Beta(8,2)", "Beta(8,2)", one)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         one.kind = "Gamma"  # type: ignore[misc]
     assert real(np.float32(0.5)) == 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -259,19 +258,15 @@ def checked(
         raise kind(f"{owner}: {name}={shown:.60} is not allowed, expected {domain.text}") from None
 
 
-@dataclass(frozen=True)
 class Parameter:
     """A parameter of a measure: name, default, domain and description.
 
     A default that is no number is a value of the domain, however it was declared.
     """
 
-    name: str
-    default: Any
-    domain: Domain
-    story: str = ""
+    __slots__ = ("default", "domain", "name", "story")
 
-    def __post_init__(self) -> None:
-        value = checked("the default", self.name, self.domain, self.default)
-        if not isinstance(self.default, int | float):
-            object.__setattr__(self, "default", value)
+    def __init__(self, name: str, default: Any, domain: Domain, story: str = "") -> None:
+        value = checked("the default", name, domain, default)
+        self.name, self.domain, self.story = name, domain, story
+        self.default = default if isinstance(default, int | float) else value

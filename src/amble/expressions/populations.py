@@ -7,14 +7,13 @@ distributions. The mean is taken by Gaussian quadrature with the distribution's 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from amble.checks import is_number
 from amble.errors import MeasureError
-from amble.expressions.values import show_number
+from amble.expressions.values import Value, show_number
 
 __all__ = ["DISTRIBUTIONS", "Beta", "Gamma", "Population", "Uniform"]
 
@@ -27,8 +26,7 @@ DISTRIBUTIONS = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class Population:
+class Population(Value):
     """A distribution of a parameter over users: Beta, Uniform or Gamma.
 
     Examples
@@ -43,8 +41,7 @@ class Population:
     arguments: tuple[float, ...]
     unquoted = True
 
-    def __post_init__(self) -> None:
-        kind, arguments = self.kind, self.arguments
+    def __init__(self, kind: str, arguments: tuple[float, ...]) -> None:
         if kind not in DISTRIBUTIONS:
             raise MeasureError(f"no distribution is called {kind}, expected {'; '.join(DISTRIBUTIONS.values())}")
         right = len(arguments) == 2 and all(map(is_number, arguments))
@@ -54,7 +51,12 @@ class Population:
             right = min(arguments) > 0
         if not right:
             raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}")
+        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "arguments", tuple(map(float, arguments)))
+
+    def content(self) -> tuple[str, tuple[float, ...]]:
+        """The kind of distribution, and its arguments."""
+        return self.kind, self.arguments
 
     def __str__(self) -> str:
         return f"{self.kind}({','.join(map(show_number, self.arguments))})"

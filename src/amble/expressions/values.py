@@ -10,7 +10,6 @@ import io
 import math
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from amble.checks import is_number
 
-__all__ = ["ByGrade", "ByRank", "digest", "real", "show_number"]
+__all__ = ["ByGrade", "ByRank", "Value", "digest", "real", "show_number"]
 
 
 def real(value: Any) -> float:
@@ -42,6 +41,29 @@ def show_number(x: float) -> str:
     ('2', '0.1')
     """
     return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
+
+
+class Value:
+    """A value that does not change: values of one class are the same if their `content` is; it makes them anew."""
+
+    def content(self) -> tuple[Any, ...]:
+        """What the value was made of."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change, so {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change, so {name} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value) and type(other) is type(self) and other.content() == self.content()
+
+    def __hash__(self) -> int:
+        return hash(self.content())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.content()
 
 
 class ByRank(tuple[float, ...]):
@@ -69,8 +91,7 @@ class ByRank(tuple[float, ...]):
         return f"ByRank({str(self)!r})"
 
 
-@dataclass(frozen=True, init=False, repr=False, slots=True)
-class ByGrade(Mapping[float, float]):
+class ByGrade(Value, Mapping[float, float]):
     """A number for each of some grades, in rising order: from a text or a mapping.
 
     >>> ByGrade("0=0.6, 1=0.3"), ByGrade({1: 3, 2: 9})[2]
@@ -90,6 +111,13 @@ class ByGrade(Mapping[float, float]):
         if not found or len(dict(found)) < len(found):
             raise ValueError(f"{table!r:.60}: expected a number for each of some grades")
         object.__setattr__(self, "pairs", tuple(sorted(found)))
+
+    def content(self) -> tuple[Any, ...]:
+        """The numbers by grade."""
+        return (dict(self.pairs),)
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
 
     def __getitem__(self, grade: float) -> float:
         return dict(self.pairs)[grade]

@@ -10,7 +10,6 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Domain, checked
-from amble.expressions.values import ByRank, digest
+from amble.expressions.values import ByRank, Value, digest
 from amble.measures.declaration import Variant
 from amble.measures.measure import Measure
 
@@ -41,14 +40,20 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class FittedParameters:
+class FittedParameters(Value):
     """The parameters of a fitted user, or those of one of the resamples behind its confidence intervals."""
 
     fitted: Fitted
     model: FittedModel
-    source: str = ""  # as written, 'fit.toml#walk'; empty where it was given in Python
-    draw: int | None = None
+    source: str  # as written, 'fit.toml#walk'; empty where it was given in Python
+    draw: int | None
+
+    def __init__(self, fitted: Fitted, model: FittedModel, source: str = "", draw: int | None = None) -> None:
+        vars(self).update(fitted=fitted, model=model, source=source, draw=draw)
+
+    def content(self) -> tuple[Any, ...]:
+        """The fit, its model, where it was read, and the number of the resample."""
+        return self.fitted, self.model, self.source, self.draw
 
     def __getitem__(self, name: str) -> Array:
         estimate = self.model.estimates[name]
@@ -165,17 +170,20 @@ def fitted_variant(name: str) -> Callable[..., Any]:
     return variant
 
 
-@dataclass(frozen=True, eq=False)
-class FittedTransitions:
+class FittedTransitions(Value):
     """A fitted transition matrix; on a shorter list, its rows are restricted to that list and normalised."""
 
     matrix: Array
     unquoted = True
 
-    def __post_init__(self) -> None:
-        own = np.array(self.matrix, np.float64)
+    def __init__(self, matrix: Any) -> None:
+        own = np.array(matrix, np.float64)
         own.flags.writeable = False
-        object.__setattr__(self, "matrix", own)
+        vars(self)["matrix"] = own
+
+    def content(self) -> tuple[Array]:
+        """The matrix."""
+        return (self.matrix,)
 
     def __call__(self, rank: Array) -> Array:
         """The transition matrix of the first ranks."""
@@ -191,9 +199,6 @@ class FittedTransitions:
 
     def __hash__(self) -> int:
         return hash(self.matrix.tobytes())
-
-    def __reduce__(self) -> tuple[type[FittedTransitions], tuple[Array]]:
-        return FittedTransitions, (self.matrix,)
 
 
 # ---- uncertainty
@@ -258,7 +263,8 @@ def resampled(measure: Measure, draws: int) -> list[Measure]:
     return [
         type(measure)(
             written.declaration,
-            written.values | {key: replace(found, draw=b) for key, found in sources.items()},
+            written.values
+            | {key: FittedParameters(found.fitted, found.model, found.source, b) for key, found in sources.items()},
             written.cut,
             given=written.given,
         ).resolve_variant()

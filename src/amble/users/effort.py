@@ -19,14 +19,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.values import digest, show_number
+from amble.expressions.values import Value, digest, show_number
 
 __all__ = ["Effort"]
 
@@ -38,8 +37,7 @@ _MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
 _WORDS: dict[Any, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
 
 
-@dataclass(frozen=True, repr=False)
-class Effort:
+class Effort(Value):
     """f(h): what the gain is divided by after h visits.
 
     Parameters
@@ -57,12 +55,12 @@ class Effort:
     (Effort('h^2'), True)
     """
 
-    form: str | Callable[[Array], Any] = "h"
-    shift: float = field(default=0.0, init=False, compare=False)
-    power: float = field(default=math.nan, init=False, compare=False)
+    form: str | Callable[[Array], Any]
+    shift: float
+    power: float
 
-    def __post_init__(self) -> None:
-        form, shift, power = self.form, 0.0, math.nan
+    def __init__(self, form: str | Callable[[Array], Any] = "h") -> None:
+        shift, power = 0.0, math.nan
         if not isinstance(form, str):
             if not callable(form):
                 raise MeasureError(f"effort {form!r:.60}: expected a formula, such as 'h+1', or a function")
@@ -85,6 +83,10 @@ class Effort:
             form = words.get((shift, power)) or (f"h+{show_number(shift)}" if shift else f"h^{show_number(power)}")
         for name, value in (("form", form), ("shift", shift), ("power", power)):
             object.__setattr__(self, name, value)
+
+    def content(self) -> tuple[Any, ...]:
+        """The formula or the function."""
+        return (self.form,)
 
     @property
     def unquoted(self) -> bool:
