@@ -463,7 +463,7 @@ def test_real_sessions(data: Path) -> None:
     sessions = amble.read_sessions(None, path)
     assert (sessions.n, sessions.length_of_query.size) == (500, 1571)
     user = "(p=0.6,q=0.1,r=0.2,s=0.1)"
-    got = amble.parse("MsM" + user).scores_of_sessions(sessions)
+    got = amble.parse("MsM" + user).scores(sessions)
     found = list(rows(sessions).values())
     wanted = [
         ref.msm([[0 if math.isnan(g) else g for g in q] for q in one], (0.6, 0.1, 0.2, 0.1)) for one in found[:60]
