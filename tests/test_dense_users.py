@@ -240,7 +240,7 @@ def test_residuals(case: Case) -> None:
     m = case.measure
     if case.expression.startswith("IFTRate") or (m.question is not ORDER2 and not m.ends):
         return  # where all documents are the best, few ever leave; and ranks below the list count in order 2
-    topics = drawn(LISTS // 12, 5, seed=2)
+    topics = [ranked([0, nan, 1, nan, nan]), *drawn(LISTS // 12, 5, seed=2)]  # below rank 3, nothing is to be judged
     expected = [best(case, one) - score for one, score in zip(topics, case.scores(topics), strict=True)]
     close(list_residuals(m, together(topics)), np.maximum(expected, 0.0))
 
