@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Self
@@ -43,12 +44,12 @@ def show_number(x: float) -> str:
     return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
 
 
-class Value:
+class Value(ABC):
     """A value that does not change: values of one class are the same if their `content` is; it makes them anew."""
 
+    @abstractmethod
     def content(self) -> tuple[Any, ...]:
         """What the value was made of."""
-        raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} does not change, so {name} cannot be set")

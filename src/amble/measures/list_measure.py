@@ -48,11 +48,12 @@ class ListMeasure(Measure):
     Examples
     --------
     >>> import amble
-    >>> m = amble.parse("AP(rel=1)@100")
-    >>> str(m), m.label
-    ('AP@100', 'AP(rel=1)@100')
-    >>> m.value([1, 0, 1], relevant=2)  # (1/1 + 2/3) / 2
-    0.8333333333333333
+    >>> from amble.measures import Lists
+    >>> m = amble.parse("RBP(p=0.5)")
+    >>> m.question.text, m.one_user.is_static
+    ('expected gain over expected effort, E[T]/E[H] (order 2)', True)
+    >>> m.scores(Lists.of_grades([1, 0, 1]))  # 1/2 + 1/8
+    array([0.625])
     """
 
     # ---- the reader

@@ -15,6 +15,7 @@ has a closed form, never cut).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -44,7 +45,7 @@ Rule = float | Array | Callable[[Array], Array]
 Beyond = Literal["stop", "nothing", "endless"]
 
 
-class ForwardReader:
+class ForwardReader(ABC):
     """What every user who walks down answers, from the behaviour on a list or, of many lists, as quickly as can be.
 
     One who does not look at the grades has one vector of weights for all lists; one who stops, or changes, only at
@@ -57,17 +58,17 @@ class ForwardReader:
     ends: bool
     depth: int | None
 
+    @abstractmethod
     def _static(self, costs: Any) -> Static | None:
         """The user who looks neither at grades nor at these costs; None if this one does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
         """The user as a function of what is seen at a rank, and the names of its arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def on(self, gains: Gains, i: int) -> Behaviour:
         """The behaviour on list i."""
-        raise NotImplementedError
 
     @property
     def is_static(self) -> bool:

@@ -12,6 +12,7 @@ mean of n precisions.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
@@ -55,16 +56,16 @@ ByRank = ArrayLike | Callable[[Array], ArrayLike]
 STARTS = ("first", "uniform")
 
 
-class MarkovReader:
+class MarkovReader(ABC):
     """What every Markov user answers; ``user_on`` is the user on a list, who may have looked at it."""
 
     ends = True  # no further than the list
     depth: int | None = None
     is_static = sees_beyond = has_order1 = False
 
+    @abstractmethod
     def user_on(self, gains: Gains, i: int) -> MarkovUser:
         """The user of list i."""
-        raise NotImplementedError
 
     def all_scores(self, gains: Gains) -> Array | None:
         """The scores of all lists at once; None if they are taken one by one."""

@@ -33,7 +33,11 @@ Array = NDArray[np.float64]
 
 
 class Question(Enum):
-    """What is computed for a user who stops after H documents with a gain of T."""
+    """What is computed for a user who stops after H documents with a gain of T.
+
+    >>> Question("order2").about_visits, Question.ORDER1.score(3.0, 4.0)
+    (True, 0.75)
+    """
 
     ORDER1 = "order1"
     ORDER2 = "order2"
