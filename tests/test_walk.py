@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -340,7 +341,7 @@ def test_the_induced_chain_is_what_dense_algebra_says() -> None:
 def test_ranks_nobody_comes_to() -> None:
     # with p = .5 and q = 0 rank i is reached with .5^(i-1): below 1e-18 from rank 61 on
     chain = Walk(0.5, 0.0).chain(np.array([1000]))
-    assert reachable(*(part[0] for part in chain[:4])) == 60
+    assert reachable(chain) == 60
     on_list = Walk(0.5, 0.25).over(1000)
     assert on_list.cut().n < 100
     assert on_list.order1([0] * 500 + [1] * 500) == pytest.approx(0, abs=1e-16)
@@ -590,3 +591,21 @@ def test_who_would_start_beyond_the_list_starts_at_its_end() -> None:
     walk = Walk(0.5, 0.0, start=[0.2, 0.3, 0.5]).over(2)
     assert walk.visits == pytest.approx([0.2, 0.9], abs=1e-15)
     assert walk.last == pytest.approx([0.1, 0.9], abs=1e-15)
+
+
+@pytest.mark.parametrize("going", [0.0, 0.3, 0.85, 0.97, 0.999])
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_few_nodes_are_exact_where_users_stop_soon(going: float, shift: int) -> None:
+    # users who stop with 1 - r after every visit: A(z) = (1 - r) / (1 - r z), E[1 / (H + c)] by its sum
+    effort = Effort("h" if shift == 0 else f"h+{shift}")
+    x, weight = effort.nodes(1 / (1 - going), lambda: 0, going)
+    many = effort.nodes(1 / (1 - going), lambda: 0)[0].size
+    assert x.size < many or going > 0.99
+    assert going > 0 or x.size < 20
+    found = float(weight @ ((1 - going) / (1 - going * np.exp(-x))))
+    if going == 0:
+        exact = 1 / (1 + shift)
+    else:
+        visits = range(1, 40_000)  # 0.999^40000 is 4e-18
+        exact = math.fsum((1 - going) * going ** (h - 1) / (h + shift) for h in visits)
+    assert found == pytest.approx(exact, abs=3e-15, rel=3e-14)

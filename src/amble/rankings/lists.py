@@ -213,6 +213,15 @@ class Lists:
         out[at[seen]] = self.grades[self.row[hits][seen]]
         return out
 
+    def grades_of(self, some: Ints) -> Array:
+        """The grades of some lists by rank, as far as the longest of them goes; 0 as in `grades_by_rank`."""
+        out = np.zeros((some.size, max(int(self.length[some].max(initial=0)), 1)))
+        hits, row = _hits_of(self.offsets, some)
+        rank = np.asarray(self.position[hits], np.int64)
+        seen = rank <= np.minimum(np.maximum(self.length[some], 1), self.cut or out.shape[1])[row]
+        out[row[seen], rank[seen] - 1] = self.grades[self.row[hits[seen]]]
+        return out
+
     def gainful(self, rows: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
         """The hits on some rows: their indices, ranks, where those of each list start, and their lists.
 
@@ -294,6 +303,14 @@ class Lists:
         self._last = None
 
 
+def _hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
+    """The hits of some lists, and which of these lists each is on (from 0)."""
+    count = offsets[some + 1] - offsets[some]
+    row = np.repeat(np.arange(some.size), count)
+    first = offsets[some] - np.concatenate(([0], np.cumsum(count)[:-1]))
+    return np.arange(row.size) + first[row], row
+
+
 class Gains:
     """The hits with a gain, and the ideal lists of their topics.
 
@@ -346,6 +363,11 @@ class Gains:
         hits = self.hits(i)
         out[self.position[hits] - 1] = self.gain[hits]
         return out
+
+    def hits_of(self, some: Ints) -> tuple[Ints, Ints, Array]:
+        """Rank, list (its number among ``some``, from 0) and gain of the gainful hits of some lists."""
+        hits, row = _hits_of(self.offsets, some)
+        return self.position[hits], row, self.gain[hits]
 
     @cached_property
     def ordinal(self) -> Ints:

@@ -27,6 +27,7 @@ __all__ = [
     "chain_on_lists",
     "further",
     "induced_birth_death_chain",
+    "most_likely_to_go_on",
     "passages",
     "reachable",
     "shortened",
@@ -123,55 +124,65 @@ def chain_on_lists(
     return BirthDeathChain(p, q, s, mu, tail)
 
 
-def reachable(forward: Array, back: Array, stop: Array, start: Array, least: float = 1e-18) -> int:
-    """The number of ranks of one list that matter: the others are reached with less than this probability."""
-    never, reach, rest = 0.0, 0.0, 1.0
-    for i, (p, q, s, mu) in enumerate(
-        zip(forward.tolist(), back.tolist(), stop.tolist(), start.tolist(), strict=True), 1
-    ):
-        reach += mu
-        rest -= mu
-        left = q * never
-        pivot = s + p + left
-        if pivot <= 0:
-            return int(forward.size)
-        never = (s + left) / pivot
-        reach *= p / pivot
-        if reach < least and rest < least:
-            return i
-    return int(forward.size)
+def reachable(chain: BirthDeathChain, least: float = 1e-18) -> int:
+    """The number of ranks that matter: the others are reached with less than this probability, on all lists."""
+    p, q, s, mu = (np.ascontiguousarray(part.T) for part in chain[:4])
+    never = reach = np.zeros(p.shape[1])
+    late = np.append(np.cumsum(mu[::-1], axis=0)[::-1][1:].max(axis=1), 0.0)  # who start further down
+    for i in range(len(p)):
+        left = q[i] * never
+        pivot = s[i] + p[i] + left
+        if not pivot.all():
+            return len(p)
+        never = (s[i] + left) / pivot
+        reach = (reach + mu[i]) * (p[i] / pivot)
+        if late[i] < least and reach.max() < least:
+            return i + 1
+    return len(p)
+
+
+def most_likely_to_go_on(chain: BirthDeathChain) -> float:
+    """The largest probability of going on after a visit, on any list and at any rank."""
+    on = float((chain.forward + chain.back).max(initial=0.0))
+    return on if chain.beyond is None else max(on, float((chain.beyond[0] + chain.beyond[1]).max()))
 
 
 def passages(chain: BirthDeathChain, x: Array) -> Passages:
     """The passages of the chain at the nodes z = e^-x; x = 0 is the walk itself."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _passages(chain, x)
+
+
+def _passages(chain: BirthDeathChain, x: Array) -> Passages:
     lists, n = chain.forward.shape
     z, lost = np.exp(-x), -np.expm1(-x)
     shape = (n, lists, x.size)
     kind = z.dtype
     left, on, stopped, hit = (np.empty(shape, kind) for _ in range(4))
     p, q, s, mu = (np.ascontiguousarray(part.T[:, :, None]) for part in chain[:4])
-    dead = s + lost * (p + q) if n * lists * x.size <= 1 << 16 else None  # 1 - z (p + q)
+    both = p + q
+    dead = s + lost * both if n * lists * x.size <= 1 << 16 else None  # 1 - z (p + q)
     never = b = carried = np.zeros((1, 1))
     for i in range(n):
-        die = s[i] + lost * (p[i] + q[i]) if dead is None else dead[i]
+        die = s[i] + lost * both[i] if dead is None else dead[i]
         zq = z * q[i]
         zp = z * p[i]
-        here = np.multiply(zq, never, out=left[i])
-        a = die + here
+        a = die + np.multiply(zq, never, out=left[i])
         pivot = a + zp
-        with np.errstate(divide="ignore", invalid="ignore"):
-            never = a / pivot
-            np.divide(zp, pivot, out=on[i])
-            b = np.divide(s[i] + zq * b, pivot, out=stopped[i])
+        never = np.divide(a, pivot, out=a)
+        np.divide(zp, pivot, out=on[i])
+        zq *= b
+        zq += s[i]
+        b = np.divide(zq, pivot, out=stopped[i])
         np.add(carried, mu[i], out=hit[i])
-        carried = hit[i] * on[i]
+        carried = np.multiply(hit[i], on[i], out=zq)
     away, end, off = (np.empty(shape, kind) for _ in range(3))
     tail: Array | None = None
     if chain.beyond is None:
         v, after = np.zeros((1, 1)), np.zeros((1, 1))
     else:
         v, ended, outside = _beyond(chain.beyond, z, lost)
-        a = left[-1] + s[-1] + lost * (p[-1] + q[-1])
+        a = left[-1] + s[-1] + lost * both[-1]
         zp = z * p[-1]
         # from the last rank: stop before leaving it, or out there, or come back to it
         last = (stopped[-1] + on[-1] * ended) * (a + zp) / (a + zp * v)
@@ -179,15 +190,16 @@ def passages(chain: BirthDeathChain, x: Array) -> Passages:
         tail = zp * outside
     back_to = np.zeros((1, 1))
     for i in range(n - 1, -1, -1):
-        die = s[i] + lost * (p[i] + q[i]) if dead is None else dead[i]
-        right = z * p[i] * v
-        a = die + right
+        die = s[i] + lost * both[i] if dead is None else dead[i]
+        a = z * p[i]
+        a *= v
+        a += die
         zq = z * q[i]
         pivot = a + zq
-        with np.errstate(divide="ignore", invalid="ignore"):
-            v = a / pivot
-            np.divide(zq, pivot, out=off[i])
-        after = np.add(stopped[i], on[i] * after, out=end[i])
+        v = a / pivot
+        np.divide(zq, pivot, out=off[i])
+        after = np.multiply(on[i], after, out=end[i])
+        after += stopped[i]
         np.add(a, left[i], out=away[i])
         hit[i] += back_to
         back_to = (back_to + mu[i]) * off[i]

@@ -10,8 +10,10 @@ and the trapezoidal rule in y is exact up to a bound known beforehand: A is anal
 
     2 E[T] ((1 + c) cos d)^-a / (e^(2 pi d / eta) - 1)      for any d < pi / 2,
 
-however small the probabilities of stopping are. For any other f the nodes are M-th roots of unity, and their weights
-the Fourier transform of 1 / f (M so large that no walk is that long).
+however small the probabilities of stopping are. Where a user goes on with probability at most r < 1 after every visit,
+P(H >= h) <= r^(h-1), A is analytic for |z| < 1 / r, and 1 / (h + c), for a small whole number c, is the integral of
+z^(h + c - 1) from 0 to 1: fewer nodes do, those of Gauss and Legendre. For any other f the nodes are M-th roots of
+unity, and their weights the Fourier transform of 1 / f (M so large that no walk is that long).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,7 @@ __all__ = ["Effort"]
 Array = NDArray[Any]
 
 _FORM = re.compile(r"\s*h\s*(?:(\+|\^|\*\*)\s*(\d+\.?\d*|\.\d+)\s*)?", re.ASCII)
+_MOST_NODES = 200
 _ERROR = 1e-14  # what the rule may be wrong by, as a share of 1 / f(1)
 _MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
 _WORDS: dict[Any, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
@@ -131,7 +135,7 @@ class Effort(Value):
             )
         return values
 
-    def nodes(self, mean: float, reach: Callable[[], int]) -> tuple[Array, Array]:
+    def nodes(self, mean: float, reach: Callable[[], int], going: float = 1.0) -> tuple[Array, Array]:
         """Points x and weights such that E[T / f(H)] is the sum over them of weight x A(e^-x), its real part.
 
         Parameters
@@ -140,11 +144,15 @@ class Effort(Value):
             E[H], or more: the error is stated for gains of at most 1 per visit.
         reach : callable
             Returns the number of visits that no user exceeds; called only where f is no power.
+        going : float
+            The largest probability of going on after a visit, if it is known: the farther from 1, the fewer nodes.
         """
         if self.power == 0:
             return np.zeros(1), np.ones(1)
         if self.is_power:
-            return _power_nodes(self.power, self.shift, mean)
+            many = _power_nodes(self.power, self.shift, mean)
+            few = _legendre_nodes(int(self.shift), going) if self.power == 1 and self.shift in range(9) else None
+            return many if few is None or few[0].size >= many[0].size else few
         count = 1 << max(4, math.ceil(math.log2(reach())))
         kernel = np.fft.rfft(1.0 / self(np.arange(1.0, count + 1.0))).conj() / count
         kernel[1:-1] *= 2.0  # the other half of the circle is the mirror image
@@ -161,3 +169,27 @@ def _power_nodes(power: float, shift: float, mean: float) -> tuple[Array, Array]
     y = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     x = np.exp(y)
     return x, step * np.exp(power * y - (1.0 + shift) * x - math.lgamma(power))
+
+
+@lru_cache(maxsize=64)
+def _legendre_nodes(shift: int, going: float) -> tuple[Array, Array] | None:
+    """Nodes for f(h) = h + c where nobody goes on with a probability above ``going``; None if that takes too many.
+
+    On the ellipse with foci 0 and 1 through z = x / going, x < 1, z^c A(z) is at most z^c / (1 - x)^2 in size. The
+    error of n nodes is at most 64/15 of that, times half the interval, times rho^(-2n) / (1 - rho^-2), where rho is the
+    sum of the ellipse's half axes for an interval of length 2.
+    """
+    if not going < 1:
+        return None
+    most = max(going, 0.05)
+    x = np.linspace(most, 1.0, 66)[1:-1]
+    z = x / most
+    a = 2.0 * z - 1.0
+    rho = a + np.sqrt(a * a - 1.0)
+    size = np.log(32.0 / 15.0) + shift * np.log(z) - 2.0 * np.log1p(-x) - np.log1p(-(rho**-2.0))
+    count = math.ceil(float(((size - math.log(_ERROR)) / (2.0 * np.log(rho))).min()))
+    if count > _MOST_NODES:
+        return None
+    at, weight = np.polynomial.legendre.leggauss(max(count, 2))
+    at, weight = (at + 1.0) / 2.0, weight / 2.0
+    return -np.log(at), weight * at**shift

@@ -10,6 +10,7 @@ rank, the number of visits, the gain, and the whole distribution of the score: e
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,7 @@ __all__ = ["Probabilities", "Walk"]
 
 Array = NDArray[Any]
 _SLACK = 1e-9  # by how much p + q may exceed 1
+_FURTHEST = 1 << 40  # a rank that no list has
 _NEVER = 1e-12  # a probability of stopping that is none
 _NEVER_STOPS = (
     "p + q = 1 at every rank: the user never stops before the end of the list, and may not come there; "
@@ -47,14 +49,15 @@ def _check_steps(forward: Array, back: Array) -> None:
     for name, probability in (("p", forward), ("q", back)):
         bad = ~((probability >= 0) & (probability <= 1))
         if bad.any():
-            i = int(np.flatnonzero(bad)[0])
-            raise MeasureError(f"{name} = {probability[i]:g} at rank {i + 1}, expected a probability between 0 and 1")
+            at = tuple(np.argwhere(bad)[0])
+            raise MeasureError(
+                f"{name} = {probability[at]:g} at rank {at[-1] + 1}, expected a probability between 0 and 1"
+            )
     over = forward + back > 1 + _SLACK
     if over.any():
-        i = int(np.flatnonzero(over)[0])
-        raise MeasureError(
-            f"p + q = {forward[i]:g} + {back[i]:g} = {forward[i] + back[i]:.6g} at rank {i + 1}, expected at most 1"
-        )
+        at = tuple(np.argwhere(over)[0])
+        p, q = forward[at], back[at]
+        raise MeasureError(f"p + q = {p:g} + {q:g} = {p + q:.6g} at rank {at[-1] + 1}, expected at most 1")
 
 
 class Probabilities:
@@ -306,6 +309,14 @@ class Walk:
         """Whether p or q depends on the grades."""
         return self.forward.by_grade or self.back.by_grade
 
+    @property
+    def furthest(self) -> int:
+        """A rank that is reached with a probability below 1e-18, whatever the grades; a large number if not known."""
+        if self.beyond == "endless" or self.forward.function is not None or self.back.function is not None:
+            return _FURTHEST
+        on = float(self.forward.values.max() + self.back.values.max())  # after every visit, at most
+        return min(_FURTHEST, self.start.size + math.ceil(math.log(1e-18) / math.log(on))) if 0 < on < 1 else _FURTHEST
+
     def chain(self, length: Array, grades: Array | None = None) -> BirthDeathChain:
         """The chains of lists of some lengths; with grades (lists x ranks) where p or q depends on them."""
         n = max(int(np.max(length, initial=0)), 1)
@@ -316,8 +327,7 @@ class Walk:
         lists = np.size(length)
         p, q = (np.broadcast_to(c.at(n, grades if c.by_grade else None), (lists, n)) for c in (self.forward, self.back))
         if self.looks or self.forward.function is not None or self.back.function is not None:
-            for a, b in zip(p, q, strict=True):
-                _check_steps(a, b)
+            _check_steps(p, q)
             stopping = max(float(stops(p[0], q[0]).max()), float(q[0, 0]) if self.first == "stop" else 0.0)
             if not self.looks and stopping < _NEVER and q.any() and not p.all():
                 raise MeasureError(_NEVER_STOPS)

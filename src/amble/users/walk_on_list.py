@@ -20,6 +20,7 @@ from amble.users.birth_death import (
     Passages,
     further,
     induced_birth_death_chain,
+    most_likely_to_go_on,
     passages,
     reachable,
     shortened,
@@ -166,8 +167,7 @@ class WalkOnList(OnList):
             if more > _FURTHEST:
                 raise NoExactDistributionError(f"walks go {more:,} ranks beyond the list, too far to be followed")
             whole = self._extended(more)
-        p, q, s, mu = (part[0] for part in whole.chain[:4])
-        n = reachable(p, q, s, mu, least)
+        n = reachable(whole.chain, least)
         if n == whole.n and self.chain.beyond is None:
             return self
         return WalkOnList(shortened(whole.chain, n), self.utility, self.effort)
@@ -280,7 +280,7 @@ class WalkOnList(OnList):
 
     def nodes(self) -> tuple[Array, Array]:
         """The nodes where the walk is solved for order 1, and their weights."""
-        return self.effort.nodes(self.expected_depth, self.cut()._longest)
+        return self.effort.nodes(self.expected_depth, self.cut()._longest, most_likely_to_go_on(self.chain))
 
     def order1(self, gains: Any) -> float:
         """E[T / f(H)], the expected gain per unit of effort (order 1)."""

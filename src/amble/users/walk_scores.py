@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
-from amble.users.birth_death import BirthDeathChain, Passages, passages, reachable, shortened, solved
+from amble.users.birth_death import (
+    BirthDeathChain,
+    Passages,
+    most_likely_to_go_on,
+    passages,
+    reachable,
+    shortened,
+    solved,
+)
 
 if TYPE_CHECKING:
     from amble.users.walk import Walk
@@ -25,6 +33,7 @@ __all__ = ["WalkScores", "mean_efforts", "score_walks"]
 Array = NDArray[Any]
 
 _CELLS = 1 << 21  # ranks x lists x nodes solved at once
+_BLOCK = 256  # lists of users who look, solved together
 
 
 class WalkScores(NamedTuple):
@@ -75,9 +84,7 @@ def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
     length = np.maximum(np.asarray(lists.length, np.int64), 1)
     if walk.beyond == "endless":
         return np.full(lists.n, int(length.max(initial=1)))
-    longest = walk.chain(np.array([length.max(initial=1)]))
-    p, q, s, mu = (part[0] for part in longest[:4])
-    return np.minimum(length, reachable(p, q, s, mu))
+    return np.minimum(length, reachable(walk.chain(np.array([length.max(initial=1)]))))
 
 
 def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
@@ -148,48 +155,35 @@ def _each(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     """The same where the user is followed on every list."""
     lists = gains.lists
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
-    power = walk.effort.is_power
+    power, furthest = walk.effort.is_power, walk.furthest
     order = np.argsort(lists.length, kind="stable")
-    for block in np.array_split(order, max(1, -(-order.size // 64))):
-        n = max(int(lists.length[block].max(initial=0)), 1)
-        seen, y = np.zeros((block.size, n)), np.zeros((block.size, n))
-        for row, i in enumerate(block.tolist()):
-            grades, gain = lists.grades_by_rank(i), gains.by_rank(i)
-            seen[row, : grades.size], y[row, : gain.size] = grades, gain
-        chain = walk.chain(lists.length[block], seen if walk.looks else None)
-        if chain.forward.shape[1] > n:
-            y = np.pad(y, ((0, 0), (0, chain.forward.shape[1] - n)))
-        chain, y = _trimmed(chain, y)
+    for block in np.array_split(order, max(1, -(-order.size // _BLOCK))):
+        length = np.minimum(np.asarray(lists.length[block], np.int64), furthest)
+        chain = walk.chain(length, lists.grades_of(block)[:, : max(length.max(), 1)] if walk.looks else None)
+        rank, row, y = gains.hits_of(block)
+        if chain.beyond is None:
+            n = reachable(chain)
+            chain, seen = shortened(chain, n), rank <= n
+            rank, row, y = rank[seen], row[seen], y[seen]
+        met = rank - 1, row
         found = solved(chain)
         depth[block], inside[block] = _visits(found)
-        total[block] = _worth(walk, found, y)[:, 0]
+        total[block] = np.bincount(row, _worth(walk, found, met, y)[:, 0], block.size)
         if order1 and power:
-            x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0)
+            x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0, most_likely_to_go_on(chain))
             step = max(1, _CELLS // max(chain.forward.size, 1))
             for at in range(0, x.size, step):
                 weighted = passages(chain, x[at : at + step])
-                rate[block] += _worth(walk, weighted, y, ends=True) @ weight[at : at + step]
+                worth = _worth(walk, weighted, met, y) * weighted.end[met]
+                rate[block] += np.bincount(row, worth @ weight[at : at + step], block.size)
         elif order1:
-            for row, i in enumerate(block.tolist()):
-                rate[i] = walk.on(gains, i).order1(y[row][: max(int(lists.length[i]), 1)])
+            for i in block.tolist():
+                rate[i] = walk.on(gains, i).order1(gains.by_rank(i))
     return WalkScores(total, rate, depth, inside)
 
 
-def _trimmed(chain: BirthDeathChain, y: Array) -> tuple[BirthDeathChain, Array]:
-    """The chain and gains without the ranks that are reached on none of the lists."""
-    if chain.beyond is not None:
-        return chain, y
-    rows = zip(chain.forward, chain.back, chain.stop, chain.start, strict=True)
-    n = max(reachable(*row) for row in rows)
-    if n == y.shape[1]:
-        return chain, y
-    return shortened(chain, n), y[:, :n]
-
-
-def _worth(walk: Walk, found: Passages, y: Array, *, ends: bool = False) -> Array:
-    """The sum over ranks of what the visits there are worth, for every list and node."""
-    met = found.hit != 0
-    worth = found.hit * walk.utility.series(y.T[:, :, None], np.where(met, found.away, 1.0))
-    if ends:
-        worth = worth * found.end
-    return np.asarray(np.where(met, worth, 0.0).sum(axis=0))
+def _worth(walk: Walk, found: Passages, met: tuple[Array, Array], gain: Array) -> Array:
+    """What the visits to some documents, each at a rank of a list, are worth at every node."""
+    hit, away = found.hit[met], found.away[met]
+    worth = hit * walk.utility.series(gain[:, None], np.where(hit != 0, away, 1.0))
+    return np.asarray(np.where(hit != 0, worth, 0.0))
