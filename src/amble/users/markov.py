@@ -25,7 +25,6 @@ from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.finite_steps import StepsFollower, exact_distribution, variance
 from amble.users.markov_models import RESCALING, Model
 from amble.users.markov_scores import best_found, score_markov
 from amble.users.protocol import Follower, OnList, Question, TiedError
@@ -503,6 +502,8 @@ class MarkovUserOnList(OnList):
         if not self.relevant.size:
             return Distribution([0.0], [1.0])
         if self.user.steps is not None:
+            from amble.users.finite_steps import exact_distribution  # scores do without it
+
             values, probs = exact_distribution(*self._looks)
             return Distribution(values * self.scale, probs)
         values, probs = self.precision[self.relevant - 1], self._weights[self.relevant - 1] * self.scale
@@ -514,6 +515,8 @@ class MarkovUserOnList(OnList):
         if not self.relevant.size or self.user.steps is None or self.user.rates is not None:
             return self.distribution.var
         p, first, precision, _, steps = self._looks
+        from amble.users.finite_steps import variance
+
         return variance(p, first, precision, steps) * self.scale**2
 
     def follower(self, seed: int) -> Follower:
@@ -523,6 +526,8 @@ class MarkovUserOnList(OnList):
         """
         if self.user.steps is None:
             raise MeasureError("the user never stops, so there are no scores to simulate; use the distribution")
+        from amble.users.finite_steps import StepsFollower
+
         return StepsFollower(*self._looks, seed, self.scale)
 
     @property

@@ -3,7 +3,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
-from amble.expressions.values import ByRank
+from amble.expressions.values import ByRank, Value
 from amble.io.rows import read_number, read_rows
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import (
@@ -28,12 +27,18 @@ from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class RatesFile(Sequence[float]):
+class RatesFile(Value, Sequence[float]):
     """Rates by rank that were read from a file, whose name expressions show."""
 
     path: str
     rates: ByRank
+
+    def __init__(self, path: str, rates: ByRank) -> None:
+        vars(self).update(path=path, rates=rates)
+
+    def content(self) -> tuple[str, ByRank]:
+        """The name of the file, and the rates."""
+        return self.path, self.rates
 
     def __getitem__(self, i: Any) -> Any:
         return self.rates[i]
