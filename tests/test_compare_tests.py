@@ -26,6 +26,7 @@ from statsmodels.stats.multitest import multipletests
 
 import amble
 from amble.comparison.corrections import adjust
+from amble.comparison.p_values import smallest_attainable
 from amble.comparison.resampling import topic_counts
 from amble.comparison.tukey import critical_difference, critical_range, dealt_ranges, exceeds, range_p
 
@@ -536,3 +537,10 @@ def test_script_of_errors_of_the_first_kind() -> None:
     assert [len(row) for row in rows] == [7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8, 8, 8]
     for row in rows[:6]:  # exchangeable systems: .05, within 200 draws
         assert all(float(rate.strip("+-")) < 0.12 for rate in row[2:])
+
+
+def test_the_smallest_p_of_signed_ranks() -> None:
+    # counted up to 50 differences: one of 2^50 assignments of signs, or two; of more, a normal approximation
+    found = smallest_attainable("wilcoxon", "two", 1, np.array([1, 5, 50, 51]))
+    assert found.tolist() == [1.0, 2 / 2**5, 2 / 2**50, 0.0]
+    assert smallest_attainable("wilcoxon", "greater", 1, np.array([50])).tolist() == [1 / 2**50]

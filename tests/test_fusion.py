@@ -180,6 +180,15 @@ def test_condorcet_by_brute_force(runs: Runs, weights: list[float]) -> None:
             assert e in reach[d] or d not in reach[e]
 
 
+def test_votes_that_are_equal_but_for_rounding_are_equal() -> None:
+    # .1 + .2 is above .3 in doubles; x over y has .1 + .2, y over x .3, so that Borda's points decide:
+    # x 3 (.1 + .2) + .3 = 1.2, y 2 (.1 + .2) + 3 (.3) = 1.5, z .1 + .2 + 2 (.3) = .9
+    assert 0.1 + 0.2 > 0.3
+    runs = {"a": "xyz", "b": "xyz", "c": "yzx"}
+    data = {name: {"1": {d: 3.0 - i for i, d in enumerate(of)}} for name, of in runs.items()}
+    assert "".join(fused(data, "condorcet", weights=[0.1, 0.2, 0.3])) == "yxz"
+
+
 def test_a_circle_of_majorities() -> None:
     runs = {"x": "abc", "y": "bca", "z": "cab"}  # a over b, b over c, c over a: two to one each
     data = {name: {"1": {d: 3.0 - i for i, d in enumerate(of)}} for name, of in runs.items()}

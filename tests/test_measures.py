@@ -8,6 +8,7 @@ import math
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,9 @@ def value(measure: str, grades: Any, **context: Any) -> float:
         ("Q", [0, 2, 1], {}, (3 / 5 + 5 / 6) / 2),
         ("Q@2", [0, 2, 1], {}, (3 / 5) / 2),
         ("Q(beta=0)", [0, 2, 1], {}, (1 / 2 + 2 / 3) / 2),  # AP
+        # ideal 2 1: at rank 1 nothing of 2, at rank 2 a grade of 2 / log2(3); the end counts of lists longer than R + 1
+        ("RnDCG", [0, 2, 1], {}, (0 + 2 / log2(3) / (2 + 1 / log2(3))) / 2),
+        ("RnDCG", [0, 2, 1, 0], {}, (2 / log2(3) + (2 / log2(3) + 1 / log2(4))) / (2 + 1 / log2(3)) / 3),
         ("NumRelRet", [1, 0, 1], {"relevant": 5}, 2),
         ("NumRel", [1, 0, 1], {"relevant": 5}, 5),
         ("Utility", [1, 0, 1], {}, 2 - 1),
