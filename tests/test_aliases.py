@@ -24,6 +24,7 @@ AP = (1 + 2 / 3 + 3 / 5) / 4
 AP_AT_3 = (1 + 2 / 3) / 4
 DCG, DCG_EXP = 2 + 1 / 2 + 3 / LOG6, 3 + 1 / 2 + 7 / LOG6
 BEST, BEST_EXP = 3 + 2 / LOG3 + 1 / 2 + 1 / LOG5, 7 + 3 / LOG3 + 1 / 2 + 1 / LOG5
+SFBM = 1 / 2 * 1 + 1 / 4 * 1 / 2 + 1 / 8 * 2 / 3 + 1 / 16 * 2 / 4 + 1 / 16 * 3 / 5
 NDCG_AT_3 = (2 + 1 / 2) / (3 + 2 / LOG3 + 1 / 2)
 
 
@@ -124,6 +125,11 @@ VALUES: dict[str, list[tuple[str, float]]] = {
     "rbp#": [("RBP0.8", rbp(0.8)), ("RBP0.73", rbp(0.73)), ("RBP(0.73)", rbp(0.73)), ("RBP.8", rbp(0.8))],
     "insq#": [("INSQ5", insq(5)), ("INSQ1", insq(1)), ("INSQ(5)", insq(5))],
     "inst#": [("INST2", inst(2)), ("INST(2)", inst(2))],
+    "dfbm": [("DFBM@3", 2 / 3), ("DFBM", 3 / 5)],
+    # stops after h visits with 1 / 2^h, at the end with what is left; without steps back so does who walks
+    "sfbm": [("SFBM", SFBM), ("SFBM(p=0.5)", SFBM), ("SFBM(p=0)", 1.0)],
+    "rwbm": [("RWBM(q=0)", SFBM), ("RWBM(p=1,q=0)@3", 2 / 3)],
+    "p@h": [("P@H(q=0)", SFBM), ("P@H(p=1,q=0)@3", 2 / 3), ("p@h(p=0,q=0)", 1.0)],
     # other spellings of a part
     "-l#": [("map-l2", (1 + 2 / 5) / 2), ("precision@3-l2", 1 / 3), ("recall@5-l3", 1.0)],
     "dcg='log2'": [("nDCG(dcg='log2')@3", NDCG_AT_3)],

@@ -113,6 +113,12 @@ def test_list(amble_cli: Cli) -> None:
     for word in ("persistence", "between 0 and 1", "moffat2008", "E[T]/E[H]"):
         assert word in done.stdout
     assert {d["name"] for d in json.loads(amble_cli("list", "--format", "json").stdout)} > {"AP", "RR"}
+    assert amble_cli("list", "RWBM").stdout == amble_cli("list", "PH").stdout
+    found = json.loads(amble_cli("list", "Stationary", "distribution", "--format", "json").stdout)
+    assert [d["name"] for d in found] == ["MP"]
+    done = amble_cli("list", "no such words")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("amble: 'no such words': ")
 
 
 def test_demo(amble_cli: Cli, tmp_path: Path) -> None:

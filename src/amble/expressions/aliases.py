@@ -109,6 +109,10 @@ ALIASES: dict[str, dict[str, str]] = {
         "INSQ#": "INSQ(T=#)",
         "INST#": "INST(T=#)",
         "MP_*": "MP(model='*')",
+        "P@H": "PH",
+        "DFBM": "PH(model='P')",  # the deterministic forward, stochastic forward and random walk browsing models
+        "SFBM": "PH(q=0)",
+        "RWBM": "PH",
     },
 }
 # other spellings of a part: ranx's level and the papers' recall, at the end, and ir_measures' parameters
@@ -183,6 +187,8 @@ def translate(text: str, own: Collection[str]) -> str:
     name, _, rank = text.partition("@")
     if name in own and (not rank or (rank.isascii() and rank.isdigit())):  # amble's own, as most are
         return text
+    if name.strip().upper() == "P" and rank[:1] in ("H", "h"):  # P@H, whose H is no rank
+        return translate("PH" + rank[1:], own)
     ending = None if len(text) > _LONGEST else re.fullmatch(_ENDING, text)
     parts = None if len(text) > _LONGEST else re.fullmatch(_PARTS, ending["rest"] if ending else text)
     if parts is None:

@@ -4,6 +4,8 @@ amble list                  all of them, a line each
 amble list --family cwl     those of a family, a line each
 amble list RBP nDCG         these, in full
 amble list MP --variants    every choice of its words, each with its story
+amble list RWBM             names of other programs and of papers are read, too
+amble list stopping time    what is no name is looked for in all that is said of measures
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 from amble import checks
 from amble.cli.options import add_plugins
 from amble.cli.plugins import load_plugins
+from amble.errors import MeasureError
 
 _FAMILIES = {
     "classic": "Users who walk down and stop",
@@ -32,7 +35,9 @@ _FAMILIES = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="these in full (default: all, a line each)")
+    parser.add_argument(
+        "measures", nargs="*", metavar="MEASURE", help="these in full, or words to look for (default: all, a line each)"
+    )
     parser.add_argument("--family", metavar="NAME", help=f"only these: {', '.join(_FAMILIES)}")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
     parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
@@ -45,7 +50,13 @@ def run(args: argparse.Namespace) -> int:
     from amble.measures import REGISTRY, parse
 
     load_plugins(args)
-    chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
+    try:
+        chosen = [parse(text).declaration for text in args.measures] or list(REGISTRY.values())
+    except MeasureError:
+        chosen = [d for d in REGISTRY.values() if all(word.lower() in _words(d) for word in args.measures)]
+        args.measures = []
+        if not chosen:
+            raise
     if args.family is not None:
         known = families(chosen)
         chosen = known[checks.one_of(args.family, known, "--family")]
@@ -150,6 +161,11 @@ def _facts(d: Any) -> dict[str, Any]:
         ],
         "reference": d.cite,
     }
+
+
+def _words(d: Any) -> str:
+    """All that is said of a measure, in small letters."""
+    return " ".join((*str(_facts(d)).split(), title(d.family), _citation(d.cite))).lower()
 
 
 # ---- as text
