@@ -35,9 +35,7 @@ _FAMILIES = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "measures", nargs="*", metavar="MEASURE", help="these in full, or words to look for (default: all, a line each)"
-    )
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help="these in full, or words to find (default: all)")
     parser.add_argument("--family", metavar="NAME", help=f"only these: {', '.join(_FAMILIES)}")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="(default: %(default)s)")
     parser.add_argument("--variants", action="store_true", help="every choice of their words, with its story")
