@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.comparison.design import CORRECTIONS, FAMILIES, INTERVALS, SIDES, TESTS, TestDesign
 from amble.comparison.letters import letters_of
 from amble.comparison.p_values import Probability, reaches
@@ -17,9 +18,6 @@ from amble.rankings.alignment import plain_mean
 from amble.table import Table
 
 __all__ = ["Comparison", "PairResults"]
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ALL_COUNTED = "all assignments of signs counted"
 

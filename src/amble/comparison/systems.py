@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.errors import AlignError, AmbleError, MeasureError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
@@ -29,9 +29,6 @@ __all__ = [
     "systems_of",
 ]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 _GRID = 2.0**-43  # of the largest score, rounded up to a power of two: between 1.1e-13 and 2.3e-13 of it
 _CELLS = 1 << 20  # pairs x topics held at once
 
@@ -47,7 +44,7 @@ class Systems(NamedTuple):
     topics: tuple[str, ...]
     measure: str
     values: Array
-    answered: NDArray[np.bool_]
+    answered: Bools
     logarithms: bool
     missing: str
 
@@ -60,7 +57,7 @@ class Systems(NamedTuple):
         raise AlignError(f"run {name!r} is not among the {len(self.names)} compared: {known}")
 
     @property
-    def complete(self) -> NDArray[np.bool_]:
+    def complete(self) -> Bools:
         """The topics on which all systems have a score."""
         return np.asarray(~np.isnan(self.values).any(axis=0))
 
@@ -166,7 +163,7 @@ class Differences(NamedTuple):
     """Differences of some pairs: one row per pair, one column per topic, 0 on topics that the two do not share."""
 
     values: Array
-    shared: NDArray[np.bool_]
+    shared: Bools
     n: Ints
     unit: float
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled, design_effect
 from amble.logs.counts import Counts
@@ -37,8 +37,6 @@ __all__ = [
     "smooth_transitions",
     "walk_probabilities",
 ]
-
-Array = NDArray[np.float64]
 
 STEPS = {
     "path": "path: between two clicks every rank is passed, from rank 1 on",

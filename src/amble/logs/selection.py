@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.logs.chain_fitting import count_steps, edge_probabilities, log_likelihood
 from amble.logs.counts import Counts
 from amble.logs.forward_fitting import (
@@ -39,8 +39,6 @@ __all__ = [
     "likelihoods",
     "suppression_notes",
 ]
-
-Array = NDArray[np.float64]
 
 FOLDS = 5
 _UNLIKELY = 1e-9

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import CONFIDENCE
 from amble.comparison.resampling import resampled_means
 from amble.comparison.systems import scores_by_measure
@@ -22,7 +22,6 @@ from amble.table import Table
 
 __all__ = ["Correlations", "correlations"]
 
-Array = NDArray[np.float64]
 RESAMPLE = ("topics", "systems", "both")
 _CELLS = 1 << 22  # numbers held at once, per thread
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import AGREEMENT
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
@@ -32,7 +33,6 @@ from amble.table import Table
 
 __all__ = ["Agreement", "agreement", "p_values"]
 
-Array = NDArray[np.float64]
 KINDS = ("SSA", "SSD", "SN", "NS", "NN")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.evaluation.inputs import parse_measures
@@ -36,7 +37,6 @@ from amble.table import Table
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
 
-Array = NDArray[np.float64]
 RATES = (0.9, 0.7, 0.5, 0.3, 0.1)
 
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
 from amble.comparison.design import CONFIDENCE, TestDesign
@@ -36,7 +35,6 @@ __all__ = [
     "width_of_interval",
 ]
 
-Array = NDArray[np.float64]
 _MOST = 10_000_000
 _POWER = 0.8  # by convention
 _LARGEST = 1e100  # differences and variances
