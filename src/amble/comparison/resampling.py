@@ -25,14 +25,9 @@ from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences
 
 __all__ = [
-    "Flips",
-    "all_counted",
-    "bootstrap_interval",
-    "bootstrap_test",
-    "permutation_test",
-    "resampled_means",
+    "Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "permutation_test", "resampled_means",
     "topic_counts",
-]
+]  # fmt: skip
 
 Report = Callable[[int], None]
 

@@ -19,15 +19,9 @@ from amble.measures import Measure
 from amble.rankings.alignment import byte_order, plain_mean
 
 __all__ = [
-    "Differences",
-    "Systems",
-    "differences",
-    "grid_unit",
-    "mean_differences",
-    "pairs_of",
-    "scores_by_measure",
+    "Differences", "Systems", "differences", "grid_unit", "mean_differences", "pairs_of", "scores_by_measure",
     "systems_of",
-]
+]  # fmt: skip
 
 _GRID = 2.0**-43  # of the largest score, rounded up to a power of two: between 1.1e-13 and 2.3e-13 of it
 _CELLS = 1 << 20  # pairs x topics held at once

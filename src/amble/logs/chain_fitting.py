@@ -26,17 +26,9 @@ from amble.logs.privacy import disclosable, pool_neighbours, pooling_matrix, poo
 from amble.users.fitted import Estimate, FittedModel
 
 __all__ = [
-    "STEPS",
-    "count_steps",
-    "edge_probabilities",
-    "fit_markov",
-    "fit_walk",
-    "fit_walk_by_grade",
-    "fit_walk_by_rank",
-    "log_likelihood",
-    "smooth_transitions",
-    "walk_probabilities",
-]
+    "STEPS", "count_steps", "edge_probabilities", "fit_markov", "fit_walk", "fit_walk_by_grade", "fit_walk_by_rank",
+    "log_likelihood", "smooth_transitions", "walk_probabilities",
+]  # fmt: skip
 
 STEPS = {
     "path": "path: between two clicks every rank is passed, from rank 1 on",

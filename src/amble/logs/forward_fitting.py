@@ -19,15 +19,9 @@ from amble.logs.privacy import disclosable, enough_sessions, pool_neighbours
 from amble.users.fitted import FittedModel
 
 __all__ = [
-    "continuation_probabilities",
-    "fit_continuation",
-    "fit_insq",
-    "fit_inst",
-    "fit_rbp",
-    "insq_continuation",
-    "stopping_counts",
-    "stopping_log_likelihood",
-]
+    "continuation_probabilities", "fit_continuation", "fit_insq", "fit_inst", "fit_rbp", "insq_continuation",
+    "stopping_counts", "stopping_log_likelihood",
+]  # fmt: skip
 
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0
 _BOUNDS = {"insq": (1e-4, 1e4), "inst": (0.5, 1e4)}

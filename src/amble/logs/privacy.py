@@ -13,15 +13,9 @@ import numpy as np
 from amble.arrays import Array, Bools, Ints
 
 __all__ = [
-    "SMALLEST",
-    "disclosable",
-    "disclosed",
-    "enough_sessions",
-    "pool_neighbours",
-    "pooling_matrix",
-    "pooling_weights",
+    "SMALLEST", "disclosable", "disclosed", "enough_sessions", "pool_neighbours", "pooling_matrix", "pooling_weights",
     "shown_count",
-]
+]  # fmt: skip
 
 SMALLEST = 10
 

@@ -29,16 +29,9 @@ from amble.users.fitted import Estimate, FittedModel, Likelihood
 from amble.users.walk import Walk
 
 __all__ = [
-    "FOLDS",
-    "HALF",
-    "HeldOut",
-    "behaviour",
-    "comparison_table",
-    "fit_table",
-    "folds",
-    "likelihoods",
+    "FOLDS", "HALF", "HeldOut", "behaviour", "comparison_table", "fit_table", "folds", "likelihoods",
     "suppression_notes",
-]
+]  # fmt: skip
 
 FOLDS = 5
 _UNLIKELY = 1e-9
@@ -134,10 +127,7 @@ def suppression_notes(model: FittedModel, smallest: int) -> list[str]:
         if e.form in ("rank", "grade") and name not in ("s", "start"):
             pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
             gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
-    found = (
-        (pools, "estimated together"),
-        (gone, "not estimated, filled in from the estimate before (or the first)"),
-    )
+    found = ((pools, "estimated together"), (gone, "not estimated, filled in from the estimate before (or the first)"))
     return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 

@@ -23,14 +23,7 @@ from amble.evaluation.scores import aggregate
 from amble.measures import Lists, Measure
 from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
-from amble.metaevaluation.reduced_pools import (
-    Kept,
-    check_groups,
-    depth_pool,
-    judge_again,
-    sampled_pools,
-    without_group,
-)
+from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
 from amble.parallel import map_in_order, usual_threads
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table

@@ -28,12 +28,8 @@ from amble.evaluation.scores import Scores
 from amble.table import Table
 
 __all__ = [
-    "power_of_t",
-    "topics_for_interval",
-    "topics_for_power",
-    "topics_needed",
-    "width_of_interval",
-]
+    "power_of_t", "topics_for_interval", "topics_for_power", "topics_needed", "width_of_interval",
+]  # fmt: skip
 
 _MOST = 10_000_000
 _POWER = 0.8  # by convention

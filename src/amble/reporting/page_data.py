@@ -42,12 +42,7 @@ _CITED = {
 
 
 def report_data(
-    scores: Scores,
-    board: Leaderboard,
-    baseline: int,
-    most: int,
-    *,
-    progress: Callable[[str], None],
+    scores: Scores, board: Leaderboard, baseline: int, most: int, *, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """The data of all sections of the page.
 
