@@ -72,13 +72,9 @@ def signs(ranked: Ints) -> Array:
     return np.asarray(np.sign(ranked[..., :, None] - ranked[..., None, :]), np.float64)
 
 
-def _flat(ranked: Ints) -> Array:
-    return signs(ranked).reshape(*ranked.shape[:-1], -1)
-
-
 def kendall_matrix(ranked: Ints) -> Array:
     """Tau-b of every row of places with every other: (…, m, n) → (…, m, m)."""
-    s = _flat(ranked)
+    s = signs(ranked).reshape(*ranked.shape[:-1], -1)
     both = s @ np.swapaxes(s, -1, -2)
     untied = np.diagonal(both, axis1=-2, axis2=-1)
     return _divided(both, np.sqrt(untied[..., :, None] * untied[..., None, :]))
@@ -106,9 +102,7 @@ def tau_ap_matrix(ranked: Ints) -> Array:
 
 def average_ranks(ranked: Ints) -> Array:
     """Ranks from 1, the best first; tied systems share the average of theirs."""
-    s = signs(ranked)
-    n = ranked.shape[-1]
-    return np.asarray((n + 1 - s.sum(axis=-1)) / 2.0)
+    return np.asarray((ranked.shape[-1] + 1 - signs(ranked).sum(axis=-1)) / 2.0)
 
 
 def spearman_matrix(ranked: Ints) -> Array:

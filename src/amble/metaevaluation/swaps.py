@@ -199,8 +199,7 @@ def swap_rates(
         at += np.arange(m)[:, None] * bins
         drawn = apart > scale
         swapped = drawn & (np.sign(d) * other < -scale)
-        both = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
-        counts, swaps = both
+        counts, swaps = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
         return k, counts, swaps
 
     counts = np.zeros((m, len(chosen), bins), np.int64)
