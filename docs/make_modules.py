@@ -19,6 +19,7 @@ END = "<!-- end of modules -->"
 ORDER = [
     "errors",
     "checks",
+    "arrays",
     "progress",
     "parallel",
     "native",

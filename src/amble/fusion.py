@@ -31,14 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array, Bools, Ints
 from amble.errors import AmbleError
 from amble.io.trec import Run
 from amble.rankings.run_lists import RunLists, TopicLists, by_bytes, read_run_lists
 
 __all__ = ["METHODS", "NORMS", "fuse"]
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+Places = Ints
 Ballots = NDArray[np.int16] | NDArray[np.int32]
 
 NORMS = ("minmax", "z", "sum", "none")
@@ -85,7 +85,7 @@ def _added(parts: Array, doc: NDArray[np.int32], size: int) -> Array:
     return np.asarray(np.bincount(doc[order], weights=parts[order], minlength=size), np.float64)
 
 
-def _medians(parts: Array, doc: NDArray[np.int32], count: NDArray[np.int64]) -> Array:
+def _medians(parts: Array, doc: NDArray[np.int32], count: Ints) -> Array:
     order = np.lexsort((parts, doc))
     start = np.cumsum(count) - count
     low, high = parts[order][start + (count - 1) // 2], parts[order][start + count // 2]
@@ -136,7 +136,7 @@ def _ballots(lists: Sequence[TopicLists], runs: int) -> Ballots:
     return out
 
 
-def _prefers_second(ballots: Ballots, weight: Array, first: Places, second: Places) -> NDArray[np.bool_]:
+def _prefers_second(ballots: Ballots, weight: Array, first: Places, second: Places) -> Bools:
     """Of each pair, whether more votes are for the second than for the first."""
     out = np.empty(first.size, bool)
     step = max(1, _AT_ONCE // ballots.shape[1])
@@ -264,7 +264,7 @@ def _scores(lists: RunLists, method: str, norm: str, weight: Array, k: float) ->
     return out
 
 
-def _best_first(docs: Sequence[str], scores: Array, most: int | None) -> NDArray[np.int64]:
+def _best_first(docs: Sequence[str], scores: Array, most: int | None) -> Ints:
     """Places of documents by score; equal ones by id, descending, as they will be ranked when they are read."""
     order = np.argsort(-scores, kind="stable")
     if most is not None and most < len(order):

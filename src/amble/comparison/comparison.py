@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.comparison.design import CORRECTIONS, FAMILIES, INTERVALS, SIDES, TESTS, TestDesign
 from amble.comparison.letters import letters_of
 from amble.comparison.p_values import Probability, reaches
@@ -18,15 +20,13 @@ from amble.table import Table
 
 __all__ = ["Comparison", "PairResults"]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 ALL_COUNTED = "all assignments of signs counted"
 
 SAME_LETTER = "no significant difference found between runs that share a letter"
 
 
-class PairResults(NamedTuple):
+@dataclass(eq=False)
+class PairResults:
     """The results of each pair; arrays of one length."""
 
     n: Ints
@@ -44,7 +44,7 @@ class PairResults(NamedTuple):
     losses: Ints
 
 
-class Comparison:
+class Comparison(PairResults):
     """The comparison of pairs of systems; made by `compare`.
 
     Arrays have one entry per pair; the difference is that of the first system minus the second.
@@ -77,20 +77,6 @@ class Comparison:
         Where rounds are the limit, how many are needed to find any difference; otherwise 0.
     """
 
-    n: Ints
-    missing: Ints
-    difference: Array
-    low: Array
-    high: Array
-    statistic: Array
-    p: Array
-    adjusted: Array
-    g: Array
-    superiority: Array
-    wins: Ints
-    ties: Ints
-    losses: Ints
-
     def __init__(
         self,
         systems: Systems,
@@ -107,9 +93,9 @@ class Comparison:
         self.limit, self.rounds_needed = limit
         self.logarithms, self._treated = systems.logarithms, systems.missing
         self.a, self.b = pairs
-        for name, array in zip(found._fields, found, strict=True):
+        super().__init__(**vars(found))
+        for array in vars(found).values():
             array.flags.writeable = False
-            setattr(self, name, array)
         known = ~np.isnan(systems.values)
         n = np.asarray(known.sum(axis=1), np.int64)
         self.mean: Array = plain_mean(systems.values)

@@ -25,6 +25,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import aligning
 from amble.evaluation.run_distributions import chosen_runs
@@ -37,8 +38,6 @@ from amble.table import Table
 from amble.users.protocol import Question
 
 __all__ = ["Contributions", "why"]
-
-Array = NDArray[np.float64]
 
 _CHUNK = 64  # documents tried at once
 

@@ -8,15 +8,14 @@ expected share of false ones among the findings. Hochberg, Hommel and Benjamini-
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import CORRECTIONS
 from amble.errors import AmbleError
 
 __all__ = ["adjust"]
-
-Array = NDArray[np.float64]
 
 _THEIRS = {"hochberg": "simes-hochberg", "hommel": "hommel", "by": "fdr_by"}
 

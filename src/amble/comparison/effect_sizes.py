@@ -11,14 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.comparison.systems import Differences
 
 __all__ = ["counts", "hedges_g", "superiority"]
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def _unbiased(n: int) -> float:

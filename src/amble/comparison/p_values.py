@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.comparison.paired_tests import EXACT
 from amble.comparison.resampling import all_counted
 
 __all__ = ["Probability", "reaches", "smallest_attainable"]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-
-def reaches(p: Array, alpha: float) -> NDArray[np.bool_]:
+def reaches(p: Array, alpha: float) -> Bools:
     """Which p-values are at most alpha, but for rounding: 15 x (1 / 300) is 0.05, whatever its last digit.
 
     >>> import numpy as np

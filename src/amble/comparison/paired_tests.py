@@ -17,14 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.comparison.systems import Differences
 
 __all__ = ["EXACT", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 
 EXACT = 50  # differences up to which signed ranks are counted: 2^50 assignments are still whole numbers in a double
@@ -64,7 +62,7 @@ def opened(low: Array, high: Array, sides: str) -> tuple[Array, Array]:
     return low, high
 
 
-def _equal(d: Differences) -> NDArray[np.bool_]:
+def _equal(d: Differences) -> Bools:
     """The pairs with the same scores on all topics."""
     return np.logical_not(np.asarray(d.values.any(axis=1)))
 
@@ -82,9 +80,7 @@ def sign_test(d: Differences, sides: str) -> tuple[Array, Array]:
     return wins.astype(np.float64), np.where(n > 0, p, 1.0)
 
 
-def wilcoxon_test(
-    d: Differences, sides: str, report: Report = lambda done: None
-) -> tuple[Array, Array, NDArray[np.bool_]]:
+def wilcoxon_test(d: Differences, sides: str, report: Report = lambda done: None) -> tuple[Array, Array, Bools]:
     """The sum of the ranks of positive differences of every pair, its p-value, and whether that was counted."""
     double, n = _double_ranks(d)
     positive = np.where(d.values > 0, double, 0).sum(axis=1)

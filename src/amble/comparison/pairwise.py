@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.comparison import effect_sizes as effects
 from amble.comparison import paired_tests as paired
 from amble.comparison import resampling
@@ -29,8 +29,6 @@ from amble.sessions.sessions import Sessions
 
 __all__ = ["compare", "compare_by"]
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 ByRun = Mapping[str, Mapping[str, float]]
 
@@ -170,7 +168,7 @@ class _Tested(NamedTuple):
     p: Array
     low: Array
     high: Array
-    exact: NDArray[np.bool_]
+    exact: Bools
 
 
 def _test(
@@ -300,7 +298,7 @@ def _limit(design: TestDesign, changed: Ints, dealt: float) -> tuple[str, int]:
     return "rounds", high
 
 
-def _how(design: TestDesign, exact: NDArray[np.bool_]) -> str:
+def _how(design: TestDesign, exact: Bools) -> str:
     """How p-values were computed, where there is a choice."""
     drawn = f"{design.rounds:,} rounds, seed {design.seed}"
     if design.test == "permutation":

@@ -20,21 +20,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences
 
 __all__ = [
-    "Flips",
-    "all_counted",
-    "bootstrap_interval",
-    "bootstrap_test",
-    "permutation_test",
-    "resampled_means",
+    "Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "permutation_test", "resampled_means",
     "topic_counts",
-]
+]  # fmt: skip
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Report = Callable[[int], None]
 
 _PAIRS, _ROUNDS = 256, 512  # a tile of pairs x rounds that stays in the cache
@@ -55,14 +49,14 @@ class Flips:
             yield 2.0 * bits.reshape(self.topics, n).astype(np.float64) - 1.0
 
 
-def all_counted(n: Ints, rounds: int) -> NDArray[np.bool_]:
+def all_counted(n: Ints, rounds: int) -> Bools:
     """Whether all assignments of signs to n differences are counted, rather than some drawn."""
     return np.asarray(np.ldexp(1.0, -(-n // 2)) <= min(rounds, _MOST_SUMS))
 
 
 def permutation_test(
     d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
-) -> tuple[Array, Array, NDArray[np.bool_]]:
+) -> tuple[Array, Array, Bools]:
     """The mean difference of every pair, its p-value, and whether all assignments of signs were counted."""
     n = np.count_nonzero(d.values, axis=1)
     exact = all_counted(n, rounds)

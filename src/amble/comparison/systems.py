@@ -11,26 +11,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.errors import AlignError, AmbleError, MeasureError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.rankings.alignment import byte_order, plain_mean
 
 __all__ = [
-    "Differences",
-    "Systems",
-    "differences",
-    "grid_unit",
-    "mean_differences",
-    "pairs_of",
-    "scores_by_measure",
+    "Differences", "Systems", "differences", "grid_unit", "mean_differences", "pairs_of", "scores_by_measure",
     "systems_of",
-]
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+]  # fmt: skip
 
 _GRID = 2.0**-43  # of the largest score, rounded up to a power of two: between 1.1e-13 and 2.3e-13 of it
 _CELLS = 1 << 20  # pairs x topics held at once
@@ -47,7 +38,7 @@ class Systems(NamedTuple):
     topics: tuple[str, ...]
     measure: str
     values: Array
-    answered: NDArray[np.bool_]
+    answered: Bools
     logarithms: bool
     missing: str
 
@@ -60,7 +51,7 @@ class Systems(NamedTuple):
         raise AlignError(f"run {name!r} is not among the {len(self.names)} compared: {known}")
 
     @property
-    def complete(self) -> NDArray[np.bool_]:
+    def complete(self) -> Bools:
         """The topics on which all systems have a score."""
         return np.asarray(~np.isnan(self.values).any(axis=0))
 
@@ -166,7 +157,7 @@ class Differences(NamedTuple):
     """Differences of some pairs: one row per pair, one column per topic, 0 on topics that the two do not share."""
 
     values: Array
-    shared: NDArray[np.bool_]
+    shared: Bools
     n: Ints
     unit: float
 

@@ -22,11 +22,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from amble.arrays import Array
 
 __all__ = ["critical_difference", "critical_range", "dealt_ranges", "exceeds", "range_p"]
-
-Array = NDArray[np.float64]
 
 _CELLS = 1 << 18  # scores dealt at once
 _STEP = 0.125  # of z

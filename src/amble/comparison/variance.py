@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.comparison.p_values import Probability
 from amble.comparison.systems import Systems, systems_of
 from amble.errors import AlignError, AmbleError
@@ -23,8 +23,6 @@ from amble.measures import Measure
 from amble.table import Table
 
 __all__ = ["Anova", "anova", "complete_scores", "error_variance", "variance_of"]
-
-Array = NDArray[np.float64]
 
 
 class Source(NamedTuple):

@@ -20,22 +20,9 @@ from amble import checks
 from amble.errors import AmbleError, ReadError
 
 __all__ = [
-    "LONGEST_DOCUMENT",
-    "LONGEST_LINE",
-    "byte_limit",
-    "check_outputs",
-    "files_below",
-    "numbered_lines",
-    "open_bytes",
-    "open_source",
-    "plain_size",
-    "read_bytes",
-    "read_lines",
-    "stem",
-    "topic_changes",
-    "whole_file",
-    "write_whole",
-]
+    "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "files_below", "numbered_lines", "open_bytes",
+    "open_source", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes", "whole_file", "write_whole",
+]  # fmt: skip
 
 _MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),

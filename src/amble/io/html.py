@@ -13,7 +13,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["embedded", "page", "policy"]
+__all__ = ["asset", "embedded", "page", "policy"]
+
+
+def asset(package: str, name: str) -> str:
+    """The text of a file in the folder ``assets`` of a package."""
+    from importlib import resources
+
+    return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -24,19 +24,9 @@ from amble.io.files import byte_limit, open_source, plain_size, stem, topic_chan
 from amble.native import is_compiled, load
 
 __all__ = [
-    "Documents",
-    "Qrels",
-    "Ranked",
-    "Run",
-    "Runs",
-    "column_fault",
-    "grade_text",
-    "qrels_text",
-    "read_qrels",
-    "read_runs",
-    "run_line",
-    "run_text",
-]
+    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "qrels_text", "read_qrels",
+    "read_runs", "run_line", "run_text",
+]  # fmt: skip
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
 _NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats

@@ -7,19 +7,6 @@ from amble.judging.pooling import Pool, pool, unique_relevant
 from amble.judging.sheets import SheetJudgments, read_sheets, sheet
 
 __all__ = [
-    "ORDERS",
-    "Judging",
-    "JudgingCost",
-    "Pool",
-    "SheetJudgments",
-    "agreement",
-    "cohen_kappa",
-    "krippendorff_alpha",
-    "order_pool",
-    "overlap",
-    "pool",
-    "read_sheets",
-    "sheet",
-    "simulate_judging",
-    "unique_relevant",
-]
+    "ORDERS", "Judging", "JudgingCost", "Pool", "SheetJudgments", "agreement", "cohen_kappa", "krippendorff_alpha",
+    "order_pool", "overlap", "pool", "read_sheets", "sheet", "simulate_judging", "unique_relevant",
+]  # fmt: skip

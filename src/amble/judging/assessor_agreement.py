@@ -17,16 +17,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.errors import AmbleError
 from amble.io.trec import Qrels, read_qrels
 from amble.table import Table, mean_topic
 
 __all__ = ["Agreement", "agreement", "cohen_kappa", "krippendorff_alpha", "overlap"]
-
-Array = NDArray[np.float64]
 
 _WEIGHTS = ("none", "linear", "quadratic")
 _LEVELS = ("nominal", "ordinal", "interval")

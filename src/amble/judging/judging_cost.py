@@ -34,12 +34,7 @@ class JudgingCost:
         Of each order, ``{topic: how many judgments it takes to come to the first, second, ... relevant document}``.
     """
 
-    def __init__(
-        self,
-        orders: Sequence[str],
-        judged: dict[str, int],
-        at: list[dict[str, NDArray[np.int64]]],
-    ) -> None:
+    def __init__(self, orders: Sequence[str], judged: dict[str, int], at: list[dict[str, NDArray[np.int64]]]) -> None:
         self.orders = tuple(orders)
         self.topics = tuple(judged)
         self.judged = np.array(list(judged.values()), np.int64)

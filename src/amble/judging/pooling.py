@@ -241,12 +241,7 @@ class Pool:
 
 
 def pool(
-    runs: Any,
-    depth: int = 100,
-    *,
-    ties: str = "docno",
-    duplicates: Any = "error",
-    threads: int | None = None,
+    runs: Any, depth: int = 100, *, ties: str = "docno", duplicates: Any = "error", threads: int | None = None
 ) -> Pool:
     """The pool of runs: of each topic, the documents that some run ranks within the depth.
 

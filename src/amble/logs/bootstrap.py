@@ -13,9 +13,9 @@ from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array, Ints
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.logs.counts import GROUPS, Counts
@@ -23,8 +23,6 @@ from amble.logs.privacy import disclosed
 from amble.users.fitted import Estimate
 
 __all__ = ["MOST_ROUNDS", "Resampled"]
-
-Array = NDArray[np.float64]
 
 _MOST = GROUPS // 2
 MOST_ROUNDS = 100_000  # a number for each group of sessions is kept of every round: 0.8 GB
@@ -91,7 +89,7 @@ class Resampled:
         behind: Array,
         *,
         grades: tuple[float, ...] | None = None,
-        first: NDArray[np.int64] | None = None,
+        first: Ints | None = None,
         probability: bool = True,
         drawn: bool = True,
     ) -> Estimate:

@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled, design_effect
 from amble.logs.counts import Counts
@@ -26,19 +26,9 @@ from amble.logs.privacy import disclosable, pool_neighbours, pooling_matrix, poo
 from amble.users.fitted import Estimate, FittedModel
 
 __all__ = [
-    "STEPS",
-    "count_steps",
-    "edge_probabilities",
-    "fit_markov",
-    "fit_walk",
-    "fit_walk_by_grade",
-    "fit_walk_by_rank",
-    "log_likelihood",
-    "smooth_transitions",
-    "walk_probabilities",
-]
-
-Array = NDArray[np.float64]
+    "STEPS", "count_steps", "edge_probabilities", "fit_markov", "fit_walk", "fit_walk_by_grade", "fit_walk_by_rank",
+    "log_likelihood", "smooth_transitions", "walk_probabilities",
+]  # fmt: skip
 
 STEPS = {
     "path": "path: between two clicks every rank is passed, from rank 1 on",

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.logs.engine import Engine
 
 __all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles"]
-
-Array = NDArray[np.float64]
 
 GROUPS = 1000
 OBSERVATIONS = {

@@ -11,15 +11,13 @@ took longer than `longest` counts as one of which only that is known.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.logs.bootstrap import Resampled
 from amble.logs.counts import Counts
 from amble.users.fitted import FittedModel
 
 __all__ = ["fit_times", "holding_rates"]
-
-Array = NDArray[np.float64]
 
 
 def holding_rates(visits: Array, seconds: Array) -> Array:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled
 from amble.logs.counts import OBSERVATIONS, Counts
@@ -19,17 +19,9 @@ from amble.logs.privacy import disclosable, enough_sessions, pool_neighbours
 from amble.users.fitted import FittedModel
 
 __all__ = [
-    "continuation_probabilities",
-    "fit_continuation",
-    "fit_insq",
-    "fit_inst",
-    "fit_rbp",
-    "insq_continuation",
-    "stopping_counts",
-    "stopping_log_likelihood",
-]
-
-Array = NDArray[np.float64]
+    "continuation_probabilities", "fit_continuation", "fit_insq", "fit_inst", "fit_rbp", "insq_continuation",
+    "stopping_counts", "stopping_log_likelihood",
+]  # fmt: skip
 
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0
 _BOUNDS = {"insq": (1e-4, 1e4), "inst": (0.5, 1e4)}
@@ -154,7 +146,7 @@ def fit_inst(data: Resampled, observation: str) -> FittedModel:
     return _model("inst", "T", data, observation, function=goal, came=data.counts.goal_counts[observation])
 
 
-def pooled_ranks(came: Array, smallest: int) -> NDArray[np.int64]:
+def pooled_ranks(came: Array, smallest: int) -> Ints:
     """For each rank the first of those that share one C, so that no suppressed count is behind it; -1: suppressed.
 
     Parameters

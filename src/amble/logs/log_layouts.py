@@ -15,19 +15,8 @@ from amble.logs.engine import quoted
 from amble.logs.sources import Source
 
 __all__ = [
-    "ACTIONS",
-    "COLUMNS",
-    "ELSEWHERE",
-    "END",
-    "QUERY",
-    "SHOWN",
-    "UNITS",
-    "VISIT",
-    "WHY",
-    "Layout",
-    "relpred",
-    "table",
-]
+    "ACTIONS", "COLUMNS", "ELSEWHERE", "END", "QUERY", "SHOWN", "UNITS", "VISIT", "WHY", "Layout", "relpred", "table",
+]  # fmt: skip
 
 QUERY, VISIT, SHOWN, END, ELSEWHERE = 1, 2, 3, 4, 5  # what happened
 

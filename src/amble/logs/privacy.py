@@ -9,30 +9,23 @@ pooled with its neighbours until their sum may be disclosed. That nobody did som
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from amble.arrays import Array, Bools, Ints
 
 __all__ = [
-    "SMALLEST",
-    "disclosable",
-    "disclosed",
-    "enough_sessions",
-    "pool_neighbours",
-    "pooling_matrix",
-    "pooling_weights",
+    "SMALLEST", "disclosable", "disclosed", "enough_sessions", "pool_neighbours", "pooling_matrix", "pooling_weights",
     "shown_count",
-]
-
-Array = NDArray[np.float64]
+]  # fmt: skip
 
 SMALLEST = 10
 
 
-def _groups(counts: Array) -> NDArray[np.int64]:
+def _groups(counts: Array) -> Ints:
     """In how many groups each count is not zero: at most as many as sessions are behind it."""
     return np.asarray((counts > 0).sum(axis=0), np.int64)
 
 
-def enough_sessions(counts: Array, smallest: int) -> NDArray[np.bool_]:
+def enough_sessions(counts: Array, smallest: int) -> Bools:
     """Whether each count, summed over groups (the first axis), has enough sessions behind it.
 
     Examples
@@ -45,17 +38,17 @@ def enough_sessions(counts: Array, smallest: int) -> NDArray[np.bool_]:
     return np.asarray(_groups(counts) >= smallest)
 
 
-def disclosed(counts: Array, smallest: int) -> NDArray[np.int64]:
+def disclosed(counts: Array, smallest: int) -> Ints:
     """Sums over groups; 0 where too few sessions are behind them."""
     return np.where(enough_sessions(counts, smallest), np.rint(counts.sum(axis=0)), 0).astype(np.int64)
 
 
-def disclosable(counts: Array, smallest: int) -> NDArray[np.bool_]:
+def disclosable(counts: Array, smallest: int) -> Bools:
     """Whether each count, summed over groups (the first axis), has enough sessions behind it, or none."""
     return enough_sessions(counts, smallest) | ~counts.any(axis=0)
 
 
-def pool_neighbours(counts: Array, smallest: int) -> NDArray[np.int64]:
+def pool_neighbours(counts: Array, smallest: int) -> Ints:
     """Pools of neighbours whose sums may be disclosed: with those after, and if these will not do, those before.
 
     Parameters
@@ -89,7 +82,7 @@ def pool_neighbours(counts: Array, smallest: int) -> NDArray[np.int64]:
     return out
 
 
-def pooling_matrix(first: NDArray[np.int64]) -> Array:
+def pooling_matrix(first: Ints) -> Array:
     """The square array that sums over pooled places, to multiply by."""
     return np.asarray((first[:, None] == first) & (first >= 0), np.float64)
 

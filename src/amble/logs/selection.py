@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.logs.chain_fitting import count_steps, edge_probabilities, log_likelihood
 from amble.logs.counts import Counts
 from amble.logs.forward_fitting import (
@@ -29,18 +29,9 @@ from amble.users.fitted import Estimate, FittedModel, Likelihood
 from amble.users.walk import Walk
 
 __all__ = [
-    "FOLDS",
-    "HALF",
-    "HeldOut",
-    "behaviour",
-    "comparison_table",
-    "fit_table",
-    "folds",
-    "likelihoods",
+    "FOLDS", "HALF", "HeldOut", "behaviour", "comparison_table", "fit_table", "folds", "likelihoods",
     "suppression_notes",
-]
-
-Array = NDArray[np.float64]
+]  # fmt: skip
 
 FOLDS = 5
 _UNLIKELY = 1e-9
@@ -136,10 +127,7 @@ def suppression_notes(model: FittedModel, smallest: int) -> list[str]:
         if e.form in ("rank", "grade") and name not in ("s", "start"):
             pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
             gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
-    found = (
-        (pools, "estimated together"),
-        (gone, "not estimated, filled in from the estimate before (or the first)"),
-    )
+    found = ((pools, "estimated together"), (gone, "not estimated, filled in from the estimate before (or the first)"))
     return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 

@@ -10,28 +10,8 @@ from amble.metaevaluation.swaps import Swaps, swap_rates
 from amble.metaevaluation.topic_set_sizes import topics_for_interval, topics_for_power, topics_needed
 
 __all__ = [
-    "Agreement",
-    "Correlations",
-    "LeftOut",
-    "PoolEffect",
-    "Power",
-    "Swaps",
-    "agreement",
-    "correlations",
-    "depth_pool",
-    "discriminative_power",
-    "groups_by_prefix",
-    "judge_again",
-    "kendall",
-    "leave_out",
-    "pool_effect",
-    "rbo",
-    "sampled_pools",
-    "spearman",
-    "swap_rates",
-    "tau_ap",
-    "topics_for_interval",
-    "topics_for_power",
-    "topics_needed",
+    "Agreement", "Correlations", "LeftOut", "PoolEffect", "Power", "Swaps", "agreement", "correlations", "depth_pool",
+    "discriminative_power", "groups_by_prefix", "judge_again", "kendall", "leave_out", "pool_effect", "rbo",
+    "sampled_pools", "spearman", "swap_rates", "tau_ap", "topics_for_interval", "topics_for_power", "topics_needed",
     "without_group",
-]
+]  # fmt: skip

@@ -23,20 +23,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from amble import checks
+from amble.arrays import Array, Ints
 from amble.errors import AmbleError
 
 __all__ = ["STATISTICS", "kendall", "places", "rbo", "spearman", "tau_ap"]
-
-Array = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 _PERSISTENCE = 0.9
 
 
-def places(values: ArrayLike) -> NDArray[np.int64]:
+def places(values: ArrayLike) -> Ints:
     """Dense places, 0 for the least, along the last axis; numbers that are equal but for rounding share a place.
 
     Examples
@@ -56,7 +55,7 @@ def places(values: ArrayLike) -> NDArray[np.int64]:
     return out
 
 
-def _given(x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
+def _given(x: ArrayLike, y: ArrayLike) -> Ints:
     try:
         a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     except (TypeError, ValueError):
@@ -68,18 +67,14 @@ def _given(x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
     return places(np.stack((a, b)))
 
 
-def signs(ranked: NDArray[np.int64]) -> Array:
+def signs(ranked: Ints) -> Array:
     """The sign of the place of i minus that of j: (…, n) → (…, n, n)."""
     return np.asarray(np.sign(ranked[..., :, None] - ranked[..., None, :]), np.float64)
 
 
-def _flat(ranked: NDArray[np.int64]) -> Array:
-    return signs(ranked).reshape(*ranked.shape[:-1], -1)
-
-
-def kendall_matrix(ranked: NDArray[np.int64]) -> Array:
+def kendall_matrix(ranked: Ints) -> Array:
     """Tau-b of every row of places with every other: (…, m, n) → (…, m, m)."""
-    s = _flat(ranked)
+    s = signs(ranked).reshape(*ranked.shape[:-1], -1)
     both = s @ np.swapaxes(s, -1, -2)
     untied = np.diagonal(both, axis1=-2, axis2=-1)
     return _divided(both, np.sqrt(untied[..., :, None] * untied[..., None, :]))
@@ -90,7 +85,7 @@ def _divided(a: Array, b: Array) -> Array:
     return np.asarray(np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0))
 
 
-def tau_ap_matrix(ranked: NDArray[np.int64]) -> Array:
+def tau_ap_matrix(ranked: Ints) -> Array:
     """Tau_AP,b of every row of places with every other."""
     s = signs(ranked)
     above = s < 0  # j stands above i
@@ -105,14 +100,12 @@ def tau_ap_matrix(ranked: NDArray[np.int64]) -> Array:
     return np.asarray((one + np.swapaxes(one, -1, -2)) / 2.0)
 
 
-def average_ranks(ranked: NDArray[np.int64]) -> Array:
+def average_ranks(ranked: Ints) -> Array:
     """Ranks from 1, the best first; tied systems share the average of theirs."""
-    s = signs(ranked)
-    n = ranked.shape[-1]
-    return np.asarray((n + 1 - s.sum(axis=-1)) / 2.0)
+    return np.asarray((ranked.shape[-1] + 1 - signs(ranked).sum(axis=-1)) / 2.0)
 
 
-def spearman_matrix(ranked: NDArray[np.int64]) -> Array:
+def spearman_matrix(ranked: Ints) -> Array:
     """Rho of every row of places with every other."""
     r = average_ranks(ranked)
     r = r - r.mean(axis=-1, keepdims=True)
@@ -121,7 +114,7 @@ def spearman_matrix(ranked: NDArray[np.int64]) -> Array:
     return np.clip(_divided(both, np.sqrt(spread[..., :, None] * spread[..., None, :])), -1.0, 1.0)
 
 
-def rbo_matrix(ranked: NDArray[np.int64], p: float = _PERSISTENCE) -> Array:
+def rbo_matrix(ranked: Ints, p: float = _PERSISTENCE) -> Array:
     """Extrapolated RBO of every row of places with every other."""
     n = ranked.shape[-1]
     first = (signs(ranked) < 0).sum(axis=-1)  # how many stand above: the rank, from 0
@@ -135,7 +128,7 @@ def rbo_matrix(ranked: NDArray[np.int64], p: float = _PERSISTENCE) -> Array:
     return np.asarray(agreement @ weight + agreement[..., -1] * p**n)
 
 
-STATISTICS: dict[str, Callable[[NDArray[np.int64]], Array]] = {
+STATISTICS: dict[str, Callable[[Ints], Array]] = {
     "tau": kendall_matrix,
     "tau_ap": tau_ap_matrix,
     "rho": spearman_matrix,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import CONFIDENCE
 from amble.comparison.resampling import resampled_means
 from amble.comparison.systems import scores_by_measure
@@ -22,7 +23,6 @@ from amble.table import Table
 
 __all__ = ["Correlations", "correlations"]
 
-Array = NDArray[np.float64]
 RESAMPLE = ("topics", "systems", "both")
 _CELLS = 1 << 22  # numbers held at once, per thread
 
@@ -59,10 +59,9 @@ class Correlations:
         """A table with one row per pair of measures, with the confidence interval."""
         columns = ["measure", "other", self.statistic] + ([] if self.low is None else ["low", "high"])
         rows: list[list[Any]] = []
-        for i, one in enumerate(self.measures):
-            for j in range(i + 1, len(self.measures)):
-                ends = [] if self.low is None or self.high is None else [float(self.low[i, j]), float(self.high[i, j])]
-                rows.append([one, self.measures[j], float(self.values[i, j]), *ends])
+        for i, j in combinations(range(len(self.measures)), 2):
+            ends = [] if self.low is None or self.high is None else [float(self.low[i, j]), float(self.high[i, j])]
+            rows.append([self.measures[i], self.measures[j], float(self.values[i, j]), *ends])
         n = self.left_out
         caption = f"{n:,} round{'s' * (n != 1)} without any topic of some run left out of the intervals" if n else ""
         return Table(columns, rows, digits=digits, caption=caption)
@@ -135,7 +134,10 @@ def correlations(
     checks.seed(seed)
     of = STATISTICS[statistic]
     values = scores_by_measure(scores)
-    ranked = places(_all_there(plain_mean(values)))
+    means = plain_mean(values)
+    if np.isnan(means).any():
+        raise AmbleError("a run without a topic has no place in a ranking; use missing='zero' and undefined='zero'")
+    ranked = places(means)
     found = of(ranked)
     np.fill_diagonal(found, np.where(ranked.max(axis=1) > 0, 1.0, np.nan))
     if resample is None:
@@ -147,13 +149,13 @@ def correlations(
         here = min(step, rounds - start)
         rng = np.random.default_rng((seed, start))
         if resample == "systems":
-            means = np.broadcast_to(plain_mean(values), (here, m, n))
+            drawn = np.broadcast_to(means, (here, m, n))
         else:
-            means = resampled_means(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
+            drawn = resampled_means(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
         if resample != "topics":
-            means = np.take_along_axis(means, rng.integers(0, n, size=(here, 1, n)), axis=2)
-        gap = np.asarray(np.isnan(means).any(axis=-1))  # a round without any topic of some run ranks nothing
-        ranks = of(places(np.where(gap[:, :, None], 0.0, means)))
+            drawn = np.take_along_axis(drawn, rng.integers(0, n, size=(here, 1, n)), axis=2)
+        gap = np.asarray(np.isnan(drawn).any(axis=-1))  # a round without any topic of some run ranks nothing
+        ranks = of(places(np.where(gap[:, :, None], 0.0, drawn)))
         return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
 
     blocks = list(map_in_order(resampled, range(0, rounds, step), usual_threads(threads), progress=progress))
@@ -163,9 +165,3 @@ def correlations(
     drawn[:, nothing] = 0.0
     low, high = np.where(nothing, np.nan, np.nanquantile(drawn, (tail, 1.0 - tail), axis=0))
     return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
-
-
-def _all_there(means: Array) -> Array:
-    if np.isnan(means).any():
-        raise AmbleError("a run without a topic has no place in a ranking; use missing='zero' and undefined='zero'")
-    return means

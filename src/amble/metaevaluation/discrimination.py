@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import POWER
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
@@ -22,8 +22,6 @@ from amble.metaevaluation.measure_agreement import p_values
 from amble.table import Table
 
 __all__ = ["Power", "discriminative_power"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import AGREEMENT
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
@@ -32,7 +34,6 @@ from amble.table import Table
 
 __all__ = ["Agreement", "agreement", "p_values"]
 
-Array = NDArray[np.float64]
 KINDS = ("SSA", "SSD", "SN", "NS", "NN")
 
 
@@ -83,11 +84,10 @@ class Agreement:
         """A table with one row per pair of measures: the five shares and the two class agreements."""
         columns = ["measure", "other", *KINDS, "2SSA", "2NN"]
         rows: list[list[Any]] = []
-        for i, one in enumerate(self.measures):
-            for j in range(i + 1, len(self.measures)):
-                shares = [float(self.counts[kind][i, j] / self.pairs) for kind in KINDS]
-                agreed = [float(self.significant[i, j]), float(self.not_significant[i, j])]
-                rows.append([one, self.measures[j], *shares, *agreed])
+        for i, j in combinations(range(len(self.measures)), 2):
+            shares = [float(self.counts[kind][i, j] / self.pairs) for kind in KINDS]
+            agreed = [float(self.significant[i, j]), float(self.not_significant[i, j])]
+            rows.append([self.measures[i], self.measures[j], *shares, *agreed])
         return Table(columns, rows, digits=digits)
 
     def __repr__(self) -> str:
@@ -107,12 +107,9 @@ def p_values(
     checks.seed(seed)
     values = scores_by_measure(scores)
     _enough(values, scores.runs)
-
-    def one(j: int) -> Array:
-        return all_pairs(values[j], test, rounds, seed)
-
     workers = 1 if test == "t" else usual_threads(threads)
-    return np.stack(list(map_in_order(one, range(len(values)), workers, progress=progress)))
+    tested = map_in_order(lambda of: all_pairs(of, test, rounds, seed), values, workers, progress=progress)
+    return np.stack(list(tested))
 
 
 def _enough(values: Array, runs: tuple[str, ...]) -> None:
@@ -176,8 +173,8 @@ def agreement(
     a, b = np.triu_indices(len(scores.runs), 1)
     found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(scores_by_measure(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)
-    none = 1.0 - up - down
     some = up + down
+    none = 1.0 - some
     counts = {
         "SSA": up @ up.T + down @ down.T,
         "SSD": up @ down.T + down @ up.T,

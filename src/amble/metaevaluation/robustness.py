@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.evaluation.inputs import parse_measures
@@ -22,21 +23,13 @@ from amble.evaluation.scores import aggregate
 from amble.measures import Lists, Measure
 from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
-from amble.metaevaluation.reduced_pools import (
-    Kept,
-    check_groups,
-    depth_pool,
-    judge_again,
-    sampled_pools,
-    without_group,
-)
+from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
 from amble.parallel import map_in_order, usual_threads
 from amble.rankings.alignment import Rankings, byte_order
 from amble.table import Table
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
 
-Array = NDArray[np.float64]
 RATES = (0.9, 0.7, 0.5, 0.3, 0.1)
 
 
@@ -58,21 +51,17 @@ class _Scored:
 
     def means(self, lists: Lists) -> Array:
         """The mean of each measure and run over topics: (measures, runs)."""
-        return _means(self.rankings, lists, self.measures, self.defined)
-
-
-def _means(
-    rankings: Rankings, lists: Lists, measures: Sequence[Measure], defined: Sequence[NDArray[np.bool_]] | None
-) -> Array:
-    out, order = np.empty((len(measures), len(rankings.runs))), byte_order(rankings.topics)
-    for j, measure in enumerate(measures):
-        values = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
-        scores = measure.scores(lists)
-        values[rankings.run, rankings.topic] = scores if defined is None else np.where(defined[j], scores, np.nan)
-        how = "geometric" if measure.declaration.aggregate == "geometric" else "mean"
-        out[j] = aggregate(how, values[:, order])
-    lists.forget()
-    return out
+        rankings = self.rankings
+        out, order = np.empty((len(self.measures), len(rankings.runs))), byte_order(rankings.topics)
+        for j, measure in enumerate(self.measures):
+            values = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
+            scores = measure.scores(lists)
+            known = scores if self.defined is None else np.where(self.defined[j], scores, np.nan)
+            values[rankings.run, rankings.topic] = known
+            how = "geometric" if measure.declaration.aggregate == "geometric" else "mean"
+            out[j] = aggregate(how, values[:, order])
+        lists.forget()
+        return out
 
 
 def _taus(full: Array, cut: Array) -> Array:
@@ -284,10 +273,8 @@ class LeftOut:
                 head: list[Any] = [group, self.runs[i], int(self.unique[i]), int(self.unique_relevant[i]), measure]
                 rows.append([*head, a, b, change, float(self.taus[i, j]), int(self.moved[i, j])])
         n = self.ungrouped
-        caption = (
-            f"{n} {'run is' if n == 1 else 'runs are'} in no group: what they brought to the pool stays" if n else ""
-        )
-        return Table(columns, rows, digits=digits, caption=caption)
+        caption = f"{n} {'run is' if n == 1 else 'runs are'} in no group: what they brought to the pool stays"
+        return Table(columns, rows, digits=digits, caption=caption if n else "")
 
 
 def leave_out(

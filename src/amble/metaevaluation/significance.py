@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.design import AGREEMENT
 from amble.comparison.paired_tests import t_test
 from amble.comparison.resampling import bootstrap_test
@@ -21,8 +21,6 @@ from amble.comparison.tukey import dealt_ranges, range_p
 from amble.errors import AmbleError
 
 __all__ = ["TESTS", "all_pairs", "bootstrap_levels", "paired_t", "tukey_hsd"]
-
-Array = NDArray[np.float64]
 
 
 def paired_t(scores: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import Array
 from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
@@ -25,7 +26,6 @@ from amble.table import Table
 
 __all__ = ["Swaps", "swap_rates"]
 
-Array = NDArray[np.float64]
 _CELLS = 1 << 21
 MAX_RATE = 0.05  # swaps that are put up with
 _ROUNDING = 1e-12
@@ -199,8 +199,7 @@ def swap_rates(
         at += np.arange(m)[:, None] * bins
         drawn = apart > scale
         swapped = drawn & (np.sign(d) * other < -scale)
-        both = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
-        counts, swaps = both
+        counts, swaps = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
         return k, counts, swaps
 
     counts = np.zeros((m, len(chosen), bins), np.int64)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
 from amble.comparison.design import CONFIDENCE, TestDesign
@@ -29,14 +28,9 @@ from amble.evaluation.scores import Scores
 from amble.table import Table
 
 __all__ = [
-    "power_of_t",
-    "topics_for_interval",
-    "topics_for_power",
-    "topics_needed",
-    "width_of_interval",
-]
+    "power_of_t", "topics_for_interval", "topics_for_power", "topics_needed", "width_of_interval",
+]  # fmt: skip
 
-Array = NDArray[np.float64]
 _MOST = 10_000_000
 _POWER = 0.8  # by convention
 _LARGEST = 1e100  # differences and variances

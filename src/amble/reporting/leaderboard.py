@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.comparison.comparison import SAME_LETTER, Comparison
 from amble.comparison.corrections import adjust
 from amble.comparison.design import TestDesign
@@ -25,8 +25,6 @@ from amble.table import Table
 
 __all__ = ["Against", "Leaderboard"]
 
-Array = NDArray[np.float64]
-
 _ARROWS = "↑ ↓ significantly better, worse"
 
 
@@ -35,7 +33,7 @@ class Against(NamedTuple):
 
     difference: Array
     adjusted: Array
-    verdict: NDArray[np.int64]  # 1: better, -1: worse, 0: no difference was found
+    verdict: Ints  # 1: better, -1: worse, 0: no difference was found
 
 
 class Leaderboard:

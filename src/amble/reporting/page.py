@@ -11,7 +11,6 @@ import importlib
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any, Unpack, overload
 
 from amble import checks
@@ -20,7 +19,7 @@ from amble.errors import AmbleError
 from amble.evaluation.inputs import DEFAULTS, Measures, aligning
 from amble.evaluation.scores import Scores, Undefined, scores_of
 from amble.io.files import write_whole
-from amble.io.html import embedded, policy
+from amble.io.html import asset, embedded, policy
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
 from amble.references import bibliography
@@ -74,8 +73,9 @@ class Page:
     def html(self) -> str:
         """The page as HTML."""
         environment = jinja().Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-        script, style = "\n".join(map(_asset, _SCRIPTS)), _asset("page.css")
-        text: str = environment.from_string(_asset("page.html")).render(
+        template, style, *scripts = (asset("amble.reporting", name) for name in ("page.html", "page.css", *_SCRIPTS))
+        script = "\n".join(scripts)
+        text: str = environment.from_string(template).render(
             data=self.data,
             json=embedded(self.data),
             script=script,
@@ -232,10 +232,6 @@ def report(
         "files": [{**f, "path": shown(str(f["path"]))} for f in files],
     }
     return Page(scores, board, data, about)
-
-
-def _asset(name: str) -> str:
-    return resources.files("amble.reporting").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _options(options: Mapping[str, Any]) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array
 from amble.comparison.contributions import why
 from amble.comparison.design import CORRECTIONS, FAMILIES, TESTS
 from amble.errors import AmbleError
@@ -22,8 +22,6 @@ from amble.reporting.dominance import chosen_systems, dominance_data
 from amble.reporting.leaderboard import Leaderboard
 
 __all__ = ["DEPTH", "attention", "report_data"]
-
-Array = NDArray[np.float64]
 
 DEPTH = 100  # ranks shown
 _SEEN = 0.01  # the least share of users who reach a rank, where the probability of stopping is shown
@@ -44,12 +42,7 @@ _CITED = {
 
 
 def report_data(
-    scores: Scores,
-    board: Leaderboard,
-    baseline: int,
-    most: int,
-    *,
-    progress: Callable[[str], None],
+    scores: Scores, board: Leaderboard, baseline: int, most: int, *, progress: Callable[[str], None]
 ) -> dict[str, Any]:
     """The data of all sections of the page.
 

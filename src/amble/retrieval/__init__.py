@@ -30,17 +30,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Analyser",
-    "Hits",
-    "Index",
-    "explain",
-    "index",
-    "open_index",
-    "parse_scorer",
-    "read_documents",
-    "read_rel",
+    "Analyser", "Hits", "Index", "explain", "index", "open_index", "parse_scorer", "read_documents", "read_rel",
     "read_topics",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -27,10 +27,7 @@ class Document(NamedTuple):
 
 
 def read_documents(
-    *sources: Any,
-    fields: Sequence[str] | None = None,
-    encoding: str | None = None,
-    max_document: int | None = None,
+    *sources: Any, fields: Sequence[str] | None = None, encoding: str | None = None, max_document: int | None = None
 ) -> Iterator[Document]:
     """The documents of a collection, one by one.
 

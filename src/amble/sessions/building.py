@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.errors import AlignError
 from amble.sessions.sessions import Facets, Sessions
 
 __all__ = ["Query", "ShownSession", "build_sessions", "query_of_docs", "query_of_grades"]
 
-Array = NDArray[np.float64]
 Ratings = Mapping[str, Mapping[str, Mapping[str, float]]]  # topic, document, facet
 
 
@@ -112,7 +112,7 @@ def _check(entries: list[ShownSession]) -> None:
         met.add((entry.run, entry.session))
 
 
-def _pools(entries: list[ShownSession], names: list[str], judgments: Any) -> tuple[Array, NDArray[np.int64]]:
+def _pools(entries: list[ShownSession], names: list[str], judgments: Any) -> tuple[Array, Ints]:
     """The grades of all judged documents of each session."""
     found: dict[str, Any] = {}
     for entry in entries:

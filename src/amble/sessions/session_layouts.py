@@ -31,18 +31,9 @@ from amble.io.rows import read_rows
 from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
 __all__ = [
-    "LAYOUTS",
-    "Row",
-    "content",
-    "is_json",
-    "layout_of",
-    "name_of",
-    "read_domain",
-    "read_json",
-    "read_ratings",
-    "read_table",
-    "read_track",
-]
+    "LAYOUTS", "Row", "content", "is_json", "layout_of", "name_of", "read_domain", "read_json", "read_ratings",
+    "read_table", "read_track",
+]  # fmt: skip
 
 _LARGEST = 1.7e308
 

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble import checks
+from amble.arrays import Array, Ints
 from amble.errors import AlignError
 
 __all__ = ["Facets", "SessionAudit", "Sessions"]
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 REPEATS = ("every", "once")
 

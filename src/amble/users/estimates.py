@@ -6,13 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.errors import AmbleError
 
 __all__ = ["SLACK", "SUPPRESSED", "Estimate", "ParameterRange", "check_estimate"]
-
-Array = NDArray[np.float64]
 
 SUPPRESSED = -1  # instead of how many observations a cell has
 
@@ -71,11 +69,11 @@ class Estimate:
     value: Array
     low: Array | None
     high: Array | None
-    observations: NDArray[np.int64]
+    observations: Ints
     draws: Array | None = None
     grades: tuple[float, ...] | None = None
     concentration: Array | None = None
-    pooled: NDArray[np.int64] | None = None
+    pooled: Ints | None = None
 
     def __post_init__(self) -> None:
         for name in ("value", "low", "high", "observations", "draws", "concentration", "pooled"):

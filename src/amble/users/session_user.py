@@ -22,16 +22,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from amble.arrays import Array, Ints
 from amble.checks import is_number, one_of
 from amble.errors import MeasureError
 from amble.users.birth_death import BirthDeathChain, solved
 
 __all__ = ["SessionWalk", "SessionWalkOnLists"]
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SLACK = 1e-9  # by how much p + q + r + s may miss 1
 _BATCH = 1 << 15  # users who are followed together

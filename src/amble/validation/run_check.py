@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.arrays import Array, Bools, Ints
 from amble.errors import ReadError
 from amble.native.plain_reader import RUN_LINE, decode, parse_number
 from amble.validation.findings import FileReport, Findings
@@ -30,8 +31,6 @@ _NO_LINE = 1 << 62
 _TOP = 10  # the depth at which unjudged documents are counted
 _TAG = re.compile(rb"[A-Za-z0-9_.-]{1,20}")  # tracks differ: 12 to 25 characters, some without the signs
 
-Ints = NDArray[np.int64]
-
 
 class _Batch:
     """Whole topics, each one's documents together in the order of the file."""
@@ -43,8 +42,8 @@ class _Batch:
         sizes: Ints,
         docs: list[bytes],
         lines: Ints,
-        scores: NDArray[np.float64],
-        ranks: NDArray[np.float64],
+        scores: Array,
+        ranks: Array,
         found: Findings,
     ) -> None:
         self.names, self.sizes, self.docs = names, sizes, docs
@@ -54,7 +53,7 @@ class _Batch:
         self.ends = np.cumsum(sizes)
         self.starts = self.ends - sizes
         self.topic = np.repeat(np.arange(len(sizes)), sizes)
-        self.within: NDArray[np.bool_] = self.topic[1:] == self.topic[:-1]  # the document before is of the same topic
+        self.within: Bools = self.topic[1:] == self.topic[:-1]  # the document before is of the same topic
 
     def duplicates(self) -> None:
         """Report documents that come twice, as the reader does."""
@@ -118,7 +117,7 @@ class _Batch:
             self.found.add("rank-start", int(self.lines[by_rank[i]]), text, quote(name), float(r[i]))
         return set(by_rank[wrong + 1].tolist())
 
-    def ties(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.intp]]:
+    def ties(self) -> tuple[Bools, Bools, NDArray[np.intp]]:
         """Which documents share a score, as doubles, or only as floats, both in order by score; and that order.
 
         Topics whose documents all have one score are reported.
@@ -153,9 +152,9 @@ class _Batch:
                 topics.setdefault(int(self.topic[level[0]]), int(self.lines[level].min()))
         return list(topics.values())
 
-    def _tied(self, s: NDArray[np.floating]) -> NDArray[np.bool_]:
+    def _tied(self, s: NDArray[np.floating]) -> Bools:
         same = self.within & (s[1:] == s[:-1])
-        tied: NDArray[np.bool_] = np.append(same, False) | np.append(False, same)
+        tied: Bools = np.append(same, False) | np.append(False, same)
         return tied
 
     def unjudged(self, by_score: NDArray[np.intp], judged: Judged) -> tuple[int, int]:

@@ -209,14 +209,7 @@ def _table(table: Any, args: argparse.Namespace) -> None:
     write(table.render(args.format or "table"), args.output)
 
 
-_ACTIONS = {
-    "sheet": _sheet,
-    "read": _read,
-    "ask": _ask,
-    "agreement": _agreement,
-    "uniques": _uniques,
-    "cost": _cost,
-}
+_ACTIONS = {"sheet": _sheet, "read": _read, "ask": _ask, "agreement": _agreement, "uniques": _uniques, "cost": _cost}
 
 
 def run(args: argparse.Namespace) -> int:

@@ -185,10 +185,7 @@ def _full(d: Any, this: str) -> str:
 
     out = [d.name, f"  {d.story}"] + [f"  this one     {this}"] * (this != d.story)
     out += [f"  formula      {d.formula}"] * bool(d.formula)
-    out += [
-        f"  question     {_question(d)}",
-        f"  @            {_at(d)}",
-    ]
+    out += [f"  question     {_question(d)}", f"  @            {_at(d)}"]
     out.append(f"  over topics  {d.aggregate}")
     for p in d.parameters.values():
         out.append(f"  {p.name}={show_value(p.default)}: {p.story}; {p.domain.text}")

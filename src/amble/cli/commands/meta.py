@@ -224,14 +224,7 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     return table, lambda: lines_chart(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
 
 
-_ANALYSES = {
-    "tau": _tau,
-    "agreement": _agreement,
-    "power": _power,
-    "swaps": _swaps,
-    "pool": _pool,
-    "topics": _topics,
-}
+_ANALYSES = {"tau": _tau, "agreement": _agreement, "power": _power, "swaps": _swaps, "pool": _pool, "topics": _topics}
 
 
 def run(args: argparse.Namespace) -> int:

@@ -17,15 +17,7 @@ import sys
 import warnings
 from typing import Any
 
-from amble.cli.options import (
-    FORMATS,
-    add_alignment,
-    add_scored,
-    add_sessions,
-    add_threads,
-    prepare,
-    read_session_files,
-)
+from amble.cli.options import FORMATS, add_alignment, add_scored, add_sessions, add_threads, prepare, read_session_files
 from amble.cli.output import provenance, tell_audit, warn_topic_named_all, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError

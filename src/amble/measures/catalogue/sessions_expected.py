@@ -20,8 +20,8 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.expressions.domains import Between, Form, Optional, Whole
 from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
@@ -32,8 +32,6 @@ from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
 
 __all__: list[str] = []
-
-Array = NDArray[np.float64]
 
 _NOBODY = 1e-18
 
@@ -245,7 +243,7 @@ def expected_measure(
     return out
 
 
-def _ways(lengths: NDArray[np.int64], d: float, rho: float, users: int, seed: int) -> tuple[Any, Any]:
+def _ways(lengths: Ints, d: float, rho: float, users: int, seed: int) -> tuple[Any, Any]:
     """How many documents of each query users looked at: the different ways, and how many went each."""
     rng = np.random.default_rng(seed)
     looked = np.zeros((users, lengths.size), np.int64)
@@ -257,7 +255,7 @@ def _ways(lengths: NDArray[np.int64], d: float, rho: float, users: int, seed: in
     return np.unique(looked, axis=0, return_counts=True)
 
 
-def _seen_lists(seen: SessionGains, entry: int, ways: NDArray[np.int64]) -> Lists:
+def _seen_lists(seen: SessionGains, entry: int, ways: Ints) -> Lists:
     """The list of each way through a session."""
     data = seen.sessions
     hits = np.arange(data.offsets[data.first[entry]], data.offsets[data.first[entry + 1]])

@@ -9,17 +9,14 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.expressions.domains import Above, AtLeast, Between, OneOf
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import graded
 from amble.measures.session_measure import SessionGains
 
 __all__: list[str] = []
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _GAMMA = Annotated[float, Between(0, 1, closed=True), "what each further document on a facet keeps of its worth"]
 _HEIGHT = Annotated[float, Above(0), "how much of a facet there is to be found: the height of the cube"]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import Array, Ints
 from amble.errors import MeasureError, NormalisedWarning
 from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Optional, Switch
 from amble.expressions.grammar import show_value
@@ -27,8 +27,6 @@ from amble.rankings.lists import Lists
 from amble.users.session_user import SessionWalk
 
 __all__ = ["AUTHORS", "gains_inside", "lists_of", "parse_list_measure"]
-
-Array = NDArray[np.float64]
 
 # p, q, r, s of the users that MsM's authors compared: forward only or back, too; impatient, balanced or patient; down
 # the list, balanced, or on to the next query
@@ -298,7 +296,7 @@ def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, give
     return declaration, values, cut
 
 
-_OVER: dict[str, Callable[[Array, NDArray[np.int64]], Any]] = {
+_OVER: dict[str, Callable[[Array, Ints], Any]] = {
     "mean": lambda x, first: np.add.reduceat(x, first) / np.diff(np.append(first, x.size)),
     "sum": np.add.reduceat,
     "max": np.maximum.reduceat,
