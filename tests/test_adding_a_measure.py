@@ -214,7 +214,7 @@ def test_distribution_of_the_user(hop: amble.Measure) -> None:
     simulated = amble.simulate(hop, HOPS, users=20_000, seed=1)
     assert simulated.distance(distribution) < simulated.band_at(1 - 1e-6)
     assert simulated.order2 == pytest.approx(1.64 / 2.44, abs=5 * simulated.order2_error)
-    assert simulated.visits == pytest.approx(2.44, abs=0.05)
+    assert simulated.mean_visits == pytest.approx(2.44, abs=0.05)
 
 
 def test_runs_of_the_user(hop: amble.Measure) -> None:

@@ -64,7 +64,7 @@ def test_many_users_for_a_hundred_walks() -> None:
         rare = 40 / users  # what nobody of these users may have met
         assert abs(simulated.mean - on_list.order1(grades)) <= 6 * simulated.standard_error + rare
         assert abs(simulated.order2 - on_list.order2(grades)) <= 6 * simulated.order2_error + rare
-        assert simulated.visits == pytest.approx(on_list.expected_depth, rel=0.05)
+        assert simulated.mean_visits == pytest.approx(on_list.expected_depth, rel=0.05)
 
 
 def slow() -> bool:
@@ -118,7 +118,7 @@ def test_the_same_users_walk_every_list() -> None:
     a, b = (amble.simulate("PH(loss=0.3)", y, users=2_000, seed=1) for y in (worse, better))
     at = np.union1d(a.values, b.values)
     assert (a.cdf(at) >= b.cdf(at) - 1e-12).all()
-    assert a.visits == b.visits
+    assert a.mean_visits == b.mean_visits
 
 
 def test_many_lists_share_walks_and_give_each_its_own_distribution() -> None:
@@ -167,7 +167,7 @@ def test_users_of_some_steps(text: str) -> None:
     rounded = [amble.Distribution(np.round(x.values, 9), x.probs) for x in (exact, distribution)]
     assert rounded[0].distance(rounded[1]) < distribution.band_at(1 - 1e-6)
     assert abs(distribution.order2 - m.value(grades, **context)) < 5 * distribution.order2_error
-    assert distribution.visits == m.values["steps"]
+    assert distribution.mean_visits == m.values["steps"]
     # the seed alone decides, whatever the threads, and one user more does not change the others
     again = amble.simulate(m, grades, users=30_000, seed=3, threads=3, **context)
     np.testing.assert_array_equal(again.values, distribution.values)
@@ -246,7 +246,7 @@ def test_an_empty_list_and_one_document() -> None:
 
 
 def test_users_who_leave_with_nothing_have_seen_no_more_than_the_list() -> None:
-    assert amble.simulate("ERR", [0, 0, 0], users=100).visits == 3
+    assert amble.simulate("ERR", [0, 0, 0], users=100).mean_visits == 3
     distribution = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=50_000, seed=4, relevant=4)
     assert (
         abs(distribution.order2 - amble.parse("PH(model='AP',order=2)").value([1, 0, 1], relevant=4))

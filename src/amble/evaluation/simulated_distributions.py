@@ -18,6 +18,7 @@ from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.lists import Gains
+from amble.users.protocol import Paths
 from amble.users.simulation import ScoreCounts, Simulation, check_users, followed
 
 __all__ = ["Simulation", "simulate", "simulate_lists"]
@@ -25,6 +26,7 @@ __all__ = ["Simulation", "simulate", "simulate_lists"]
 Array = NDArray[Any]
 
 _TOGETHER = 128  # lists that share a walk
+_MOST_KEPT = 1 << 24  # visits whose ranks are kept
 
 
 def simulate(
@@ -35,6 +37,7 @@ def simulate(
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    paths: bool = False,
     **context: Any,
 ) -> Simulation:
     """The distribution of the scores of simulated users on a list.
@@ -54,6 +57,9 @@ def simulate(
         As many as there are processors.
     progress : callable, optional
         Called with the users done and all of them; without it, a line on the terminal after a second.
+    paths : bool
+        Keep what each reader did: ``paths`` (the ranks visited), ``gain`` (T) and ``visits`` (H). Up to 16,777,216
+        visits in all.
     **context
         As for `Measure.value`: relevant, ideal, max_grade.
 
@@ -72,14 +78,32 @@ def simulate(
     >>> distribution = amble.simulate("PH(p=.5,q=.25,loss=.25)", [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], seed=7)
     >>> abs(distribution.mean - 0.5557) < 4 * distribution.standard_error
     True
+    >>> readers = amble.simulate("PH(loss=.5)", [1, 0, 1], users=3, seed=8, paths=True)
+    >>> [path.tolist() for path in readers.paths], readers.gain, readers.visits
+    ([[1, 2], [1], [1, 2, 1, 2, 3]], array([1. , 1. , 2.5]), array([2, 1, 5]))
     """
     m = parse(measure)
     if isinstance(m, SessionMeasure):
+        if paths:
+            raise MeasureError(f"{m}: paths are of users who read one list, not a session")
         return m.distribution(grades, users=users, seed=seed, **context)
     m = of_lists(m)
     gains = m.gains_of_grades(grades, **context)
+    kept: list[Paths] | None = [] if paths else None
     with m.wrap_errors():
-        return simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress)[0]
+        found = simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept)[0]
+        if kept:
+            found.gain = np.concatenate([np.where(_left(some), 0.0, some.total[:, 0]) for some in kept])
+            found.visits = np.concatenate([some.visits for some in kept])
+            found.paths = m.one_user.follower(gains, [0], seed).paths(0, users)
+    return found
+
+
+def _left(paths: Paths) -> Array:
+    """Who leaves with nothing."""
+    out = np.zeros(paths.visits.size, bool)
+    out[paths.nothing] = True
+    return out
 
 
 def simulate_lists(
@@ -91,10 +115,12 @@ def simulate_lists(
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    kept: list[Paths] | None = None,
 ) -> list[Simulation]:
     """The distribution of the scores of the same simulated users in each group of lists.
 
-    If behaviour does not depend on grades, one walk serves all lists of a length.
+    If behaviour does not depend on grades, one walk serves all lists of a length. What each user gains is ``kept`` in a
+    list, if there is one.
     """
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
@@ -110,7 +136,7 @@ def simulate_lists(
     for i in group_of:
         together.setdefault(int(gains.lists.length[i]) if user.is_static else -1 - i, []).append(i)
     tallies = [ScoreCounts() for _ in groups]
-    all_users, done = users * len(group_of), 0
+    all_users, done, made = users * len(group_of), 0, 0
     divisors = measure.divisors(gains)
     with Progress(f"simulating {measure}") as line:
         tell = line if progress is None else progress
@@ -125,6 +151,13 @@ def simulate_lists(
                             score = score / (divisors[i] or np.inf)
                         score[paths.nothing] = 0.0
                         tallies[group_of[i]].add(score, total, paths.effort, paths.visits, i)
+                    if kept is not None:
+                        kept.append(paths)
+                        made += int(paths.visits.sum())
+                        if made > _MOST_KEPT:
+                            raise MeasureError(
+                                f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
+                            )
                     done += paths.visits.size * len(some)
                     tell(done, all_users)
     return [counts.distribution(users, seed) for counts in tallies]

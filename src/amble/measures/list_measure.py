@@ -234,6 +234,39 @@ class ListMeasure(Measure):
 
         return residual_interval(self, grades, **context)
 
+    def score_path(self, path: ArrayLike, grades: ArrayLike, **context: Any) -> float:
+        """The score of one observed reader: T / f(H) of the visits made, divided by what the measure divides by.
+
+        Parameters
+        ----------
+        path : array_like of int
+            The ranks visited, one after another; a user who walks down can only have visited 1, 2, 3, …
+        grades, **context
+            As for `value`.
+
+        Returns
+        -------
+        float
+            For RR and ERR 1 / H, or 0 if the last document gains nothing; for Markov Precision the mean precision over
+            the visits to relevant documents, or 0 if there are none.
+
+        Examples
+        --------
+        >>> import amble
+        >>> m = amble.parse("PH(gains='linear', loss=0.5)")  # Ferrante and Ferro (2020), Example 4.1
+        >>> m.score_path([1, 2, 1, 2, 3], [3, 2, 3, 0, 1])  # (3 + 2 + 3/2 + 2/2 + 3) / 5
+        2.1
+        """
+        gains = self.gains_of_grades(grades, **context)
+        with self.wrap_errors():
+            user = self.one_user.on(gains, 0)
+            ranks, y = user.check_path(path), gains.by_rank(0)
+            score = float(self.question.score(*user.gained(ranks, y)))
+            if self.question is Question.SATISFIED and not y[ranks[-1] - 1 : ranks[-1]].any():
+                score = 0.0
+            by = self.divisors(gains)
+            return score if by is None else score / (float(by[0]) or np.inf)
+
     def user(self, grades: ArrayLike = (), **context: Any) -> Any:
         """The behaviour of the user on a list: C, V, L, W, expected depth, residual.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.protocol import OnList, Question
+from amble.users.stationary import check_size
 from amble.users.tails import Tail
 
 __all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_stops", "inverse_square"]
@@ -76,6 +77,26 @@ class Behaviour(OnList):
     def weights(self) -> Array:
         """The share of attention that each rank gets."""
         return self.visits / self.expected_depth
+
+    @property
+    def transition_matrix(self) -> Array:
+        """From each rank to the next with probability C; what a row lacks to 1 stops there, or leaves the list."""
+        check_size(self.visits.size)
+        return np.diag(self.continuation[:-1], 1)
+
+    @property
+    def furthest(self) -> int | None:
+        """The last rank that can be visited; None if there is none."""
+        return None if self.tail is not None else int(np.flatnonzero(self.visits > 0)[-1]) + 1
+
+    def check_path(self, path: Any) -> NDArray[np.int64]:
+        """The ranks of an observed path, which must be 1, 2, 3, …"""
+        ranks = super().check_path(path)
+        wrong = np.flatnonzero(ranks != np.arange(1, ranks.size + 1))
+        if wrong.size:
+            i = int(wrong[0])
+            raise MeasureError(f"path: visit {i + 1} is to rank {ranks[i]}, expected {i + 1}: this user walks down")
+        return ranks
 
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k.

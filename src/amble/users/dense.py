@@ -14,6 +14,7 @@ It takes N^3 steps a list. The users of the catalogue have quicker ways, and are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,7 @@ from amble.native.plain_walker import draws, keys
 from amble.rankings.lists import Gains
 from amble.users.effort import Effort
 from amble.users.joint_distribution import NoExactDistributionError
+from amble.users.paths import collected
 from amble.users.protocol import OnList, Paths, Question
 from amble.users.utility import Utility
 
@@ -234,6 +236,11 @@ class ChainOnList(OnList):
         """The share of the visits that each rank gets."""
         return self.visits / self.expected_depth
 
+    @property
+    def transition_matrix(self) -> Array:
+        """The probabilities of going from rank to rank; what a row lacks to 1 stops there, or leaves."""
+        return self.p.copy()
+
     def residual(self, k: int) -> float:
         """The share of the visits that goes beyond rank k."""
         if k < 0:
@@ -346,20 +353,29 @@ class ChainFollower:
             raise MeasureError(f"{users:,} users would make more than {_MOST_STEPS:.0e} visits")
         return _BATCH
 
-    def __call__(self, first: int, count: int) -> Paths:
-        """The readers ``first`` to ``first + count - 1``."""
+    def _steps(self, first: int, count: int) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Of every step, the readers who visit a rank, these ranks (from 0), and the readers who leave with nothing."""
         n = self.user.n
         key, who = keys(self.seed, first, count), np.arange(count)
         at, step = np.full(count, n), 0
-        total, most = np.zeros((count, len(self.worth))), self.worth.shape[2] - 1
-        visits, nothing = np.zeros(count, np.int64), np.zeros(count, bool)
-        seen = np.zeros((count, n), np.int64)
         while who.size:
             found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.columns
             found = np.clip(found, 0, self.last[at])
-            nothing[who[found > n]] = True
-            going = found < n
+            left, going = who[found > n], found < n
             who, key, at, step = who[going], key[going], found[going], step + 1
+            yield who, at, left
+
+    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
+        """The ranks that each of these readers visits."""
+        return collected(((who, at + 1) for who, at, _ in self._steps(first, count)), count)
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The readers ``first`` to ``first + count - 1``."""
+        total, most = np.zeros((count, len(self.worth))), self.worth.shape[2] - 1
+        visits, nothing = np.zeros(count, np.int64), np.zeros(count, bool)
+        seen = np.zeros((count, self.user.n), np.int64)
+        for who, at, left in self._steps(first, count):
+            nothing[left] = True
             total[who] += self.worth[:, at, np.minimum(seen[who, at], most)].T
             seen[who, at] += 1
             visits[who] += 1

@@ -10,6 +10,8 @@ With rates the mean is over time: each look counts as long as it takes in the me
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.native.plain_walker import draws, keys
 from amble.users.joint_distribution import OverBudgetError
+from amble.users.paths import collected
 from amble.users.protocol import Paths
 from amble.users.stationary import mean_occupation
 
@@ -83,9 +86,9 @@ class StepsFollower:
     """
 
     def __init__(
-        self, p: Array, first: Array, precision: Array, time: Array, steps: int, seed: int, scale: float
+        self, p: Array, first: Array, precision: Array, time: Array, steps: int, seed: int, scale: float, ranks: Any
     ) -> None:
-        self.steps, self.seed, self.scale, self.time = steps, seed, scale, time
+        self.steps, self.seed, self.scale, self.time, self.ranks = steps, seed, scale, time, ranks
         self.empty = not first.size
         if self.empty:
             return
@@ -107,11 +110,21 @@ class StepsFollower:
         visits = np.full(count, self.steps)
         if self.empty:
             return Paths(np.zeros((count, 1)), visits, np.full(count, float(self.steps)))
+        total, spent = np.zeros(count), np.zeros(count)
+        for at in self._looks(first, count):
+            total, spent = total + self.worth[at], spent + self.time[at]
+        return Paths((total * self.scale)[:, None], visits, spent)
+
+    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
+        """The relevant ranks that each of these users looks at; none on a list without any."""
+        looks = () if self.empty else self._looks(first, count)
+        return collected(((np.arange(count), self.ranks[at]) for at in looks), count)
+
+    def _looks(self, first: int, count: int) -> Iterator[NDArray[Any]]:
+        """Of every step, which of the relevant documents each user looks at."""
         key = keys(self.seed, first, count)
         at = np.full(count, self.rows.shape[0] - 1)
-        total, spent = np.zeros(count), np.zeros(count)
         for step in range(self.steps):
             found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.rows.shape[1]
             at = np.clip(found, 0, self.last[at])
-            total, spent = total + self.worth[at], spent + self.time[at]
-        return Paths((total * self.scale)[:, None], visits, spent)
+            yield at

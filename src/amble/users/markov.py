@@ -328,9 +328,19 @@ class MarkovUser(MarkovReader):
         start = self.starting(every if self.states == "AD" else rank)
         if self.model is not None:
             return induced_chain_of_model(self.model, rank, n, start)
-        if self.states == "OR":
-            return transition_probabilities(self._weights(rank), rank), start
-        return induced_chain(transition_probabilities(self._weights(every), every), rank - 1, start)
+        p = self.matrix_on(rank, n)
+        return (p, start) if self.states == "OR" else induced_chain(p, rank - 1, start)
+
+    def matrix_on(self, rank: Ints, n: int) -> Array:
+        """The transition probabilities of the whole chain on a list of n: between all ranks, or the relevant ones."""
+        if self.kind == "distribution":
+            raise MeasureError("the user is declared by a distribution, not by a chain: there are no transitions")
+        over = np.arange(1, n + 1) if self.states == "AD" else rank
+        check_size(over.size)
+        if self.model is None:
+            return transition_probabilities(self._weights(over), over)
+        ways = self.model.ways(over, np.searchsorted(rank, over, side="right"))
+        return transition_probabilities(self.model.weights(over, *ways), over)
 
     def starting(self, over: Ints) -> Array:
         """The distribution of the start over the ranks of the chain."""
@@ -464,6 +474,20 @@ class MarkovUserOnList(OnList):
         """The distribution of the relevant document looked at first."""
         return self._induced[1]
 
+    @property
+    def transition_matrix(self) -> Array:
+        """The transition probabilities of the chain: between all ranks, or (OR) between the relevant ones."""
+        return self.user.matrix_on(self.relevant, self.n)
+
+    def gained(self, path: Ints, gains: Array) -> tuple[float, float]:
+        """The sum of precision over the visits to relevant documents, each for its mean time, rescaled; and the time.
+
+        On the way from one relevant document to the next other ranks do not count.
+        """
+        path = path[np.isin(path, self.relevant)]
+        time = self.user.times(path)
+        return float(self.precision[path - 1] @ time) * self.scale, float(time.sum()) or 1.0
+
     def after(self, moves: int) -> Array:
         """By rank: the distribution after so many moves between relevant documents.
 
@@ -528,7 +552,7 @@ class MarkovUserOnList(OnList):
             raise MeasureError("the user never stops, so there are no scores to simulate; use the distribution")
         from amble.users.finite_steps import StepsFollower
 
-        return StepsFollower(*self._looks, seed, self.scale)
+        return StepsFollower(*self._looks, seed, self.scale, self.relevant)
 
     @property
     def score(self) -> float:

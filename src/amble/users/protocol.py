@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
+from amble.users.effort import Effort
+from amble.users.paths import check_path, times_before
+from amble.users.utility import Utility
 
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
@@ -93,9 +96,12 @@ class OnList(ABC):
     ----------
     stops : bool
         Whether there is a last rank; a Markov user has none.
+    utility, effort : Utility, Effort
+        What the k-th visit to a document is worth, and what the gain is divided by.
     """
 
     stops = True
+    utility, effort = Utility(), Effort()
 
     @property
     @abstractmethod
@@ -105,6 +111,28 @@ class OnList(ABC):
     @abstractmethod
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k."""
+
+    @property
+    def transition_matrix(self) -> Array:
+        """The probabilities of going from rank to rank; what a row lacks to 1 stops there, or leaves the list."""
+        raise MeasureError("this user has no transition matrix")
+
+    @property
+    def furthest(self) -> int | None:
+        """The last rank that can be visited; None if there is none."""
+        return self.weights.size
+
+    def check_path(self, path: Any) -> NDArray[np.int64]:
+        """The ranks of an observed path; an error if such a user cannot take it."""
+        return check_path(path, self.furthest)
+
+    def gained(self, path: NDArray[np.int64], gains: Array) -> tuple[float, float]:
+        """T and f(H) of a reader who visited the ranks of a path, given the gains by rank."""
+        met = path <= gains.size
+        before = times_before(path)[met]
+        distinct, kind = np.unique(gains[path[met] - 1], return_inverse=True)
+        worth = self.utility.values(distinct, int(before.max(initial=0)) + 1)
+        return float(worth[kind, before].sum()), float(self.effort(np.array([float(path.size)]))[0])
 
 
 class Paths(NamedTuple):
@@ -124,6 +152,9 @@ class Follower(Protocol):
 
     def __call__(self, first: int, count: int) -> Paths:
         """The readers ``first`` to ``first + count - 1``."""
+
+    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
+        """The ranks that each of these readers visits, one after another."""
 
 
 class Scorer(Protocol):

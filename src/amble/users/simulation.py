@@ -24,6 +24,7 @@ from amble.parallel import MOST_THREADS, map_in_order
 from amble.users.behaviour import Behaviour
 from amble.users.birth_death import BirthDeathChain, stops
 from amble.users.effort import Effort
+from amble.users.paths import collected
 from amble.users.protocol import Follower, Paths, Question
 from amble.users.tails import Geometric, Tail
 from amble.users.walk_on_list import WalkOnList
@@ -71,8 +72,11 @@ class Simulation(Distribution):
     order2, order2_error : float
         E[T] / E[f(H)] of these users, and its standard error (delta method). Of several lists, the means of both: the
         same users walk them all, so that their errors do not cancel.
-    visits : float
+    mean_visits : float
         The mean number of visits.
+    paths, gain, visits : list of ndarray, ndarray and ndarray, or None
+        Of each user, where they were asked for: the ranks visited, one after another; T, which is 0 for who leaves with
+        nothing; and H.
     """
 
     def __init__(self, values: Array, counts: Array, *, users: int, seed: int, sums: Sequence[Array]) -> None:
@@ -81,7 +85,10 @@ class Simulation(Distribution):
         orders, errors, visits = zip(*map(_ratio, sums), strict=True)
         self.order2 = float(np.mean(orders))
         self.order2_error = float(np.mean(errors))
-        self.visits = float(np.mean(visits))
+        self.mean_visits = float(np.mean(visits))
+        self.paths: list[Array] | None = None
+        self.gain: Array | None = None
+        self.visits: Array | None = None
 
 
 def _ratio(sums: Array) -> tuple[float, float, float]:
@@ -194,6 +201,22 @@ class WalkFollower:
         total, steps = self.walks(first, count)
         return Paths(total, steps, efforts(self.effort, steps))
 
+    def paths(self, first: int, count: int) -> list[Array]:
+        """The ranks that each of these users visits: the same draws once more, as the walker does not keep them."""
+        return collected(self._visits(first, count), count)
+
+    def _visits(self, first: int, count: int) -> Iterator[tuple[Array, Array]]:
+        """Of every step, the users who make it and the ranks that they come to."""
+        start, forward, turn, endless = self._fixed[:4]
+        who, key = np.arange(count), keys(self.seed, first, count)
+        at, step, end = np.searchsorted(start[:-1], draws(key, 0), side="right"), 1, forward.size
+        while who.size:
+            yield who, at + 1
+            draw, here = draws(key, step), np.minimum(at, end - 1)
+            at = at + np.where(draw < forward[here], 1, -1)
+            goes = (draw < turn[here]) & (at >= 0) & (at < (np.inf if endless else end))
+            who, key, at, step = who[goes], key[goes], at[goes], step + 1
+
 
 class ForwardFollower(WalkFollower):
     """Simulated users who walk down: walks with no step back, and beyond the list as far as users read on."""
@@ -211,6 +234,10 @@ class ForwardFollower(WalkFollower):
         nothing = visits == self.n if self.unhappy else np.zeros(visits.size, bool)
         visits = np.where(nothing, self.n - 1, visits)  # the rank after the last is none
         return Paths(total, visits, np.asarray(visits, np.float64), nothing)
+
+    def paths(self, first: int, count: int) -> list[Array]:
+        """The ranks 1, 2, … that each of these users visits."""
+        return [np.arange(1, h + 1, dtype=np.int32) for h in self(first, count).visits.tolist()]
 
 
 def followed(follower: Follower, users: int, threads: int = 1) -> Iterator[Paths]:

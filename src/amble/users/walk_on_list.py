@@ -39,6 +39,7 @@ from amble.users.joint_distribution import (
     product_of_two,
 )
 from amble.users.protocol import OnList
+from amble.users.stationary import check_size
 from amble.users.utility import Utility
 
 __all__ = ["WalkOnList"]
@@ -137,6 +138,17 @@ class WalkOnList(OnList):
     def continuation(self) -> Array:
         """The probability of going on, forward or back, after a visit to each rank."""
         return np.asarray(self.forward + self.back)
+
+    @property
+    def transition_matrix(self) -> Array:
+        """The probabilities of going from rank to rank, to neighbours only; what a row lacks to 1 stops there."""
+        check_size(self.n)
+        return np.diag(self.forward[:-1], 1) + np.diag(self.back[1:], -1)
+
+    @property
+    def furthest(self) -> int | None:
+        """The last rank that can be visited; None if there is none."""
+        return self.n if self.chain.beyond is None else None
 
     def residual(self, k: int) -> float:
         """The share of the visits that goes beyond rank k."""
