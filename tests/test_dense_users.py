@@ -351,7 +351,7 @@ def furthest(walk: ChainOnList, y: Array) -> tuple[ChainOnList, Array]:
     [
         ("loss=0.25", lambda k: 0.75 ** (k - 1)),
         ("loss=1", lambda k: 1.0 if k == 1 else 0.0),
-        ("visits='1,0.5,0.1'", lambda k: [1.0, 0.5, 0.1][min(k, 3) - 1]),
+        ("utility='1,0.5,0.1'", lambda k: [1.0, 0.5, 0.1][min(k, 3) - 1]),
     ],
 )
 def test_visits_one_by_one(worth: str, of_visit: Callable[[int], float]) -> None:

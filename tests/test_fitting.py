@@ -367,5 +367,5 @@ def test_what_says_nothing_is_not_refused(fit: str) -> None:
         assert amble.parse(str(amble.parse(text))) == amble.parse(text)
     m = amble.parse("PH(p=0.5)").with_value("q", 0.25)
     assert str(m) == "PH"
-    with pytest.raises(MeasureError, match="loss and visits"):
-        amble.parse("PH(visits='1,0.5')").with_value("loss", 0.25)
+    with pytest.raises(MeasureError, match="loss and utility"):
+        amble.parse("PH(utility='1,0.5')").with_value("loss", 0.25)

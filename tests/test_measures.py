@@ -411,7 +411,7 @@ ALL = [*LISTS, "P@3", "nDCG@3", "AP@4", "ERR@2", "RBP(p=0.4,finite=True)", "Q@3"
 ALL += ["PH(order=2)", "PH(p='0=0.6,1=0.3')", "PH(p='0.5,0.3')", "PH(effort='log')", "PH(effort='h^2',order=2)"]
 ALL += [
     "PH(end='endless')",
-    "PH(visits='1,0.5')",
+    "PH(utility='1,0.5')",
     "PH(model='AP')",
     "PH(model='AP',order=2)",
     "PH@3",

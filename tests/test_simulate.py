@@ -75,7 +75,7 @@ def slow() -> bool:
 def test_a_loss_and_its_orders() -> None:
     # orders 1 and 2 have closed forms with any loss; the distribution has not
     users = 20_000 if slow() else 1_000_000
-    for text in ("PH", "PH(loss=0.9,q=0.4)", "PH(visits='1,0.5,0.5,0.1')", "PH(p='0=0.7,1=0.2',effort='log')"):
+    for text in ("PH", "PH(loss=0.9,q=0.4)", "PH(utility='1,0.5,0.5,0.1')", "PH(p='0=0.7,1=0.2',effort='log')"):
         m = amble.parse(text)
         distribution = amble.simulate(m, R10, users=users, seed=11)
         assert abs(distribution.mean - m.value(R10)) < 5 * distribution.standard_error

@@ -99,7 +99,7 @@ def test_probabilities_by_grade() -> None:
 def test_what_else_can_be_said() -> None:
     chain = reference.chain(0.5, 0.25, 10, "stop")
     cases = {
-        "PH(first='stop',visits='1,0.5,0.1')": (lambda k, y: y * (1, 0.5, 0.1)[min(k, 3) - 1], lambda h: h, None),
+        "PH(first='stop',utility='1,0.5,0.1')": (lambda k, y: y * (1, 0.5, 0.1)[min(k, 3) - 1], lambda h: h, None),
         "PH(first='stop',effort='log')": (reference.losing(0.25), lambda h: np.log2(h + 1), None),
         "PH(first='stop',effort='h+3',loss=1)": (reference.losing(1), lambda h: h + 3, None),
         "PH(first='stop',start='0.5,0,0.5')": (reference.losing(0.25), lambda h: h, [0.5, 0, 0.5] + [0] * 7),
@@ -181,12 +181,12 @@ def test_more_is_never_worse(p: float, share: float, loss: float, order: int, gr
         ("PH(p=0.5,q=0.5,order=2,per='endless')", "the user never stops"),
         ("PH(p='0.5,0',q='0.5,1')", "the user never stops"),
         ("PH(p=1,q=0,end='endless')", "never stops"),
-        ("PH(visits='0.5,1')", r"g\(2, 1\) = 1 is more than g\(1, 1\) = 0.5"),
-        ("PH(visits='1,1.0000000000001')", r"it must not rise with the visits"),
-        ("PH(p=Beta(2,6),visits='0.5,1')", r"g\(2, 1\) = 1 is more than g\(1, 1\) = 0.5"),
-        ("PH(visits='1,0.5',loss=0.5)", "loss and visits: expected one of them"),
-        ("PH(visits='1,0.5',loss=0.25)", "loss and visits: expected one of them"),
-        ("PH(visits='1,0.5',loss=0)", "loss and visits: expected one of them"),
+        ("PH(utility='0.5,1')", r"g\(2, 1\) = 1 is more than g\(1, 1\) = 0.5"),
+        ("PH(utility='1,1.0000000000001')", r"it must not rise with the visits"),
+        ("PH(p=Beta(2,6),utility='0.5,1')", r"g\(2, 1\) = 1 is more than g\(1, 1\) = 0.5"),
+        ("PH(utility='1,0.5',loss=0.5)", "loss and utility: expected one of them"),
+        ("PH(utility='1,0.5',loss=0.25)", "loss and utility: expected one of them"),
+        ("PH(utility='1,0.5',loss=0)", "loss and utility: expected one of them"),
         ("PH(gains='linear',rel=1)", "rel and gains: expected one of them"),
         ("PH(base=2)", "base goes with model='DCG' only"),
         ("PH(per='list')", "per='list' is about order 2, expected order=2"),
@@ -289,7 +289,7 @@ def test_an_endless_walk_could_gain_the_largest_gain() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["PH(base=3)", "PH(rel=2,gains='linear')", "PH(model='DCG',order=2)", "PH(per='endless')", "PH(visits='1_0')"],
+    ["PH(base=3)", "PH(rel=2,gains='linear')", "PH(model='DCG',order=2)", "PH(per='endless')", "PH(utility='1_0')"],
 )
 def test_nothing_is_ignored_in_silence(text: str) -> None:
     with pytest.raises(amble.MeasureError):

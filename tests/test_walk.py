@@ -389,7 +389,7 @@ def test_no_utility() -> None:
     refuses(r"g\(2, 1\) = 0.7 is more than g\(1, 1\) = 0.5", lambda: Utility(visits=[0.5, 0.7]))
     refuses(r"g\(1, 1\) is -1", lambda: Utility(visits=[-1.0]))
     refuses("loss=1.5", lambda: Utility(1.5))
-    refuses("one of loss, visits and function", lambda: Utility(0.5, visits=[1]))
+    refuses("one of loss, visits, function and table", lambda: Utility(0.5, visits=[1]))
     rising = Utility(function=lambda k, y: y * k)
     refuses(r"g\(2, 1\) = 2 is more than g\(1, 1\) = 1", lambda: Walk(0.5, 0.25, utility=rising).over(3).order1([1]))
 

@@ -16,6 +16,7 @@ __all__ = ["NOTHING", "build", "first_parameter", "rebuild", "suggestion"]
 
 M = TypeVar("M")  # a measure of lists or of sessions
 NOTHING: Any = object()
+_RENAMED = {"visits": "utility"}  # parameters that were called otherwise
 
 
 def build(
@@ -141,6 +142,7 @@ def _close(word: str, words: Iterable[str]) -> list[str]:
     import difflib  # for errors only
 
     lower = {name.lower(): name for name in words}
+    word = _RENAMED.get(word, word)
     return [lower[word.lower()]] if word.lower() in lower else difflib.get_close_matches(word, lower.values(), 3, 0.6)
 
 

@@ -1,8 +1,8 @@
 """Scores of walking users on many lists at once.
 
-A user who does not look at the grades has one vector of weights for all lists of a length, and beyond the rank that is
-never reached the length makes no difference: a random walk costs what RBP costs. One who looks is followed on every
-list, many lists at a time.
+A user who does not look at the grades has one vector of weights for all lists of a length (for each gain, where the
+worth of a visit is no multiple of it), and beyond the rank that is never reached the length makes no difference: a
+random walk costs what RBP costs. One who looks is followed on every list, many lists at a time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class WalkScores(NamedTuple):
 
 def score_walks(walk: Walk, gains: Gains, *, rate: bool = False) -> WalkScores:
     """E[T], E[H] and, if ``rate``, E[T / f(H)] of a walking user on every list."""
-    if not walk.looks and walk.utility.separable:
+    if not walk.looks:
         return _shared(walk, gains, rate)
     if gains.lists.ties is not None:
         raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
@@ -88,55 +88,62 @@ def _lengths(walk: Walk, lists: Lists) -> NDArray[np.int64]:
 
 
 def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
-    """One vector of weights for all lists of a length."""
+    """One vector of weights for all lists of a length, or one for each gain."""
     lists = gains.lists
     length = _lengths(walk, lists)
     distinct, of = np.unique(length, return_inverse=True)
+    unit, kind = np.ones(1), np.zeros(gains.gain.size, np.int64)
+    if not walk.utility.separable:
+        unit, kind = np.unique(gains.gain, return_inverse=True)
+    times = gains.gain / unit[kind]
     total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
     nodes = (np.zeros(1), np.ones(1))
     if order1 and distinct.size:
         nodes = walk.over(int(distinct[-1])).nodes()  # more visits on a longer list, so its nodes serve all
     first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
-    block = max(1, _CELLS // max(int(distinct[-1]) * nodes[0].size, 1)) if distinct.size else 1
+    cells = int(distinct.max(initial=1)) * max(nodes[0].size, unit.size)
+    block = max(1, _CELLS // cells)
     for at in range(0, distinct.size, block):
         chain = walk.chain(distinct[at : at + block])
         if not (chain.stop > 0).all():
             solved(chain)  # refuses a walk without an end
-        weights, depths, insides = _weights(walk, chain, nodes)
+        weights, depths, insides = _weights(walk, chain, nodes, unit)
         mine = (of >= at) & (of < at + block)
         depth[mine], inside[mine] = depths[of[mine] - at], insides[of[mine] - at]
         hits = np.flatnonzero(mine[gains.list])
-        row = of[gains.list[hits]] - at
-        n = weights.shape[1]
+        which = kind[hits], of[gains.list[hits]] - at
+        n = weights.shape[2]
         if first is None or size is None:
             rank = gains.position[hits]
-            worth = np.where(rank <= n, weights[row, np.minimum(rank, n) - 1], 0.0)
+            worth = np.where(rank <= n, weights[*which, np.minimum(rank, n) - 1], 0.0)
         else:  # the mean weight of the ranks that tied documents share
             if lists.depth is not None:
-                weights[:, lists.depth :] = 0.0
-            area = np.concatenate((np.zeros((weights.shape[0], 1)), np.cumsum(weights, axis=1)), axis=1)
+                weights[:, :, lists.depth :] = 0.0
+            area = np.pad(np.cumsum(weights, axis=2), ((0, 0), (0, 0), (1, 0)))
             a = np.minimum(first[hits] - 1, n)
             b = np.minimum(first[hits] - 1 + size[hits], n)
-            worth = (area[row, b] - area[row, a]) / size[hits]
-        total += np.bincount(gains.list[hits], gains.gain[hits] * worth, lists.n)
+            worth = (area[*which, b] - area[*which, a]) / size[hits]
+        total += np.bincount(gains.list[hits], times[hits] * worth, lists.n)
     return WalkScores(total, total if order1 else rate, depth, inside)
 
 
-def _weights(walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array]) -> tuple[Array, Array, Array]:
-    """What a gain of 1 is worth at each rank (lists x ranks), and E[H] of every list, in all and on its own ranks."""
+def _weights(walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array], unit: Array) -> tuple[Array, Array, Array]:
+    """What gains are worth at each rank (gains x lists x ranks), and E[H] of each list, in all and on its own ranks."""
     x, weight = nodes
     block = max(1, _CELLS // max(chain.forward.size, 1))
-    out = np.zeros(chain.forward.shape)
+    out = np.zeros((unit.size, *chain.forward.shape))
     depth = inside = np.zeros(chain.forward.shape[0])
     for at in range(0, x.size, block):
         found = passages(chain, x[at : at + block])
         met = found.hit != 0
         away = np.where(met, found.away, 1.0)
-        worth = found.hit * walk.utility.series(np.ones((1, 1, 1)), away)
-        if x.size > 1:
-            out += np.where(met, worth * found.end, 0.0).dot(weight[at : at + block]).real.T
-        else:
-            out = np.where(met, worth, 0.0)[:, :, 0].T.real
+        for g, gain in enumerate(unit):
+            worth = found.hit * walk.utility.series(np.full((1, 1, 1), gain), away)
+            if x.size > 1:
+                out[g] += np.where(met, worth * found.end, 0.0).dot(weight[at : at + block]).real.T
+            else:
+                out[g] = np.where(met, worth, 0.0)[:, :, 0].T.real
+        if x.size == 1:
             depth, inside = _visits(found)
     return out, depth, inside
 

@@ -35,9 +35,18 @@ from amble.users.walk import Walk
 
 Array = NDArray[np.float64]
 _EFFORT = Effort("h")
+_UTILITY = (
+    "a string of the shares of the gain that visits bring, as '1,0.5,0.1', or of what they bring by grade, as "
+    "'1=1,0.5;2=3,1' (the last hold further on), or the name of a file with such lines"
+)
 
 
 def _gain(values: Mapping[str, Any]) -> GainMap:
+    utility = values["utility"]
+    if utility is not None and utility.rows:  # g(k, y) of the grade y itself
+        return GainMap(
+            ("utility", utility), lambda y, _: np.where(utility.values(y, 1)[:, 0] > 0, np.maximum(y, 0.0), 0.0)
+        )
     return binary.make(values) if values["gains"] is None else graded.make(values)
 
 
@@ -59,7 +68,9 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     if model is None:
         if "base" in given:
             raise MeasureError("base goes with model='DCG' only")
-        for one, other in (("rel", "gains"), ("loss", "visits")):
+        by_grade = values["utility"] is not None and values["utility"].rows
+        beside = ("loss", "rel", "gains") if by_grade else ("loss",)  # what a utility says
+        for one, other in (("rel", "gains"), *((name, "utility") for name in beside)):
             if {one, other} <= given:
                 raise MeasureError(f"{one} and {other}: expected one of them")
         if "per" in given and order != 2:
@@ -134,8 +145,10 @@ def walk(
     p: Annotated[float | ByRank | ByGrade, Probability(), "the probability of going forward"] = 0.5,
     q: Annotated[float | ByRank | ByGrade, Probability(), "the probability of going back"] = 0.25,
     loss: Annotated[float, Between(0, 1, closed=True), "what is lost of a document's gain with every visit"] = 0.25,
-    visits: Annotated[
-        ByRank | None, Optional(Numbers(domain=AtLeast(0))), "instead of loss: what each visit is worth, as '1,0.5,0.1'"
+    utility: Annotated[
+        Utility | None,
+        Optional(Form(Utility.read, _UTILITY, object)),
+        "instead of loss: what each visit is worth, as a share of the gain or by grade",
     ] = None,
     effort: Annotated[
         Effort,
@@ -174,7 +187,7 @@ def walk(
         first=first,
         start=start,
         beyond="endless" if end == "endless" else "stop",
-        utility=Utility(loss) if visits is None else Utility(visits=visits),
+        utility=utility or Utility(loss),
         effort=effort,
         per=per,
     )
