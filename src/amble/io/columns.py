@@ -30,26 +30,18 @@ def _find(names: list[str], wanted: tuple[str, ...], what: str, name: str) -> st
 
 def _column(frame: Any, column: str) -> list[Any]:
     values = frame[column]
-    values = values.to_list() if hasattr(values, "to_list") else values.tolist()
-    return list(values)
-
-
-def _is_frame(data: object) -> bool:
-    return hasattr(data, "columns") and hasattr(data, "__getitem__")
+    return list(values.to_list() if hasattr(values, "to_list") else values.tolist())
 
 
 def _of_frame(frame: Any, number: str, name: str) -> Columns:
     names = [str(column) for column in frame.columns]
-    topic = _find(names, _TOPIC, "topic", name)
-    doc = _find(names, _DOC, "document", name)
-    value = _find(names, _NUMBER[number], number, name)
+    wanted = ((_TOPIC, "topic"), (_DOC, "document"), (_NUMBER[number], number))
+    topic, doc, value = (_find(names, known, what, name) for known, what in wanted)
     return _column(frame, topic), _column(frame, doc), _column(frame, value)
 
 
 def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
-    topics: list[Any] = []
-    docs: list[Any] = []
-    values: list[Any] = []
+    out: Columns = ([], [], [])
     for i, row in enumerate(rows):
         if hasattr(row, "query_id") and hasattr(row, "doc_id"):  # ir_datasets and similar
             value = row.relevance if number == "grade" else row.score
@@ -59,10 +51,9 @@ def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
                 topic, doc, value = row
             except (TypeError, ValueError):
                 raise ReadError(f"{name}: row {i}: found {row!r:.100}, expected (topic, doc, {number})") from None
-        topics.append(topic)
-        docs.append(doc)
-        values.append(value)
-    return topics, docs, values
+        for column, cell in zip(out, (topic, doc, value), strict=True):
+            column.append(cell)
+    return out
 
 
 def as_table(data: Any, number: str, name: str) -> dict[str, Any] | Columns:
@@ -86,7 +77,7 @@ def as_table(data: Any, number: str, name: str) -> dict[str, Any] | Columns:
         }
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):  # a polars LazyFrame
         data = data.collect()
-    if _is_frame(data):
+    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
         return _of_frame(data, number, name)
     if number == "grade" and hasattr(data, "qrels_iter"):
         data = data.qrels_iter()

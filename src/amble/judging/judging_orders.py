@@ -60,8 +60,11 @@ class _Runs:
         self.left[run] = False
         return None
 
-    def best(self, worth: NDArray[np.float64]) -> tuple[int, int] | None:
-        """The run of the highest worth that has a document left, and that document; among equals, at random."""
+    def best(self, worth: NDArray[np.float64]) -> tuple[int, int | None]:
+        """The run of the highest worth that has a document left, and that document; among equals, at random.
+
+        -1 and None at the end.
+        """
         while self.left.any():
             shown = np.where(self.left, worth, -np.inf)
             equal = np.flatnonzero(shown == shown.max())
@@ -69,7 +72,7 @@ class _Runs:
             row = self.document(run)
             if row is not None:
                 return run, row
-        return None
+        return -1, None
 
 
 class _MoveToFront:
@@ -79,14 +82,9 @@ class _MoveToFront:
         self.current = -1  # the run at the front, as long as it brings relevant documents
 
     def next(self) -> int | None:
-        if self.current >= 0:
-            row = self.runs.document(self.current)
-            if row is not None:
-                return row
-        found = self.runs.best(self.priority)
-        if found is None:
-            return None
-        self.current, row = found
+        row = self.runs.document(self.current) if self.current >= 0 else None
+        if row is None:
+            self.current, row = self.runs.best(self.priority)
         return row
 
     def learn(self, relevant: bool) -> None:
@@ -104,10 +102,7 @@ class _Bandit:
     def next(self) -> int | None:
         alpha, beta = self.relevant + 1, self.judged - self.relevant + 1
         worth = self.runs.rng.beta(alpha, beta) if self.draw else alpha / (alpha + beta)
-        found = self.runs.best(worth)
-        if found is None:
-            return None
-        self.current, row = found
+        self.current, row = self.runs.best(worth)
         return row
 
     def learn(self, relevant: bool) -> None:

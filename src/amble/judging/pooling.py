@@ -113,10 +113,6 @@ class Pool:
         """Of each row, the place of its topic."""
         return np.repeat(np.arange(len(self.topics)), np.diff(self.offsets))
 
-    def _entries(self, row: int) -> slice:
-        start, end = np.searchsorted(self.row, [row, row + 1]).tolist()
-        return slice(start, end)
-
     def contributors(self, topic: str, doc: str) -> dict[str, int]:
         """The runs that contributed a document, and its rank in each."""
         rows = self.rows(topic)
@@ -124,7 +120,7 @@ class Pool:
             row = rows.start + self.docs[rows].index(doc)
         except ValueError:
             raise KeyError((topic, doc)) from None
-        here = self._entries(row)
+        here = slice(*np.searchsorted(self.row, [row, row + 1]).tolist())
         pairs = zip(self.run[here].tolist(), self.rank[here].tolist(), strict=True)
         return {self.runs[run]: rank for run, rank in pairs}
 

@@ -168,21 +168,6 @@ class SheetJudgments(NamedTuple):
         return qrels_text(self.topics, self.docs, self.grades)
 
 
-class _Problems:
-    """Everything that is wrong, for one error."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def add(self, where: str, what: str) -> None:
-        self.found.append(f"{where}: {what}" if where else what)
-
-    def raise_any(self) -> None:
-        if self.found:
-            more = len(self.found) - _SHOWN
-            raise ReadError("; ".join(self.found[:_SHOWN]) + (f"; and {more} more" if more > 0 else ""))
-
-
 def _cells(path: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield place, topic, document and grade (as text) of each line of a sheet."""
     text = read_bytes(path, LONGEST_DOCUMENT).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -250,7 +235,7 @@ def read_sheets(
     """
     paths = [sheets] if isinstance(sheets, str | os.PathLike) else list(sheets)
     allowed = _checked(grades)
-    problems = _Problems()
+    wrong: list[str] = []
     known = None if pool is None else read_qrels(pool, name="pool" if isinstance(pool, Mapping) else "")
     wanted = None if known is None else set(_waiting(known, None, everything))
     given: dict[tuple[str, str], float] = {}
@@ -260,17 +245,16 @@ def read_sheets(
         for where, topic, doc, cell in _cells(path):
             key = topic, doc
             if key in first:
-                problems.add(where, f"document {doc!r} of topic {topic!r} is there twice (first {first[key]})")
+                wrong.append(f"{where}: document {doc!r} of topic {topic!r} is there twice (first {first[key]})")
                 continue
             first[key] = where
             if wanted is not None and key not in wanted:
-                problems.add(
-                    where, f"document {doc!r} of topic {topic!r} was not to be judged, expected one of the pool"
-                )
+                found = f"{where}: document {doc!r} of topic {topic!r}"
+                wrong.append(f"{found} was not to be judged, expected one of the pool")
                 continue
             for name, what in ((topic, "topic"), (doc, "document")):
-                if wrong := column_fault(name, first=what == "topic"):
-                    problems.add(where, f"{what} {name!r:.60} {wrong}, expected a name that judgments can hold")
+                if fault := column_fault(name, first=what == "topic"):
+                    wrong.append(f"{where}: {what} {name!r:.60} {fault}, expected a name that judgments can hold")
             given[key] = TO_JUDGE
             if not cell:
                 blanks += 1
@@ -278,15 +262,16 @@ def read_sheets(
             try:
                 grade = read_number(cell.replace(",", "."), "grade")
             except ValueError as error:
-                problems.add(where, str(error))
+                wrong.append(f"{where}: {error}")
                 continue
             if grade not in allowed:
-                problems.add(where, f"grade {cell}, expected one of {', '.join(map(grade_text, allowed))}")
+                wrong.append(f"{where}: grade {cell}, expected one of {', '.join(map(grade_text, allowed))}")
             given[key] = grade
     missing = [] if wanted is None or known is None else sorted(wanted - set(given) - set(first))
-    for topic, doc in missing:
-        problems.add("", f"document {doc!r} of topic {topic!r} is in no sheet")
-    problems.raise_any()
+    wrong += [f"document {doc!r} of topic {topic!r} is in no sheet" for topic, doc in missing]
+    if wrong:
+        more = len(wrong) - _SHOWN
+        raise ReadError("; ".join(wrong[:_SHOWN]) + (f"; and {more} more" if more > 0 else ""))
     if not given:
         raise ReadError(f"{paths[0] if paths else 'sheets'}: empty, expected lines: topic,doc,grade")
     judged = len(given) - blanks

@@ -64,19 +64,16 @@ def count_steps(moves: Array, how: str) -> Array:
            [0., 0., 0.]])
     """
     inner = moves[..., 1:, 1:]
-    n = inner.shape[-1]
-    out = np.zeros((*inner.shape[:-2], n, 3))
+    down, up = np.triu(inner, 1), np.tril(inner, -1)
+    out = np.zeros((*inner.shape[:-1], 3))
     out[..., 2] = moves[..., 1:, 0]
     if how == "clicks":
-        out[..., 0] = np.triu(inner, 1).sum(axis=-1)
-        out[..., 1] = np.tril(inner, -1).sum(axis=-1)
+        out[..., 0], out[..., 1] = down.sum(axis=-1), up.sum(axis=-1)
         return out
-    down, up = np.triu(inner, 1), np.tril(inner, -1)
     # forward from rank k: moves from at or above k to below it; back from rank k: from at or below k to above it
     leave, arrive = down.sum(axis=-1), down.sum(axis=-2)
     out[..., 0] = np.cumsum(leave - arrive, axis=-1)
-    back = np.flip(np.cumsum(np.flip(up.sum(axis=-1) - up.sum(axis=-2), axis=-1), axis=-1), axis=-1)
-    out[..., 1] = back
+    out[..., 1] = np.flip(np.cumsum(np.flip(up.sum(axis=-1) - up.sum(axis=-2), axis=-1), axis=-1), axis=-1)
     first = moves[..., 0, 1:]
     out[..., 0] += first.sum(axis=-1, keepdims=True) - np.cumsum(first, axis=-1)
     return out
@@ -200,9 +197,8 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
     p, q, s = (_part(data, probabilities, i, steps.sum(axis=-1) @ pooling_matrix(alike), first=alike) for i in range(3))
-    if (
-        q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all()
-    ):  # there is no rank before the first to go back to
+    # there is no rank before the first to go back to
+    if q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all():
         q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
     return _walk("walk-rank", data, how, "stop", [p, q, s])
 
@@ -248,10 +244,10 @@ def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
 
     behind = np.repeat(clicks.sum(axis=-1, keepdims=True), few.size, axis=-1)
     estimates["start"] = data.estimate(shares, behind)
+    if not few.any():
+        return ""
     ranks = ", ".join(str(i + 1) for i in np.flatnonzero(few))
-    return (
-        f"start of ranks {ranks} estimated together: fewer than {data.smallest} sessions begin at each" if ranks else ""
-    )
+    return f"start of ranks {ranks} estimated together: fewer than {data.smallest} sessions begin at each"
 
 
 # ---- transitions from rank to rank

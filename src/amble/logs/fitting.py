@@ -221,7 +221,10 @@ def fit(
     >>> print(found.fitted.models[0].estimates["p"].value)    # 25 of 75 that could continue did
     0.3333333333333333
     """
-    _check(observation, steps, first, smooth)
+    checks.one_of(observation, OBSERVATIONS, "observation")
+    checks.one_of(steps, STEPS, "steps")
+    checks.one_of(first, ("forward", "stop", None), "first")
+    checks.number(smooth, "smooth", least=0, most=1e9)
     chosen = _chosen(models, counts)
     data = Resampled(counts, rounds, draws, confidence, smallest, seed)
     if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
@@ -253,7 +256,7 @@ def fit(
     }
     seen = likelihoods(counts, plain, observation, steps)
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
-    found.sort(key=lambda m: _order(seen.get(m.name)))
+    found.sort(key=lambda m: seen[m.name].perplexity if m.name in seen else math.inf)
     for i, model in enumerate(found):
         parts = [*filter(None, model.note.split("; ")), *suppression_notes(model, smallest)]
         found[i] = replace(model, note="; ".join(parts))
@@ -276,17 +279,6 @@ def _usable(model: FittedModel) -> FittedModel:
     if model.kind == "continuation" and (model.estimates["C"].known >= 1).all():
         raise AmbleError("C is 1 at all ranks that are not suppressed: the user would never stop")
     return model
-
-
-def _order(seen: HeldOut | None) -> float:
-    return math.inf if seen is None or seen.last is None else seen.last.perplexity
-
-
-def _check(observation: str, steps: str, first: str | None, smooth: float) -> None:
-    checks.one_of(observation, OBSERVATIONS, "observation")
-    checks.one_of(steps, STEPS, "steps")
-    checks.one_of(first, ("forward", "stop", None), "first")
-    checks.number(smooth, "smooth", least=0, most=1e9)
 
 
 def _chosen(models: Sequence[str] | str, counts: Counts) -> list[str]:

@@ -74,10 +74,9 @@ def stopping_log_likelihood(came: Array, probability: Array) -> Array:
     """Log-likelihood of continuing and stopping, given C at each cell."""
     on, stopped = came[..., 0] - came[..., 1], came[..., 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.where(on > 0, on * np.log(probability), 0.0) + np.where(
-            stopped > 0, stopped * np.log1p(-probability), 0.0
-        )
-    return np.asarray(parts.sum(axis=-1))
+        continued = np.where(on > 0, on * np.log(probability), 0.0)
+        ended = np.where(stopped > 0, stopped * np.log1p(-probability), 0.0)
+    return np.asarray((continued + ended).sum(axis=-1))
 
 
 def insq_continuation(goal: Array, rank: Array, gain: Array | float = 0.0) -> Array:

@@ -169,11 +169,11 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
 
     if not layout.shown:
         raise ReadError("judgments are joined by document: the log needs a column for the doc")
-    judged = read_qrels(qrels)
     with tempfile.TemporaryDirectory(dir=engine.folder) as folder:
         path = Path(folder) / "judged.tsv"
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.writelines(f"{topic}\t{doc}\t{grade!r}\n" for topic, doc, grade in _triples(judged))
+            for topic, docs in read_qrels(qrels).to_dict().items():
+                file.writelines(f"{topic}\t{doc}\t{grade!r}\n" for doc, grade in docs.items())
         engine.run(
             "create table judged as select hash(query, doc) as key, max(grade) as of from "
             f"read_csv({engine.path(path)}, delim='\t', header=false, quote='', escape='', auto_detect=false, "
@@ -189,12 +189,6 @@ def _grades(engine: Engine, layout: Layout, qrels: Any) -> float | None:
             "no document of the log is judged: queries and docs of the judgments are to be those of the log"
         )
     return float(engine.run("select max(of) from judged")[0][0])
-
-
-def _triples(judged: Any) -> Any:
-    for topic, docs in judged.to_dict().items():
-        for doc, grade in docs.items():
-            yield topic, doc, float(grade)
 
 
 def _depth(engine: Engine, source: Source, given: int | None) -> int:
@@ -252,19 +246,7 @@ def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int
     if max_grade is not None:
         grades = tuple(float(row[0]) for row in engine.run("select distinct grade from shown order by grade"))
         judged = int(engine.run("select count(*) from shown")[0][0])
-    facts = Facts(
-        int(records) + broken,
-        int(sessions),
-        int(pages),
-        int(clicks),
-        int(moves),
-        int(backward),
-        int(repeated),
-        gap_quartiles(engine, moves),
-        broken,
-        int(elsewhere),
-        int(beyond),
-        grades,
-        judged,
-    )
+    gaps = gap_quartiles(engine, moves)
+    read = (records + broken, sessions, pages, clicks, moves, backward, repeated)
+    facts = Facts(*read, gaps, broken, elsewhere, beyond, grades, judged)
     return count(engine, n, longest, facts, max_grade)

@@ -56,6 +56,11 @@ class HeldOut:
     own: Likelihood
     last: Likelihood | None
 
+    @property
+    def perplexity(self) -> float:
+        """Perplexity of the last click; infinite for a model that does not predict it."""
+        return math.inf if self.last is None else self.last.perplexity
+
 
 def likelihood(sessions: float, events: float, log: float, parameters: int) -> Likelihood:
     """Perplexity, AIC and BIC of a log-likelihood."""
@@ -253,27 +258,11 @@ def _possible(probability: Array) -> Array:
 
 def comparison_table(models: dict[str, HeldOut]) -> Table:
     """A table of models side by side, the best predictor of the last click first."""
-
-    def order(name: str) -> float:
-        last = models[name].last
-        return math.inf if last is None else last.perplexity
-
     rows: list[list[Any]] = []
-    for name in sorted(models, key=order):
+    for name in sorted(models, key=lambda name: models[name].perplexity):
         own, last = models[name].own, models[name].last
         common = [last.log_likelihood, last.perplexity, last.aic, last.bic] if last else [None] * 4
         alone = [models[name].events, own.events, own.log_likelihood, own.perplexity]
         rows.append([name, own.parameters, *common, *alone])
-    columns = [
-        "model",
-        "parameters",
-        "last: log-lik",
-        "perplexity",
-        "AIC",
-        "BIC",
-        "predicts",
-        "events",
-        "log-lik",
-        "per event",
-    ]
-    return Table(columns, rows, digits=4)
+    columns = ["model", "parameters", "last: log-lik", "perplexity", "AIC", "BIC"]
+    return Table([*columns, "predicts", "events", "log-lik", "per event"], rows)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from amble.errors import AmbleError, ReadError
 from amble.io.files import files_below
 from amble.io.trec import column_fault
-from amble.retrieval.records import Field, Kind, Record, read_records
+from amble.retrieval.records import Field, Kind, Record, is_text, read_records
 
 __all__ = ["IRDS", "Document", "irds_records", "read_documents"]
 
@@ -111,17 +111,9 @@ def _in_memory(source: Any) -> Iterator[Document]:
             raise ReadError(f"{where}: found {pair!r:.60}, expected two strings")
         if wrong := column_fault(name):
             raise ReadError(f"{where}: id {name!r:.60} {wrong}, which runs cannot hold")
-        if not _is_text(name + text):
+        if not is_text(name + text):
             raise ReadError(f"{where}: half of a character (a lone surrogate) in {name!r:.60}, expected text")
         yield Document(name, text, where)
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 # ---- ir_datasets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,7 @@ def explain(
     in_document = dict(zip(there.tolist(), scorer.document_weights(opened, entries).tolist(), strict=True))
     in_query = scorer.query_weights(opened, query).tolist()
     idf = scorer.idf(opened, query.terms)
-    in_text: dict[str, int] = {}
-    for term in opened.analyser.terms(text):
-        in_text[term] = in_text.get(term, 0) + 1
+    in_text = Counter(opened.analyser.terms(text))
     rows: list[tuple[Any, ...]] = [(term, n, 0, 0, 0, None, None, None, 0.0) for term, n in in_text.items()]
     place = {term: i for i, term in enumerate(in_text)}
     total = 0.0

@@ -20,7 +20,7 @@ from amble.io.files import LONGEST_DOCUMENT, byte_limit, numbered_lines
 from amble.io.trec import column_fault
 from amble.retrieval.markup import entries, parts, plain, too_long
 
-__all__ = ["Field", "Kind", "Record", "read_records"]
+__all__ = ["Field", "Kind", "Record", "is_text", "read_records"]
 
 _DOTTED = re.compile(r"\.([A-Za-z])(?:\s+(.*))?$")
 _DOTS = {"t": "title", "a": "author", "b": "bibliography", "w": "text", "k": "keywords", "n": "note", "c": "category"}
@@ -143,7 +143,9 @@ def _objects(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterato
             for name, held in found.items()
             if name not in (*kind.ids, "lang") and (text := _json_text(held)) is not None
         ]
-        yield Record(where, _id(_whole(str(value), where), where, kind), [_whole_field(t, where) for t in texts])
+        if not all(map(is_text, (str(value), *(field.text for field in texts)))):
+            raise ReadError(f"{where}: found half of a character (a lone surrogate), expected text")
+        yield Record(where, _id(str(value), where, kind), texts)
 
 
 def _json_text(value: object) -> str | None:
@@ -158,17 +160,13 @@ def _word(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _whole(text: str, where: str) -> str:
-    """Refuse half of a character, which JSON can hold and no file of ours."""
+def is_text(text: str) -> bool:
+    """Whether a file of ours can hold a text: it has no half of a character, as JSON may have."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ReadError(f"{where}: found half of a character (a lone surrogate), expected text") from None
-    return text
-
-
-def _whole_field(field: Field, where: str) -> Field:
-    return field._replace(text=_whole(field.text, where))
+        return False
+    return True
 
 
 def _columns(lines: Iterable[tuple[int, str]], path: str, kind: Kind) -> Iterator[Record]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from amble.errors import AmbleError
 from amble.io.files import whole_file
 from amble.io.trec import column_fault, run_line
 from amble.retrieval.inverted_index import Index, open_index
+from amble.retrieval.records import is_text
 from amble.retrieval.scorers import Floats, Ints, Postings, Query, Scorer, parse_scorer
 from amble.retrieval.topics import read_topics
 
@@ -128,10 +130,8 @@ def search(
     name = str(scorer) if tag is None else tag
     if wrong := column_fault(name) if isinstance(name, str) else "is no text":
         raise AmbleError(f"tag {name!r:.100} {wrong}, expected one word: a column of a file")
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise AmbleError(f"tag {name!r}: expected text in UTF-8") from None
+    if not is_text(name):
+        raise AmbleError(f"tag {name!r}: expected text in UTF-8")
     wanted = read_topics(topics, **reading)
     opened = index if isinstance(index, Index) else open_index(index)
     queries = [make_query(opened, text) for text in wanted.values()]
@@ -147,9 +147,7 @@ def search(
 
 def make_query(index: Index, text: str) -> Query:
     """The query of a text, analysed as the documents of the index were."""
-    counted: dict[str, int] = {}
-    for term in index.analyser.terms(text):
-        counted[term] = counted.get(term, 0) + 1
+    counted = Counter(index.analyser.terms(text))
     numbers = index.term_numbers
     known = sorted((numbers[term], count) for term, count in counted.items() if term in numbers)
     terms, counts = zip(*known, strict=True) if known else ((), ())

@@ -72,8 +72,7 @@ def read_topics(
     if isinstance(fields, str) or not fields:
         raise ReadError(f"fields {fields!r}: expected a list of names, such as ['title', 'description']")
     path = os.fspath(source)
-    found = list(_found(path, encoding))
-    found = _in_one_language(found, language, path)
+    found = _in_one_language(list(_found(path, encoding)), language, path)
     out: dict[str, str] = {}
     first: dict[str, str] = {}
     for place, record in enumerate(found, 1):

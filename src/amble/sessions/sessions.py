@@ -182,7 +182,16 @@ class Sessions:
         lists = [_grades(q, f"query {j}") for j, q in enumerate(queries, 1)]
         if not lists:
             raise AlignError("a session with no query, expected at least one")
-        return cls._of_lists([lists], [name], None if ideal is None else _grades(ideal, "ideal"))
+        every = np.concatenate(lists)
+        judged = ~np.isnan(every)
+        position = np.concatenate([np.arange(1, q.size + 1) for q in lists])[judged]
+        offsets = np.concatenate(([0], np.cumsum([np.count_nonzero(~np.isnan(q)) for q in lists])))
+        pool = every[judged]
+        if ideal is not None:
+            pool = _grades(ideal, "ideal")
+            pool = pool[~np.isnan(pool)]
+        first, length = np.array([0, len(lists)]), np.array([q.size for q in lists])
+        return cls._of_one_run([name], first, length, (offsets, position, every[judged]), (pool, [0, pool.size]))
 
     @classmethod
     def of_matrix(cls, matrix: ArrayLike, name: str = "1", ideal: ArrayLike | None = None) -> Sessions:
@@ -222,47 +231,30 @@ class Sessions:
                 raise AlignError("a grade is infinite, expected finite numbers (NaN where unjudged)")
             offsets = np.concatenate(([0], np.cumsum(finite.reshape(-1, n).sum(axis=1))))
             flat, position = flat[finite], position[finite]
-        return cls(
-            runs=["sessions"],
-            names=[str(i + 1) for i in range(many)] if names is None else names,
-            run=np.zeros(many, np.int64),
-            session=np.arange(many),
-            first=np.arange(many + 1) * queries,
-            length=np.full(many * queries, n),
-            offsets=offsets,
-            position=position,
-            grade=flat,
-            doc=None,
-            pool=flat,
-            pools=offsets[::queries],
-            max_grade=float(flat.max(initial=0.0)),
-        )
+        names = [str(i + 1) for i in range(many)] if names is None else names
+        first, length = np.arange(many + 1) * queries, np.full(many * queries, n)
+        return cls._of_one_run(names, first, length, (offsets, position, flat), (flat, offsets[::queries]))
 
     @classmethod
-    def _of_lists(cls, sessions: list[list[Array]], names: Sequence[str], ideal: Array | None = None) -> Sessions:
-        lists = [q for queries in sessions for q in queries]
-        judged = [np.flatnonzero(~np.isnan(q)) for q in lists]
-        grade = np.concatenate([q[at] for q, at in zip(lists, judged, strict=True)])
-        first = np.concatenate(([0], np.cumsum([len(queries) for queries in sessions])))
-        offsets = np.concatenate(([0], np.cumsum([at.size for at in judged])))
-        pool, pools = grade, offsets[first]
-        if ideal is not None:
-            pool = ideal[~np.isnan(ideal)]
-            pools = np.array([0, pool.size])
+    def _of_one_run(
+        cls, names: Sequence[str], first: Ints, length: Ints, hits: tuple[Ints, Ints, Array], pool: tuple[Array, Any]
+    ) -> Sessions:
+        """Sessions without names of documents: offsets, positions and grades of hits, grades and bounds of pools."""
+        (offsets, position, grade), (grades, pools) = hits, pool
         return cls(
             runs=["sessions"],
             names=names,
-            run=np.zeros(len(sessions), np.int64),
-            session=np.arange(len(sessions)),
+            run=np.zeros(len(names), np.int64),
+            session=np.arange(len(names)),
             first=first,
-            length=np.array([q.size for q in lists]),
+            length=length,
             offsets=offsets,
-            position=np.concatenate(judged) + 1,
+            position=position,
             grade=grade,
             doc=None,
-            pool=pool,
+            pool=grades,
             pools=pools,
-            max_grade=float(max(pool.max(initial=0.0), grade.max(initial=0.0))),
+            max_grade=float(max(grades.max(initial=0.0), grade.max(initial=0.0))),
         )
 
     # ---- derived

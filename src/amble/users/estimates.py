@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,13 +120,10 @@ class Estimate:
         """The estimate without cells that have fewer observations; rows of a square array keep their numbers."""
         few = self.observations < smallest
         parts: dict[str, Any] = {"observations": np.where(few, SUPPRESSED, self.observations)}
-        if self.form != "matrix":
-            for name in ("value", "low", "high", "draws"):
-                given = getattr(self, name)
-                parts[name] = None if given is None else np.where(few, np.nan, given)
-        else:
-            parts |= {name: getattr(self, name) for name in ("value", "low", "high", "draws")}
-        return Estimate(**parts, grades=self.grades, concentration=self.concentration, pooled=self.pooled)
+        for name in ("value", "low", "high", "draws") if self.form != "matrix" else ():
+            given = getattr(self, name)
+            parts[name] = None if given is None else np.where(few, np.nan, given)
+        return replace(self, **parts)
 
     def draw(self, b: int) -> Array:
         """The parameter on resampled sessions, the b-th time."""

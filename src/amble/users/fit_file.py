@@ -225,15 +225,8 @@ def _model(table: dict[str, Any], smallest: int) -> FittedModel:
     if held_out:
         inside = f"{where}likelihood."
         _known(held_out, [part.name for part in fields(Likelihood)], inside)
-        likelihood = Likelihood(
-            sessions=_count(held_out, "sessions", inside),
-            events=_count(held_out, "events", inside),
-            log_likelihood=_real(held_out, "log_likelihood", inside),
-            parameters=_count(held_out, "parameters", inside),
-            perplexity=_real(held_out, "perplexity", inside),
-            aic=_real(held_out, "aic", inside),
-            bic=_real(held_out, "bic", inside),
-        )
+        read: dict[str, Any] = {part.name: _count if part.type == "int" else _real for part in fields(Likelihood)}
+        likelihood = Likelihood(**{name: of(held_out, name, inside) for name, of in read.items()})
     return FittedModel(
         name,
         _take(table, "kind", str, where),

@@ -121,10 +121,8 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     data = sessions.sessions
     out = np.zeros(data.n)
     for e in range(data.n):
-        came, total = (
-            np.ones(1),
-            np.zeros(1),
-        )  # probabilities of m documents before a query, and their mean gain times it
+        # probabilities of m documents before a query, and their mean gain times it
+        came, total = np.ones(1), np.zeros(1)
         rows = sessions.by_query(e)
         for j, row in enumerate(rows):
             distribution = _looks(row.size, down)
@@ -201,10 +199,8 @@ def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
     data = sessions.sessions
     out = np.zeros(data.n)
     for e in range(data.n):
-        came, before = (
-            np.ones(1),
-            np.zeros(1),
-        )  # probabilities of m documents, and the mean number of relevant ones times it
+        # probabilities of m documents, and the mean number of relevant ones times it
+        came, before = np.ones(1), np.zeros(1)
         for row in sessions.by_query(e):
             distribution = _looks(row.size, down)
             row = row[: distribution.size - 1]
