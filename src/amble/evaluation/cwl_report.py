@@ -15,18 +15,15 @@ AP, which therefore divides by the relevant documents *found*); the report shows
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping
 from typing import Any, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from amble import checks
-from amble.errors import AlignError, MeasureError
+from amble.errors import MeasureError
 from amble.evaluation.inputs import Measures, aligning, parse_measures
 from amble.measures import ListMeasure, Lists
-from amble.measures.costs import Costs, read_costs
+from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.table import Table, mean_topic
@@ -35,7 +32,6 @@ from amble.users.forward_sparse import at_hits
 __all__ = ["COLUMNS", "cwl", "expectations"]
 
 Array = NDArray[np.float64]
-Prices = Mapping[Any, float] | str | os.PathLike[str]
 COLUMNS = ("EU", "ETU", "EC", "ETC", "ED")
 
 
@@ -135,7 +131,7 @@ def cwl(
     if lists.ties is not None:
         raise MeasureError("the C/W/L report with ties='expected': tied documents have no one rank; use ties='docno'")
     if costs is not None:
-        lists.costs = _costs(rankings, lists, costs)
+        lists.costs = costs_of(rankings, lists, costs)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed), 5), math.nan)
     for j, measure in enumerate(parsed):
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)
@@ -149,18 +145,3 @@ def cwl(
                 rows += [[run, topic, name, *x] for name, x in zip(names, here, strict=True) if x[0] == x[0]]
         rows += [[run, over, name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
     return Table(["run", "topic", "measure", *COLUMNS], rows, digits=digits)
-
-
-def _costs(rankings: Rankings, lists: Lists, costs: Any) -> Costs:
-    if isinstance(costs, str | os.PathLike):
-        costs = read_costs(costs)
-    if not isinstance(costs, Mapping) or not costs:
-        raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
-    for key, value in costs.items():
-        if not checks.is_number(value) or not 0 < value < math.inf:
-            raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
-    if all(isinstance(key, int | float) for key in costs):
-        return Costs.by_grade(lists, costs)
-    if rankings.unjudged == "condense":
-        raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
-    return Costs.by_document(rankings, costs)

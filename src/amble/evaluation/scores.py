@@ -14,6 +14,7 @@ from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
 from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
+from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.sessions.sessions import Sessions
@@ -326,14 +327,24 @@ class Scores:
 
 @overload
 def evaluate(
-    qrels: Any, runs: Any, measures: Measures, *, undefined: Undefined = ..., **options: Unpack[AlignOptions]
+    qrels: Any,
+    runs: Any,
+    measures: Measures,
+    *,
+    undefined: Undefined = ...,
+    costs: Prices | None = ...,
+    **options: Unpack[AlignOptions],
 ) -> Scores: ...
 @overload
-def evaluate(rankings: Rankings, measures: Measures, *, undefined: Undefined = ...) -> Scores: ...
+def evaluate(
+    rankings: Rankings, measures: Measures, *, undefined: Undefined = ..., costs: Prices | None = ...
+) -> Scores: ...
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
 @aligning(Rankings, Sessions)
-def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
+def evaluate(
+    rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero", costs: Prices | None = None
+) -> Scores:
     """The scores of runs by topic and measure.
 
     ``evaluate(qrels, runs, measures)`` aligns runs with judgments and scores them; ``evaluate(rankings, measures)``
@@ -352,6 +363,8 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
         ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
+    costs : mapping or path, optional
+        As for `cwl`: what documents cost users who look at it, such as ``PH(effort='time',seconds='costs')``.
     **options
         With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
 
@@ -372,9 +385,13 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
     if isinstance(rankings, Sessions):
         if undefined != "zero":
             raise AlignError(f"undefined={undefined!r}: an option for rankings, given with sessions")
+        if costs is not None:
+            raise AlignError("costs: an option for rankings, given with sessions")
         return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
+    if costs is not None:
+        lists.costs = costs_of(rankings, lists, costs)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         first = parsed.index(measure)  # two labels of one measure: computed once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import ReadError
+from amble.checks import is_number
+from amble.errors import AlignError, ReadError
 from amble.io.rows import read_rows
 from amble.rankings.alignment import Rankings
 from amble.rankings.lists import Lists
 
-__all__ = ["Costs", "read_costs"]
+__all__ = ["Costs", "Prices", "costs_of", "read_costs"]
 
 Array = NDArray[np.float64]
+Prices = Mapping[Any, float] | str | os.PathLike[str]
 
 
 class Costs:
@@ -98,3 +101,19 @@ def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
             raise ReadError(f"{where}: document {doc!r} has a cost already")
         out[doc] = cost
     return out
+
+
+def costs_of(rankings: Rankings, lists: Lists, costs: Prices) -> Costs:
+    """The costs of the documents of lists: ``{document: cost}``, ``{grade: cost}``, or the path of a file."""
+    if isinstance(costs, str | os.PathLike):
+        costs = read_costs(costs)
+    if not isinstance(costs, Mapping) or not costs:
+        raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
+    for key, value in costs.items():
+        if not is_number(value) or not 0 < value < math.inf:
+            raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
+    if all(isinstance(key, int | float) for key in costs):
+        return Costs.by_grade(lists, costs)
+    if rankings.unjudged == "condense":
+        raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
+    return Costs.by_document(rankings, costs)

@@ -7,7 +7,7 @@
 * `SessionWalk` walks through the lists of a session, query by query.
 
 `user.over(…)` puts a user on a list; what it returns knows the visits, the weights, the score and its distribution.
-What a visit is worth is a `Utility`, what the gain is divided by an `Effort`.
+What a visit is worth is a `Utility`, what the gain is divided by an `Effort`, or the time that a `Timing` says.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from amble.users.markov import MarkovUser
     from amble.users.protocol import OnList, Question, Scorer, User
     from amble.users.session_user import SessionWalk
+    from amble.users.timing import Timing
     from amble.users.utility import Utility
     from amble.users.walk import Walk
 
@@ -35,14 +36,15 @@ _HOMES = {
     "Question": "protocol",
     "Scorer": "protocol",
     "SessionWalk": "session_user",
+    "Timing": "timing",
     "User": "protocol",
     "Utility": "utility",
     "Walk": "walk",
 }
 
 __all__ = [
-    "DenseUser", "Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "User", "Utility",
-    "Walk",
+    "DenseUser", "Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "Timing", "User",
+    "Utility", "Walk",
 ]  # fmt: skip
 
 

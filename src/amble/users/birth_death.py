@@ -1,7 +1,7 @@
 """Birth-death chains on the ranks: first passages, visits and ends of users who go forward, go back, or stop.
 
 At rank i the user goes forward with probability p, back with q, and stops with s = 1 - p - q. Weight each step by
-z = e^-x. With F(i, j) the weight of ever getting from i to j,
+z = e^-x (or each visit by a weight of its rank). With F(i, j) the weight of ever getting from i to j,
 
     u_i = 1 - F(i, i+1),    v_i = 1 - F(i, i-1),
 
@@ -24,9 +24,11 @@ from amble.errors import MeasureError
 __all__ = [
     "BirthDeathChain",
     "Passages",
+    "VisitWeights",
     "chain_on_lists",
     "further",
     "induced_birth_death_chain",
+    "least_visits",
     "most_likely_to_go_on",
     "passages",
     "reachable",
@@ -36,6 +38,8 @@ __all__ = [
 ]  # fmt: skip
 
 Array = NDArray[Any]
+
+_NONE = 1e-12  # a probability of starting or stopping that is none
 
 
 class BirthDeathChain(NamedTuple):
@@ -80,6 +84,22 @@ class Passages(NamedTuple):
     on: Array
     off: Array
     tail: Array | None
+
+
+class VisitWeights(NamedTuple):
+    """What a visit to each rank multiplies the weight of a path by, the last visit included.
+
+    Attributes
+    ----------
+    z, lost : ndarray of shape (n, lists or 1, nodes)
+        The weights, and 1 - the weights.
+    beyond : tuple of two ndarray of shape (lists or 1, nodes)
+        The same at every rank beyond an endless list.
+    """
+
+    z: Array
+    lost: Array
+    beyond: tuple[Array, Array]
 
 
 def stops(forward: Array, back: Array) -> Array:
@@ -147,24 +167,47 @@ def most_likely_to_go_on(chain: BirthDeathChain) -> float:
     return on if chain.beyond is None else max(on, float((chain.beyond[0] + chain.beyond[1]).max()))
 
 
-def passages(chain: BirthDeathChain, x: Array) -> Passages:
-    """The passages of the chain at the nodes z = e^-x; x = 0 is the walk itself."""
+def least_visits(chain: BirthDeathChain) -> Array:
+    """The least number of visits of a walk that comes to each rank and stops (ranks x lists); inf if there is none."""
+    p, q, s, mu = (part.T for part in chain[:4])
+    to, off = (np.where(at > _NONE, 0.0, np.inf) for at in (mu, s))
+    if chain.beyond is not None:
+        off[-1] = np.where((off[-1] > 0) & (p[-1] > 0) & (chain.beyond[2] > _NONE), 1.0, off[-1])
+    for i in range(1, len(p)):
+        to[i] = np.minimum(to[i], np.where(p[i - 1] > 0, to[i - 1] + 1.0, np.inf))
+        off[i] = np.minimum(off[i], np.where(q[i] > 0, off[i - 1] + 1.0, np.inf))
+    for i in range(len(p) - 2, -1, -1):
+        to[i] = np.minimum(to[i], np.where(q[i + 1] > 0, to[i + 1] + 1.0, np.inf))
+        off[i] = np.minimum(off[i], np.where(p[i] > 0, off[i + 1] + 1.0, np.inf))
+    return np.asarray(to + off + 1.0)
+
+
+def passages(chain: BirthDeathChain, x: Array | VisitWeights) -> Passages:
+    """The passages of the chain at the nodes z = e^-x; x = 0 is the walk itself. Or with weights of visits."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _passages(chain, x)
 
 
-def _passages(chain: BirthDeathChain, x: Array) -> Passages:
+def _passages(chain: BirthDeathChain, x: Array | VisitWeights) -> Passages:
     lists, n = chain.forward.shape
-    z, lost = np.exp(-x), -np.expm1(-x)
-    shape = (n, lists, x.size)
-    kind = z.dtype
+    timed = isinstance(x, VisitWeights)
+    if isinstance(x, VisitWeights):
+        lost, outer = x.lost, x.beyond
+        zs, losts = list(x.z), list(lost)
+    else:
+        z, lost = outer = np.exp(-x), -np.expm1(-x)
+        zs, losts = [z] * n, [lost] * n
+    nodes = lost.shape[-1]
+    shape = (n, lists, nodes)
+    kind = lost.dtype
     left, on, stopped, hit = (np.empty(shape, kind) for _ in range(4))
     p, q, s, mu = (np.ascontiguousarray(part.T[:, :, None]) for part in chain[:4])
     both = p + q
-    dead = s + lost * both if n * lists * x.size <= 1 << 16 else None  # 1 - z (p + q)
+    dead = s + lost * both if n * lists * nodes <= 1 << 16 else None  # 1 - z (p + q)
     never = b = carried = np.zeros((1, 1))
     for i in range(n):
-        die = s[i] + lost * both[i] if dead is None else dead[i]
+        z = zs[i]
+        die = s[i] + losts[i] * both[i] if dead is None else dead[i]
         zq = z * q[i]
         zp = z * p[i]
         a = die + np.multiply(zq, never, out=left[i])
@@ -172,7 +215,7 @@ def _passages(chain: BirthDeathChain, x: Array) -> Passages:
         never = np.divide(a, pivot, out=a)
         np.divide(zp, pivot, out=on[i])
         zq *= b
-        zq += s[i]
+        zq += z * s[i] if timed else s[i]
         b = np.divide(zq, pivot, out=stopped[i])
         np.add(carried, mu[i], out=hit[i])
         carried = np.multiply(hit[i], on[i], out=zq)
@@ -181,16 +224,19 @@ def _passages(chain: BirthDeathChain, x: Array) -> Passages:
     if chain.beyond is None:
         v, after = np.zeros((1, 1)), np.zeros((1, 1))
     else:
-        v, ended, outside = _beyond(chain.beyond, z, lost)
-        a = left[-1] + s[-1] + lost * both[-1]
-        zp = z * p[-1]
+        v, ended, outside = _beyond(chain.beyond, *outer)
+        if timed:
+            ended = ended * outer[0]
+        a = left[-1] + s[-1] + losts[-1] * both[-1]
+        zp = zs[-1] * p[-1]
         # from the last rank: stop before leaving it, or out there, or come back to it
         last = (stopped[-1] + on[-1] * ended) * (a + zp) / (a + zp * v)
         after = ended + (1.0 - v) * last
         tail = zp * outside
     back_to = np.zeros((1, 1))
     for i in range(n - 1, -1, -1):
-        die = s[i] + lost * both[i] if dead is None else dead[i]
+        z = zs[i]
+        die = s[i] + losts[i] * both[i] if dead is None else dead[i]
         a = z * p[i]
         a *= v
         a += die

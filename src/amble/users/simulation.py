@@ -22,7 +22,7 @@ from amble.native import load
 from amble.native.plain_walker import draws, keys
 from amble.parallel import MOST_THREADS, map_in_order
 from amble.users.behaviour import Behaviour
-from amble.users.birth_death import BirthDeathChain, stops
+from amble.users.birth_death import BirthDeathChain, least_visits, stops
 from amble.users.effort import Effort
 from amble.users.paths import collected
 from amble.users.protocol import Follower, Paths, Question
@@ -171,10 +171,26 @@ class WalkFollower:
         walked = walk.cut(1e-9) if chain.beyond is None else walk  # the rest hardly matters for what follows
         if distinct.size and walked.expected_depth < np.inf:  # nor NaN, with which no walk would end
             table = walk.utility.table(distinct, float(walked.returns[walked.reach > 0].max(initial=0.0)))
+        self.visits, self.lists, self.seed, self.effort = walked.expected_depth, len(gains), seed, walk.effort
+        self.clock, self.scored = walk.clock, len(gains)
+        if walk.clock is not None:  # ranks where a visit takes another time than beyond, or at the end, are counted
+            for y in gains:
+                walk.clock.timing.fewest(least_visits(chain)[:, 0][: y.size][y[:n] > 0])  # refuses what has no mean
+            seconds = walk.clock.means[0]
+            usual = seconds[-1] if chain.beyond is None else walk.clock.beyond[0]
+            self.seconds = np.append(usual, np.setdiff1d(seconds, usual))
+            at = np.flatnonzero(seconds != usual)
+            rank, order = np.concatenate((rank, at)), np.argsort(np.concatenate((rank, at)), kind="stable")
+            rank, which = (
+                rank[order],
+                np.append(which, self.lists + np.searchsorted(self.seconds[1:], seconds[at]))[order],
+            )
+            kind = np.append(kind, np.full(at.size, len(table)))[order]
+            table = np.vstack((table, np.ones((1, table.shape[1]))))
+            self.lists += self.seconds.size - 1
         offsets = np.searchsorted(rank, np.arange(forward.size + 1)).astype(np.int64)
         last = int(np.flatnonzero(start > 0)[-1])
         cumulative = np.cumsum(start[: last + 1])
-        self.visits, self.lists, self.seed, self.effort = walked.expected_depth, len(gains), seed, walk.effort
         self._fixed = (
             cumulative, np.ascontiguousarray(forward), np.ascontiguousarray(turn), int(chain.beyond is not None),
             offsets, which.astype(np.int32), kind.ravel().astype(np.int32), np.ascontiguousarray(table), self.lists,
@@ -199,7 +215,13 @@ class WalkFollower:
     def __call__(self, first: int, count: int) -> Paths:
         """The users ``first`` to ``first + count - 1``."""
         total, steps = self.walks(first, count)
-        return Paths(total, steps, efforts(self.effort, steps))
+        if self.clock is None:
+            return Paths(total, steps, efforts(self.effort, steps))
+        total, counted = np.hsplit(total, [self.scored])
+        visits = np.column_stack((steps - counted.sum(axis=1), counted))
+        key = keys(self.seed, first, count)
+        chance = np.column_stack([draws(key, _LIMIT + 1 + j) for j in range(self.seconds.size)])
+        return Paths(total, steps, self.clock.timing.spent(visits, self.seconds, chance))
 
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks that each of these users visits: the same draws once more, as the walker does not keep them."""

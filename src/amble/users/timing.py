@@ -16,22 +16,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.expressions.values import ByGrade, ByRank, Value, real, show_number
+from amble.users.birth_death import VisitWeights
 
-__all__ = ["Timing"]
+__all__ = ["COSTS", "Clock", "Timing"]
 
 Array = NDArray[Any]
 
 COSTS = "costs"  # the seconds of a visit are the document's cost
 _LAW = re.compile(r"\s*gamma\s*\(\s*(\d+\.?\d*|\.\d+)\s*\)\s*", re.ASCII)
 _SHAPES = (0.01, 1e4)
-_LOWEST, _STEP, _HALVINGS = -3.9, 0.25, 8  # of t
+_LOWEST, _STEP, _HALVINGS = -3.9, 0.125, 8  # of t
 _ERROR = 1e-13
 _FURTHEST = 650.0  # the logarithm of the largest u that is computed with
 
@@ -66,7 +67,7 @@ class Timing(Value):
 
     def __init__(self, seconds: Any = 1.0, law: str = "exponential", overhead: float = 0.0) -> None:
         try:
-            if seconds != COSTS:
+            if not isinstance(seconds, str) or seconds != COSTS:
                 by_grade = isinstance(seconds, Mapping) or (isinstance(seconds, str) and "=" in seconds)
                 seconds = (
                     ByGrade(seconds)
@@ -148,8 +149,23 @@ class Timing(Value):
         return np.exp(log), -np.expm1(log)
 
     def infinite(self, visits: Array | float) -> Any:
-        """Whether the gain per second is infinite of gains to be had on a path of so few visits."""
+        """Whether the gain per second is infinite where something is gained on a path of so few visits."""
         return (self.overhead == 0) & (np.asarray(visits) <= 1.0 / self.shape)
+
+    def fewest(self, visits: Array) -> float:
+        """The least of the numbers of visits of paths that gain something; refused if the gain per second is infinite.
+
+        >>> Timing(20, "exponential").fewest(np.array([2, 3]))
+        2.0
+        """
+        least = float(np.min(visits, initial=np.inf))
+        if self.infinite(least):
+            raise MeasureError(
+                f"the gain per second is infinite: something is gained on a path of {least:g} visit"
+                f"{'s' * (least != 1)}, where {self._shapes(least)}; expected overhead above 0, timing='fixed', or a "
+                "larger shape"
+            )
+        return least
 
     def integral(self, summed: Callable[[Array, Array], Any], mean: float, visits: float, least: float) -> Array:
         """E[T / (c + tau)], or several of them.
@@ -177,13 +193,8 @@ class Timing(Value):
         >>> float(Timing(2, "fixed", 3).integral(lambda u, w: np.exp(-2 * u) @ w, 2, 1, 2).round(12))
         0.2
         """
+        visits = min(self.fewest(np.array(visits)), 1e9)  # where nothing is gained, any will do
         c, k, scale = self.overhead, self.shape * visits, self.overhead + mean
-        if self.infinite(visits):
-            raise MeasureError(
-                f"the gain per second is infinite: something is gained on a path of {visits:g} "
-                f"visit{'s' * (visits != 1)}, whose time is {self._law_of(k)}, so that 1 / time has no mean; expected "
-                "overhead above 0, timing='fixed', or a larger shape"
-            )
         ends = [math.log(40.0 * scale / c)] if c > 0 else []  # beyond it e^(-u c) makes all that follows negligible
         if math.isinf(k):
             ends.append(math.log(40.0 * scale / (least * visits)))
@@ -191,8 +202,8 @@ class Timing(Value):
             ends.append(32.0 / (k - 1.0) + math.log(max(scale * self.shape / least, 1.0)))
         if min(ends) > _FURTHEST:
             raise MeasureError(
-                f"the gain per second is too near to infinite: something is gained on a path whose time is "
-                f"{self._law_of(k)}; expected a shape further above 1, or overhead above 0"
+                f"the gain per second is too near to infinite: something is gained on a path where "
+                f"{self._shapes(visits)}; expected overhead above 0, or a larger shape"
             )
         highest = math.asinh(max(min(ends), 1.0) * 2.0 / math.pi)
 
@@ -211,9 +222,9 @@ class Timing(Value):
             found = better
         raise MeasureError("the gain per second did not settle; a parameter is too extreme to compute with")
 
-    @staticmethod
-    def _law_of(shape: float) -> str:
-        return "exponential" if shape == 1 else f"gamma with shape {shape:g}"
+    def _shapes(self, visits: float) -> str:
+        k = self.shape * visits
+        return f"the gamma shapes of the times (exponential: 1) add up to {k:g}, and 1 / time has a mean above 1 only"
 
     # ---- simulated readers
 
@@ -233,3 +244,39 @@ class Timing(Value):
         shapes = self.shape * np.where(made, visits, 1)
         times = np.where(made, gammaincinv(shapes, draws + 2.0**-54) * (means / self.shape), 0.0)
         return np.asarray(self.overhead + np.maximum(times.sum(axis=1), 1e-290))
+
+
+class Clock(NamedTuple):
+    """The seconds of visits to the ranks of some lists.
+
+    Attributes
+    ----------
+    timing : Timing
+    means : ndarray of shape (lists or 1, n)
+        Of a visit to each rank.
+    beyond : ndarray of shape (lists or 1,)
+        Of a visit to a rank beyond the list.
+    """
+
+    timing: Timing
+    means: Array
+    beyond: Array
+
+    @property
+    def least(self) -> float:
+        """The least mean seconds of a visit."""
+        return float(min(self.means.min(), self.beyond.min()))
+
+    def upto(self, n: int) -> Clock:
+        """The same for the first n ranks, of which some may be beyond the list."""
+        means = self.means[:, :n]
+        more = np.broadcast_to(self.beyond[:, None], (len(means), n - means.shape[1]))
+        return self._replace(means=np.hstack((means, more)))
+
+    def weights(self, u: Array) -> VisitWeights:
+        """E[e^(-u D)] of the visits to each rank."""
+        return VisitWeights(*self.timing.transform(u, self.means.T), self.timing.transform(u, self.beyond))
+
+    def time(self, visits: Array, outside: Array) -> Array:
+        """E[tau] of each list, given the mean visits to its ranks (ranks x lists), and beyond."""
+        return np.asarray((visits * self.means.T).sum(axis=0) + outside * self.beyond)

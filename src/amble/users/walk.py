@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from amble.checks import is_whole, one_of
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.rankings.lists import Gains
+from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
 from amble.users.effort import Effort
 from amble.users.protocol import Question
+from amble.users.timing import COSTS, Clock, Timing
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
 from amble.users.walk_scores import mean_efforts, score_walks
@@ -143,6 +144,8 @@ class Walk:
     per : {"list", "endless"}
         Order 2 divides by E[f(H)] on the list at hand, or on an endless one, in the spirit of RBP (FF20, Appendix C):
         then what stands at the end of a list does not depend on how long it is.
+    timing : Timing, optional
+        The whole gain is divided by the time that the visits take, and not by ``effort``.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Walk:
         utility: Utility | None = None,
         effort: Effort | None = None,
         per: Literal["list", "endless"] | str = "list",
+        timing: Timing | None = None,
     ) -> None:
         self.forward, self.back = Probabilities(forward, "p"), Probabilities(back, "q")
         one_of(first, ("forward", "stop"), "first", MeasureError)
@@ -176,6 +180,7 @@ class Walk:
         self.first, self.beyond, self.per = first, beyond, per
         self.utility = utility or Utility()
         self.effort = effort or Effort()
+        self.timing = timing
         try:
             self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
         except (TypeError, ValueError):
@@ -183,8 +188,8 @@ class Walk:
         total = sum(self.start.ravel().tolist())
         if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(total - 1) <= 1e-9:
             raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
-        if per == "endless" and self.looks:
-            raise MeasureError("per='endless': a user who looks at the grades needs a list to look at")
+        if per == "endless" and self.looks_at_documents:
+            raise MeasureError("per='endless': a user who looks at the grades or the costs needs a list to look at")
         self._check()
         if per == "endless":
             self.endless()  # may refuse
@@ -220,7 +225,7 @@ class Walk:
     @property
     def is_static(self) -> bool:
         """Whether the user ignores the grades, and a gain is worth the same whatever its size."""
-        return not self.looks and self.utility.separable
+        return not self.looks_at_documents and self.utility.separable
 
     @classmethod
     def looking(cls, function: Callable[..., Any], names: tuple[str, ...], stops: str | None) -> Walk:
@@ -240,8 +245,8 @@ class Walk:
         """The answer of every list."""
         if question is Question.ORDER1:
             return score_walks(self, gains, rate=True).rate
-        total, _, depth, _ = score_walks(self, gains)
-        return total if question is Question.TOTAL else total / mean_efforts(self, gains, depth)
+        found = score_walks(self, gains)
+        return found.total if question is Question.TOTAL else found.total / mean_efforts(self, gains, found)
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""
@@ -249,8 +254,12 @@ class Walk:
         return found.total, found.depth
 
     def costs(self, gains: Gains) -> Array:
-        """Raise an error: what a walk costs where documents cost more than a visit is not known."""
-        raise MeasureError("a user who walks back and forth has no cost")
+        """The expected cost of the visits, of every list."""
+        if gains.lists.costs is None:
+            return self.totals(gains)[1]
+        other = copy.copy(self)
+        other.timing = Timing(COSTS)
+        return score_walks(other, gains).time
 
     def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
         """What documents beyond each list, down to its cut, would add to the score, if each gained ``gain``."""
@@ -262,8 +271,9 @@ class Walk:
 
     def on(self, gains: Gains, i: int) -> WalkOnList:
         """The walk over list i."""
-        lists = gains.lists
-        return self.over(int(lists.length[i]), lists.grades_by_rank(i) if self.looks else None)
+        lists, n = gains.lists, int(gains.lists.length[i])
+        grades = lists.grades_by_rank(i)[None, :] if self.looks_at_documents else None
+        return self._over(n, grades, lists, np.array([i]))
 
     def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
         """The exact distribution of T / f(H) on list i."""
@@ -272,7 +282,7 @@ class Walk:
     def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
         """What a gain of 1 at each rank of list i adds; of gains whose worth depends on their size, theirs."""
         on_list, y = self.on(gains, i), gains.by_rank(i)
-        if question is Question.ORDER1 and self.utility.separable:
+        if question is Question.ORDER1 and self.utility.separable and self.timing is None:
             return np.asarray(on_list.order1_weights()), True
         score = on_list.order1 if question is Question.ORDER1 else on_list.total
         out = np.zeros(y.size)
@@ -310,6 +320,11 @@ class Walk:
         return self.forward.by_grade or self.back.by_grade
 
     @property
+    def looks_at_documents(self) -> bool:
+        """Whether p, q or the seconds depend on the documents: on their grades, or on their costs."""
+        return self.looks or (self.timing is not None and self.timing.looks)
+
+    @property
     def furthest(self) -> int:
         """A rank that is reached with a probability below 1e-18, whatever the grades; a large number if not known."""
         if self.beyond == "endless" or self.forward.function is not None or self.back.function is not None:
@@ -322,6 +337,7 @@ class Walk:
         n = max(int(np.max(length, initial=0)), 1)
         if self.beyond == "endless":  # all that is said by rank is spelled out, however short the list is
             n = max(n, self.start.size, *(1 if c.by_grade else c.values.size for c in (self.forward, self.back)))
+            n = n if self.timing is None else max(n, self.timing.spelled)
         if grades is not None and grades.shape[1] < n:
             grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
         lists = np.size(length)
@@ -334,14 +350,36 @@ class Walk:
         beyond = (self.forward.outside, self.back.outside) if self.beyond == "endless" else None
         return chain_on_lists(p, q, length, self.start, self.first, beyond)
 
+    def clock(
+        self, n: int, grades: Array | None = None, lists: Lists | None = None, some: Array | None = None
+    ) -> Clock | None:
+        """The seconds of visits to n ranks of some lists, given their grades, or the lists if they have costs."""
+        timing = self.timing
+        if timing is None:
+            return None
+        if timing.seconds == COSTS:
+            if lists is None or lists.costs is None or some is None:
+                raise MeasureError("seconds='costs': found no costs of documents, expected `amble eval --costs FILE`")
+            return Clock(timing, lists.costs.stretch(some, 0, n), np.full(some.size, lists.costs.beyond))
+        if grades is not None and timing.looks:
+            grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
+        means = np.atleast_2d(timing.means(n, grades))
+        beyond = means[:1, -1] if not timing.looks else timing.means(1)
+        return Clock(timing, means, beyond)
+
     def over(self, n: int, grades: Any = None) -> WalkOnList:
-        """The walk over one list of n documents (with these grades, where p or q depends on them)."""
+        """The walk over one list of n documents (with these grades, where p, q or the seconds depend on them)."""
         if not is_whole(n) or n < 0:
             raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
         seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
         if seen is not None and seen.shape[1] > max(n, 1):
             raise MeasureError(f"over({n}): {seen.shape[1]} grades, expected at most as many as documents")
-        on_list = WalkOnList(self.chain(np.array([n]), seen), self.utility, self.effort)
+        return self._over(n, seen)
+
+    def _over(self, n: int, grades: Array | None, lists: Lists | None = None, some: Array | None = None) -> WalkOnList:
+        chain = self.chain(np.array([n]), grades if self.looks else None)
+        clock = self.clock(chain.forward.shape[1], grades, lists, some)
+        on_list = WalkOnList(chain, self.utility, self.effort, clock)
         if self.per == "endless" and self.beyond != "endless":
             on_list.mean_effort = self.endless_effort()
         return on_list

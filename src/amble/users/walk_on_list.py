@@ -18,8 +18,10 @@ from amble.errors import MeasureError
 from amble.users.birth_death import (
     BirthDeathChain,
     Passages,
+    VisitWeights,
     further,
     induced_birth_death_chain,
+    least_visits,
     most_likely_to_go_on,
     passages,
     reachable,
@@ -40,6 +42,7 @@ from amble.users.joint_distribution import (
 )
 from amble.users.protocol import OnList
 from amble.users.stationary import check_size
+from amble.users.timing import Clock
 from amble.users.utility import Utility
 
 __all__ = ["WalkOnList"]
@@ -68,10 +71,17 @@ class WalkOnList(OnList):
     0.6666666666666666
     """
 
-    def __init__(self, chain: BirthDeathChain, utility: Utility | None = None, effort: Effort | None = None) -> None:
+    def __init__(
+        self,
+        chain: BirthDeathChain,
+        utility: Utility | None = None,
+        effort: Effort | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self.chain = chain
         self.utility = utility or Utility()
         self.effort = effort or Effort()
+        self.clock = clock  # the seconds of visits, where time is the effort
         self.forward, self.back, self.stop = (np.asarray(part[0]) for part in chain[:3])
 
     @property
@@ -168,7 +178,12 @@ class WalkOnList(OnList):
             for part, c in zip(self.chain[:3], beyond, strict=True)
         ]
         start = np.pad(self.chain.start, ((0, 0), (0, more)))
-        return WalkOnList(BirthDeathChain(parts[0], parts[1], parts[2], start, beyond), self.utility, self.effort)
+        return self._over(BirthDeathChain(parts[0], parts[1], parts[2], start, beyond))
+
+    def _over(self, chain: BirthDeathChain) -> WalkOnList:
+        """The same user on more or fewer ranks."""
+        clock = self.clock and self.clock.upto(chain.forward.shape[1])
+        return WalkOnList(chain, self.utility, self.effort, clock)
 
     def cut(self, least: float = _NEGLIGIBLE) -> WalkOnList:
         """The same walk without the ranks to which less than this share of users comes; never endless."""
@@ -182,7 +197,7 @@ class WalkOnList(OnList):
         n = reachable(whole.chain, least)
         if n == whole.n and self.chain.beyond is None:
             return self
-        return WalkOnList(shortened(whole.chain, n), self.utility, self.effort)
+        return self._over(shortened(whole.chain, n))
 
     # ---- how many visits
 
@@ -265,7 +280,9 @@ class WalkOnList(OnList):
 
     @cached_property
     def mean_effort(self) -> float:
-        """E[f(H)]."""
+        """E[f(H)], or the mean time."""
+        if self.clock is not None:
+            return self.clock.timing.overhead + self.mean_time
         f = self.effort
         if f.is_power and f.power in (0.0, 1.0):
             return float((self.expected_depth + f.shift) ** f.power)
@@ -273,6 +290,13 @@ class WalkOnList(OnList):
             return self.depth_var + self.expected_depth**2
         probs = self.cut()._stopping()
         return float(probs @ f(np.arange(1.0, probs.size + 1.0)))
+
+    @property
+    def mean_time(self) -> float:
+        """E[tau]: the mean seconds of all visits, where time is the effort."""
+        if self.clock is None:
+            raise MeasureError("a user without seconds, expected one whose effort is time")
+        return float(self.clock.time(self.visits[:, None], np.array([self.tail_visits]))[0])
 
     # ---- gains
 
@@ -295,7 +319,7 @@ class WalkOnList(OnList):
         return self.effort.nodes(self.expected_depth, self.cut()._longest, most_likely_to_go_on(self.chain))
 
     def order1(self, gains: Any) -> float:
-        """E[T / f(H)], the expected gain per unit of effort (order 1)."""
+        """E[T / f(H)], the expected gain per unit of effort (order 1): per second, where time is the effort."""
         y = self._gains(gains)
         return float(np.asarray(self._rate(y)).sum())
 
@@ -306,17 +330,27 @@ class WalkOnList(OnList):
         return np.asarray(self._rate(np.ones(self.n)))
 
     def _rate(self, y: Array) -> Array:
-        x, weight = self.nodes()
         walk = self if self.chain.beyond is not None else self.cut()
         out = np.zeros(self.n)
-        n = walk.n
-        block = max(1, (1 << 22) // max(n, 1))
-        for at in range(0, x.size, block):
-            found = passages(walk.chain, x[at : at + block])
+        n, clock = walk.n, walk.clock
+
+        def summed(x: Array | VisitWeights, weight: Array) -> Array:
+            found = passages(walk.chain, x)
             hit, away, end = found.hit[:, 0], found.away[:, 0], found.end[:, 0]
             met = hit != 0
             worth = self.utility.series(y[:n, None], np.where(met, away, 1.0))
-            out[:n] += np.where(met, hit * end * worth, 0.0).dot(weight[at : at + block]).real
+            return np.asarray(np.where(met, hit * end * worth, 0.0).dot(weight).real)
+
+        if clock is not None:
+            fewest = clock.timing.fewest(least_visits(walk.chain)[:, 0][y[:n] > 0])
+            return np.pad(
+                clock.timing.integral(lambda u, w: summed(clock.weights(u), w), walk.mean_time, fewest, clock.least),
+                (0, self.n - n),
+            )
+        x, weight = self.nodes()
+        block = max(1, (1 << 22) // max(n, 1))
+        for at in range(0, x.size, block):
+            out[:n] += summed(x[at : at + block], weight[at : at + block])
         return out
 
     def worth_beyond(self, k: int, order: int, gain: float = 1.0, upto: int | None = None) -> float:
@@ -402,5 +436,13 @@ class WalkOnList(OnList):
 
     def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
         """The distribution of T / f(H), from the joint distribution of both."""
+        clock = self.clock
+        if clock is None:
+            t, h, p = self.joint(gains, budget)
+            return Distribution(t / self.effort(h), p)
+        clock.timing.fewest(least_visits(self.chain)[:, 0][self._gains(gains) > 0])  # refuses what has no mean
+        seconds = np.append(clock.means[0], clock.beyond[:1] if self.chain.beyond is not None else [])
+        if not math.isinf(clock.timing.shape) or (seconds != seconds[0]).any():
+            raise NoExactDistributionError("visits take different times, so there is no exact distribution")
         t, h, p = self.joint(gains, budget)
-        return Distribution(t / self.effort(h), p)
+        return Distribution(t / (clock.timing.overhead + seconds[0] * h), p)

@@ -8,6 +8,7 @@ random walk costs what RBP costs. One who looks is followed on every list, many 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import (
     BirthDeathChain,
     Passages,
+    least_visits,
     most_likely_to_go_on,
     passages,
     reachable,
@@ -26,6 +28,7 @@ from amble.users.birth_death import (
 )
 
 if TYPE_CHECKING:
+    from amble.users.timing import Clock
     from amble.users.walk import Walk
 
 __all__ = ["WalkScores", "mean_efforts", "score_walks"]
@@ -37,28 +40,31 @@ _BLOCK = 256  # lists of users who look, solved together
 
 
 class WalkScores(NamedTuple):
-    """Of every list: E[T], E[T / f(H)] (0 unless asked for), E[H], and the visits to its own ranks."""
+    """Of every list: E[T], E[T / f(H)] (0 unless asked for), E[H], the visits to its own ranks, and E[tau]."""
 
     total: Array
     rate: Array
     depth: Array
     inside: Array
+    time: Array
 
 
 def score_walks(walk: Walk, gains: Gains, *, rate: bool = False) -> WalkScores:
     """E[T], E[H] and, if ``rate``, E[T / f(H)] of a walking user on every list."""
-    if not walk.looks:
+    if not walk.looks_at_documents:
         return _shared(walk, gains, rate)
     if gains.lists.ties is not None:
-        raise MeasureError("a walk that looks at the grades, with ties='expected': use ties='docno'")
+        raise MeasureError("a walk that looks at the documents, with ties='expected': use ties='docno'")
     return _each(walk, gains, rate)
 
 
-def mean_efforts(walk: Walk, gains: Gains, depth: Array) -> Array:
-    """E[f(H)] on every list, given E[H]."""
-    f = walk.effort
+def mean_efforts(walk: Walk, gains: Gains, found: WalkScores) -> Array:
+    """E[f(H)] on every list, or the mean time, given E[H] and E[tau]."""
+    f, depth = walk.effort, found.depth
     if walk.per == "endless":
         return np.full(depth.size, walk.endless_effort())
+    if walk.timing is not None:
+        return walk.timing.overhead + found.time
     if f.is_power and f.power in (0.0, 1.0):
         return np.asarray((depth + f.shift) ** f.power)
     lists = gains.lists
@@ -96,9 +102,9 @@ def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     if not walk.utility.separable:
         unit, kind = np.unique(gains.gain, return_inverse=True)
     times = gains.gain / unit[kind]
-    total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
+    total, rate, depth, inside, time = (np.zeros(lists.n) for _ in range(5))
     nodes = (np.zeros(1), np.ones(1))
-    if order1 and distinct.size:
+    if order1 and distinct.size and walk.timing is None:
         nodes = walk.over(int(distinct[-1])).nodes()  # more visits on a longer list, so its nodes serve all
     first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
     cells = int(distinct.max(initial=1)) * max(nodes[0].size, unit.size)
@@ -107,12 +113,20 @@ def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
         chain = walk.chain(distinct[at : at + block])
         if not (chain.stop > 0).all():
             solved(chain)  # refuses a walk without an end
-        weights, depths, insides = _weights(walk, chain, nodes, unit)
         mine = (of >= at) & (of < at + block)
-        depth[mine], inside[mine] = depths[of[mine] - at], insides[of[mine] - at]
         hits = np.flatnonzero(mine[gains.list])
-        which = kind[hits], of[gains.list[hits]] - at
-        n = weights.shape[2]
+        row = of[gains.list[hits]] - at
+        clock = walk.clock(chain.forward.shape[1])
+        weights, *parts = _weights(walk, chain, nodes, clock, unit)
+        for mean, by_length in zip((depth, inside, time), parts, strict=True):
+            mean[mine] = by_length[of[mine] - at]
+        if order1 and clock is not None:
+            few = least_visits(chain)
+            if first is None:
+                seen = gains.position[hits] <= len(few)
+                few = few[gains.position[hits[seen]] - 1, row[seen]]
+            weights = _timed_weights(walk, chain, clock, unit, clock.timing.fewest(few), float(parts[2].mean()))
+        which, n = (kind[hits], row), weights.shape[2]
         if first is None or size is None:
             rank = gains.position[hits]
             worth = np.where(rank <= n, weights[*which, np.minimum(rank, n) - 1], 0.0)
@@ -124,69 +138,114 @@ def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
             b = np.minimum(first[hits] - 1 + size[hits], n)
             worth = (area[*which, b] - area[*which, a]) / size[hits]
         total += np.bincount(gains.list[hits], times[hits] * worth, lists.n)
-    return WalkScores(total, total if order1 else rate, depth, inside)
+    return WalkScores(total, total if order1 else rate, depth, inside, time)
 
 
-def _weights(walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array], unit: Array) -> tuple[Array, Array, Array]:
-    """What gains are worth at each rank (gains x lists x ranks), and E[H] of each list, in all and on its own ranks."""
-    x, weight = nodes
+def _weights(
+    walk: Walk, chain: BirthDeathChain, nodes: tuple[Array, Array], clock: Clock | None, unit: Array
+) -> tuple[Array, Array, Array, Array]:
+    """What each of some gains is worth at each rank (gains x lists x ranks), and what `_visits` has."""
+    if nodes[0].size == 1:
+        found = passages(chain, nodes[0])
+        worth = np.zeros((unit.size, *chain.forward.shape))
+        for g, gain in enumerate(unit):
+            worth[g] = _worth_of(gain, walk, found, 1.0)[:, :, 0].T.real
+        return worth, *_visits(found, clock)
+    none = np.zeros(chain.forward.shape[0])
+    return _summed(walk, chain, None, unit, *nodes), none, none, none
+
+
+def _summed(walk: Walk, chain: BirthDeathChain, clock: Clock | None, unit: Array, x: Array, weight: Array) -> Array:
+    """The sum over nodes of what each of some gains is worth there (gains x lists x ranks)."""
     block = max(1, _CELLS // max(chain.forward.size, 1))
     out = np.zeros((unit.size, *chain.forward.shape))
-    depth = inside = np.zeros(chain.forward.shape[0])
     for at in range(0, x.size, block):
-        found = passages(chain, x[at : at + block])
-        met = found.hit != 0
-        away = np.where(met, found.away, 1.0)
+        found = _at_nodes(chain, clock, x[at : at + block])
         for g, gain in enumerate(unit):
-            worth = found.hit * walk.utility.series(np.full((1, 1, 1), gain), away)
-            if x.size > 1:
-                out[g] += np.where(met, worth * found.end, 0.0).dot(weight[at : at + block]).real.T
-            else:
-                out[g] = np.where(met, worth, 0.0)[:, :, 0].T.real
-        if x.size == 1:
-            depth, inside = _visits(found)
-    return out, depth, inside
+            out[g] += _worth_of(gain, walk, found, found.end).dot(weight[at : at + block]).real.T
+    return out
 
 
-def _visits(found: Passages) -> tuple[Array, Array]:
-    """E[H] of every list: in all, and on its own ranks."""
+def _timed_weights(walk: Walk, chain: BirthDeathChain, clock: Clock, unit: Array, fewest: float, mean: float) -> Array:
+    """What gains are worth at each rank (gains x lists x ranks), per second; 0 where fewer visits do: there is none."""
+    there = fewest <= least_visits(chain).T
+    summed = partial(_summed, walk, chain, clock, unit)
+    return clock.timing.integral(lambda u, w: np.where(there, summed(u, w), 0.0), mean, fewest, clock.least)
+
+
+def _worth_of(gain: float, walk: Walk, found: Passages, end: Array | float) -> Array:
+    """What a gain is worth at every rank and node, times the weight of the end."""
+    met = found.hit != 0
+    worth = found.hit * walk.utility.series(np.full((1, 1, 1), gain), np.where(met, found.away, 1.0))
+    return np.where(met, worth * end, 0.0)
+
+
+def _visits(found: Passages, clock: Clock | None) -> tuple[Array, Array, Array]:
+    """E[H] of every list, in all and on its own ranks, and E[tau]."""
     hit, away = found.hit[:, :, 0].real, found.away[:, :, 0].real
     visits = np.divide(hit, away, out=np.zeros(hit.shape), where=away > 0)
     inside = visits.sum(axis=0)
-    if found.tail is None:
-        return inside, inside
-    return inside + visits[-1] * found.tail[:, 0].real, inside
+    outside = np.zeros(inside.size) if found.tail is None else visits[-1] * found.tail[:, 0].real
+    return inside + outside, inside, np.zeros(inside.size) if clock is None else clock.time(visits, outside)
 
 
 def _each(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     """The same where the user is followed on every list."""
     lists = gains.lists
-    total, rate, depth, inside = (np.zeros(lists.n) for _ in range(4))
+    total, rate, depth, inside, time = (np.zeros(lists.n) for _ in range(5))
     power, furthest = walk.effort.is_power, walk.furthest
     order = np.argsort(lists.length, kind="stable")
     for block in np.array_split(order, max(1, -(-order.size // _BLOCK))):
         length = np.minimum(np.asarray(lists.length[block], np.int64), furthest)
-        chain = walk.chain(length, lists.grades_of(block)[:, : max(length.max(), 1)] if walk.looks else None)
+        grades = lists.grades_of(block)[:, : max(length.max(), 1)] if walk.looks_at_documents else None
+        chain = walk.chain(length, grades if walk.looks else None)
+        clock = walk.clock(chain.forward.shape[1], grades, lists, block)
         rank, row, y = gains.hits_of(block)
         if chain.beyond is None:
             n = reachable(chain)
             chain, seen = shortened(chain, n), rank <= n
+            clock = clock and clock.upto(n)
             rank, row, y = rank[seen], row[seen], y[seen]
         met = rank - 1, row
         found = solved(chain)
-        depth[block], inside[block] = _visits(found)
+        depth[block], inside[block], time[block] = _visits(found, clock)
         total[block] = np.bincount(row, _worth(walk, found, met, y)[:, 0], block.size)
-        if order1 and power:
-            x, weight = walk.effort.nodes(float(depth[block].max()), lambda: 0, most_likely_to_go_on(chain))
-            step = max(1, _CELLS // max(chain.forward.size, 1))
-            for at in range(0, x.size, step):
-                weighted = passages(chain, x[at : at + step])
-                worth = _worth(walk, weighted, met, y) * weighted.end[met]
-                rate[block] += np.bincount(row, worth @ weight[at : at + step], block.size)
+        of_block = partial(_rates, walk, chain, clock, met, y, block.size)
+        if order1 and clock is not None:
+            fewest = clock.timing.fewest(least_visits(chain)[met])
+            rate[block] = clock.timing.integral(of_block, float(time[block].mean()), fewest, clock.least)
+        elif order1 and power:
+            rate[block] = of_block(
+                *walk.effort.nodes(float(depth[block].max()), lambda: 0, most_likely_to_go_on(chain))
+            )
         elif order1:
             for i in block.tolist():
                 rate[i] = walk.on(gains, i).order1(gains.by_rank(i))
-    return WalkScores(total, rate, depth, inside)
+    return WalkScores(total, rate, depth, inside, time)
+
+
+def _rates(
+    walk: Walk,
+    chain: BirthDeathChain,
+    clock: Clock | None,
+    met: tuple[Array, Array],
+    gain: Array,
+    lists: int,
+    x: Array,
+    weight: Array,
+) -> Array:
+    """The sum over nodes of what is gained there on each list."""
+    step = max(1, _CELLS // max(chain.forward.size, 1))
+    out = np.zeros(lists)
+    for at in range(0, x.size, step):
+        found = _at_nodes(chain, clock, x[at : at + step])
+        worth = _worth(walk, found, met, gain) * found.end[met]
+        out += np.bincount(met[1], worth @ weight[at : at + step], lists)
+    return out
+
+
+def _at_nodes(chain: BirthDeathChain, clock: Clock | None, x: Array) -> Passages:
+    return passages(chain, x if clock is None else clock.weights(x))
 
 
 def _worth(walk: Walk, found: Passages, met: tuple[Array, Array], gain: Array) -> Array:

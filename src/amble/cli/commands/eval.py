@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
-    add("--costs", metavar="FILE", help="with --cwl: lines of document cost (default: 1 each)")
+    add("--costs", metavar="FILE", help="lines of document cost, for users who look at it, or with --cwl")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
     add_scored(add)
@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
             "--fitted-intervals is a report of its own: without -q, --intervals, --zscores, --residual, --cwl and "
             "trec_eval's layout"
         )
-    if args.costs and not args.cwl:
-        raise AmbleError("--costs goes with --cwl")
+    if args.costs and not args.cwl and not any(_looks_at_costs(m) for m in measures):
+        raise AmbleError("--costs goes with --cwl, or a measure whose user looks at costs: PH(seconds='costs'), TBG, U")
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
     if args.residual and (args.zscores or how == "trec"):
@@ -104,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
         list(args.runs),
         ["NumQ"] if args.cwl else measures,
         undefined=args.undefined,
+        costs=None if args.cwl else args.costs,
         **(alignment_of(args) | ({"missing": "skip"} if args.trec and args.missing is None else {})),
     )
     if args.zscores:
@@ -117,6 +118,10 @@ def run(args: argparse.Namespace) -> int:
         if args.by_topic:
             warn_topic_named_all(scores.topics, "topic")
     return 0
+
+
+def _looks_at_costs(measure: Any) -> bool:
+    return measure.values.get("seconds") == "costs" or bool({"cost", "spent"} & set(measure.declaration.seen))
 
 
 def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -> int:

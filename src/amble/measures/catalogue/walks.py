@@ -2,6 +2,7 @@
 # no `from __future__ import annotations`: declarations read their own annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from amble.expressions.domains import (
     Above,
     AtLeast,
     Between,
+    Domain,
     Form,
     GainTable,
     Numbers,
@@ -24,12 +26,13 @@ from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
 from amble.expressions.values import ByGrade, ByRank
 from amble.measures.declaration import REGISTRY, Declaration, Variant, measure
-from amble.measures.fitted_parameters import FittedParameters, FittedUser, refuse_beside
+from amble.measures.fitted_parameters import FittedParameters, FittedUser, is_fit, refuse_beside
 from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
 from amble.users.effort import Effort
 from amble.users.forward import Forward
 from amble.users.protocol import Question
+from amble.users.timing import Timing
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
@@ -39,6 +42,32 @@ _UTILITY = (
     "a string of the shares of the gain that visits bring, as '1,0.5,0.1', or of what they bring by grade, as "
     "'1=1,0.5;2=3,1' (the last hold further on), or the name of a file with such lines"
 )
+_TIME = "time"  # the effort that a Timing says
+
+
+def _effort(form: Any) -> Effort | str:
+    return form if form == _TIME or isinstance(form, Effort) else Effort(form)
+
+
+class Seconds(Domain):
+    """Mean seconds of a visit: a number, ``'12,8,5'`` by rank, ``'0=4,1=20'`` by grade, ``'costs'``, or a fit file."""
+
+    accepts = "float | str | Sequence[float] | Mapping[float, float]"
+    text = (
+        "seconds above 0: one number, by rank, as '12,8,5' (the last holds further down), by grade, as '0=4,1=20', "
+        "'costs', or the name of a file of `amble fit` with a times model, as 'fit.toml#times'"
+    )
+
+    def check(self, value: Any) -> float | ByRank | ByGrade | str | FittedParameters:
+        """The number, the numbers by rank or grade, the word, or what was fitted."""
+        if isinstance(value, Real):
+            return Above(0).check(value)
+        if is_fit(value):
+            return FittedUser("times").check(value)
+        try:
+            return Timing(value).seconds
+        except MeasureError:
+            raise ValueError from None
 
 
 def _gain(values: Mapping[str, Any]) -> GainMap:
@@ -65,6 +94,12 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
         refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
+    if values["effort"] == _TIME and values["seconds"] is None:
+        raise MeasureError("effort='time' needs seconds, the mean time of a visit, as seconds='12,8,5'")
+    for name in {"seconds", "timing", "overhead"} & given if values["effort"] != _TIME else ():
+        raise MeasureError(f"{name}={show_value(values[name])} has no effect without effort='time'")
+    if isinstance(values["seconds"], FittedParameters):
+        values = values | {"seconds": ByRank(1.0 / np.atleast_1d(values["seconds"]["mu"]))}
     if model is None:
         if "base" in given:
             raise MeasureError("base goes with model='DCG' only")
@@ -151,9 +186,9 @@ def walk(
         "instead of loss: what each visit is worth, as a share of the gain or by grade",
     ] = None,
     effort: Annotated[
-        Effort,
-        Form(Effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)) or '1'", Callable),
-        "f(h), what the gain is divided by",
+        Effort | str,
+        Form(_effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)), '1' or 'time'", Callable),
+        "f(h), what the gain is divided by; or the time of the visits",
     ] = _EFFORT,
     order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
     first: Annotated[
@@ -179,6 +214,15 @@ def walk(
     user: Annotated[
         None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
     ] = None,
+    seconds: Annotated[
+        Any, Optional(Seconds()), "with effort='time': the mean seconds of a visit, by rank, grade or cost, or fitted"
+    ] = None,
+    timing: Annotated[
+        str,
+        Form(lambda law: Timing.read_law(law)[0], "'exponential', 'fixed' or 'gamma(2)', with its shape"),
+        "with effort='time': the law of the time of a visit",
+    ] = "exponential",
+    overhead: Annotated[float, AtLeast(0), "with effort='time': seconds that are spent anyway"] = 0,
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
     return Walk(
@@ -188,6 +232,7 @@ def walk(
         start=start,
         beyond="endless" if end == "endless" else "stop",
         utility=utility or Utility(loss),
-        effort=effort,
+        effort=effort if isinstance(effort, Effort) else None,
         per=per,
+        timing=Timing(seconds, timing, overhead) if effort == _TIME else None,
     )
