@@ -199,6 +199,81 @@ def test_costs_of_a_heavy_tail() -> None:
     assert found.rows[0][5] == pytest.approx(1 + 2 * (1 / 8) / (zeta3 - 1), rel=1e-11)
 
 
+# ---- graded P and AP, rank-biased average precision, expected search length
+
+
+def test_graded_precision() -> None:
+    grades = [0.5, 0, 1, 0.25]
+    # (.5 x .5 + 1 x 1.5/3 + .25 x 1.75/4) / 1.75 and 1.75 / 4
+    ap, p = amble.parse("AP(gains='scaled')"), amble.parse("P(gains='scaled')@4")
+    assert round(ap.value(grades), 4) == 0.4911
+    assert p.value(grades) == 0.4375
+    assert ap.value([2, 0, 4, 1], max_grade=4) == amble.parse("AP(gains='scaled',max_grade=4)").value([2, 0, 4, 1])
+    assert ap.value([2, 0, 4, 1], max_grade=4) == ap.value(grades)
+    np.testing.assert_allclose(ap.user(grades).last, np.array(grades) / 1.75, rtol=1e-15)
+    assert ap.distribution(grades).mean == pytest.approx(ap.value(grades), rel=1e-14)
+    # with a fifth document of grade 1 that was not found, all is divided by 2.75
+    assert ap.value(grades, ideal=[*grades, 1]) == pytest.approx(ap.value(grades) * 1.75 / 2.75, rel=1e-14)
+    # unjudged: nothing, or all: (.5 x .5 + 1 x 1.5/2) / 1.5
+    assert ap.interval([0.5, math.nan]) == pytest.approx((0.5, 1 / 1.5), rel=1e-14)
+    assert amble.parse("AP(gains='scaled')").value([1, 0, 1]) == amble.parse("AP").value([1, 0, 1])
+    found = amble.cwl({"1": {"a": 2, "b": 1}}, {"x": {"1": {"a": 2.0, "b": 1.0}}}, [ap, "P(gains='scaled')@2"])
+    assert found.rows[0][3] == pytest.approx((1 + 0.5 * 1.5 / 2) / 1.5, rel=1e-14)
+    assert found.rows[1][3] == 0.75
+    found = amble.simulate(ap, grades, users=4000, seed=2)
+    assert found.distance(ap.distribution(grades)) < found.band_at(1 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("AP(rel=2,gains='scaled')", "rel and gains: expected one of them"),
+        ("P(rel=1,gains='scaled')@4", "rel and gains: expected one of them"),
+        ("AP(max_grade=3)", "max_grade goes with gains='scaled' only"),
+        ("AP(gains='exp')", "expected one of 'scaled'"),
+    ],
+)
+def test_kinds_of_gains_that_are_refused(expression: str, message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        amble.parse(expression)
+
+
+def test_graded_ap_has_no_mean_over_tied_documents() -> None:
+    with pytest.raises(MeasureError, match="no closed form for ties='expected'"):
+        amble.evaluate(
+            {"1": {"a": 2, "b": 1}}, {"x": {"1": {"a": 1.0, "b": 1.0}}}, "AP(gains='scaled')", ties="expected"
+        )
+
+
+def test_rank_biased_average_precision() -> None:
+    # 1/2 x 1 + 1/4 x 1/2 + 1/8 x 2/3 + 2 (1/2^4 / 4 + 1/2^5 / 5 + ...), and sum of x^h / h at 1/2 is ln 2
+    rest = math.log(2) - (1 / 2 + 1 / 8 + 1 / 24)
+    assert amble.parse("RBAP(p=0.5)").value([1, 0, 1]) == pytest.approx(1 / 2 + 1 / 8 + 1 / 12 + 2 * rest, rel=1e-13)
+    assert round(amble.parse("RBAP").value(R), 4) == 0.5192
+    assert amble.parse("RBAP(p=0.3)").interval([1, 1]) == pytest.approx((amble.parse("RBAP(p=0.3)").value([1, 1]), 1))
+
+
+def test_expected_search_length() -> None:
+    assert amble.parse("ESL").value([0, 0, 1]) == 2
+    assert amble.parse("ESL(n=2)").value([0, 1, 0, 0, 1]) == 3
+    assert amble.parse("ESL(n=3)").value([0, 1, 0, 0, 1]) == 3  # not found: all that is not relevant
+    # van Rijsbergen's example: six wanted, five of them and three others above a level of five, of which two are
+    # relevant: 4/10 x 3 + 3/10 x 4 + 2/10 x 5 + 1/10 x 6 = 4
+    docs = [("r", 3.0)] * 2 + [("n", 3.0)] + [("r", 2.0)] * 3 + [("n", 2.0)] * 2 + [("r", 1.0)] * 2 + [("n", 1.0)] * 3
+    qrels = {"1": {f"{kind}{j}": int(kind == "r") for j, (kind, _) in enumerate(docs)}}
+    runs = {"x": {"1": {f"{kind}{j}": score for j, (kind, score) in enumerate(docs)}}}
+    assert amble.evaluate(qrels, runs, "ESL(n=6)", ties="expected").values.item() == 4
+    # all orders of a tied list, by brute force
+    for relevant, other, n in ((2, 3, 1), (2, 3, 2), (3, 1, 2)):
+        orders = [amble.parse(f"ESL(n={n})").value(x) for x in itertools.permutations([1] * relevant + [0] * other)]
+        qrels = {"1": {f"d{j}": int(j < relevant) for j in range(relevant + other)}}
+        runs = {"x": {"1": {f"d{j}": 1.0 for j in range(relevant + other)}}}
+        tied = amble.evaluate(qrels, runs, f"ESL(n={n})", ties="expected").values.item()
+        assert tied == pytest.approx(np.mean(orders), rel=1e-14)
+    with pytest.raises(MeasureError, match="takes no '@'"):
+        amble.parse("ESL@3")
+
+
 # ---- what is refused, in one line
 
 

@@ -266,7 +266,8 @@ class Forward(ForwardReader):
         return Static(self.over, ends=self.ends)
 
     def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
-        if self.kind == "continuation" and np.ndim(self.rule) == 0 and self.depth is None:
+        fixed_rule = np.ndim(self.rule) == 0 and not callable(self.rule)
+        if self.kind == "continuation" and fixed_rule and self.depth is None:
             return (lambda: self), ()
 
         def fixed(rank: Array) -> Forward:
@@ -350,7 +351,7 @@ class LookingForward(ForwardReader):
     function : callable
         Returns a `Forward`; its arguments hold what is seen, rank by rank.
     names : tuple of str
-        Of the arguments: rank, gain, seen, cost, spent, relevant.
+        Of the arguments: rank, gain, seen, cost, spent, relevant, available.
     stops : {"gain", "piecewise"}, optional
         The user stops, or changes behaviour, at gains only.
     """
@@ -401,6 +402,6 @@ class LookingForward(ForwardReader):
 
 def first_look(names: tuple[str, ...]) -> dict[str, Any]:
     """What is seen at rank 1, where nothing is gained."""
-    one, none = np.ones(1), np.zeros(1)
-    points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
+    one, none, topic = np.ones(1), np.zeros(1), np.float64(1.0)
+    points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": topic, "available": topic}
     return {name: points[name] for name in names}

@@ -31,9 +31,9 @@ def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains
     def met(m: int) -> tuple[Forward, Array]:
         gain = gains.by_rank(i, m)
         rank = np.arange(1, m + 1, dtype=np.float64)
-        relevant = np.float64(gains.relevant[i])
+        topic = {"relevant": np.float64(gains.relevant[i]), "available": np.float64(gains.available[i])}
         seen, cost = np.cumsum(gain), np.float64(1.0)
-        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, "relevant": relevant}
+        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, **topic}
         return function(**{name: points[name] for name in names}), gain
 
     user, gain = met(n)
@@ -78,7 +78,6 @@ class _Block:
         self.where = place[gains.list[by_rank]]
         self.position = gains.position[by_rank]
         self.gain = gains.gain[by_rank]
-        self.relevant = gains.relevant[block][:, None]
 
     def stretch(self, start: int, stop: int) -> Array:
         """The gains at ranks start + 1 to stop."""
@@ -109,7 +108,8 @@ class _Block:
                 "seen": total_seen,
                 "spent": total_spent,
                 "cost": cost,
-                "relevant": self.relevant,
+                "relevant": self.gains.relevant[self.block][:, None],
+                "available": self.gains.available[self.block][:, None],
             }
             user = function(**{name: points[name] for name in names})
             if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on

@@ -35,6 +35,7 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
         "seen": gains.seen,
         "spent": np.asarray(gains.position, np.float64),
         "relevant": gains.relevant[gains.list],
+        "available": gains.available[gains.list],
     }
     return {name: points[name] for name in names}
 
@@ -108,7 +109,8 @@ def totals_of_pieces(
     rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
     rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
     owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
-    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank, "relevant": gains.relevant[owner]}
+    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank}
+    points |= {"relevant": gains.relevant[owner], "available": gains.available[owner]}
     user = function(**{name: points[name] for name in names})
     value = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
     last = np.append(at[1:], size) - 1  # the last piece of each list

@@ -17,7 +17,7 @@ from amble.expressions.formulas import Formula, OverRanks
 from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedUser, fitted_variant, refuse_beside
-from amble.measures.gain_maps import binary, scaled
+from amble.measures.gain_maps import binary, graded_variant, judged, scaled
 from amble.users.forward import Forward
 from amble.users.protocol import Question
 from amble.users.series import Series
@@ -49,6 +49,20 @@ def rank_biased_precision(
 ) -> Forward:
     """She goes on with probability p, whatever she has seen."""
     return Forward(continuation=p, beyond="stop" if finite else "endless")
+
+
+@measure(
+    "RBAP",
+    question="order1",
+    gain=judged,
+    cite="carterette2011",
+    family="cwl",
+    variant=graded_variant,
+    formula="sum over all ranks h of (1 - p) p^(h - 1) x precision at h",
+)
+def rank_biased_average_precision(p: Annotated[float, Between(0, 1), "persistence"] = 0.8) -> Forward:
+    """RBP's user, who asks for precision where she stops."""
+    return Forward(continuation=p, beyond="endless")
 
 
 @measure(
