@@ -13,7 +13,7 @@ import amble
 from amble.errors import MeasureError
 from amble.measures import REGISTRY, measure
 from amble.users.forward import Forward
-from amble.users.tails import Geometric, InverseSquare, trigamma
+from amble.users.tails import Geometric, InversePower, trigamma
 
 
 def test_by_hand() -> None:
@@ -65,7 +65,7 @@ def test_inverse_square(shift: float) -> None:
     rest = (1 + shift) ** 2 / (i[-1] + shift + 0.5)
     assert user.expected_depth == pytest.approx(brute.sum() + rest, rel=1e-12)
     assert user.residual(50) == pytest.approx((brute[50:].sum() + rest) / (brute.sum() + rest), rel=1e-11)
-    ranks, stops = InverseSquare(shift).stops(user.beyond, 3)
+    ranks, stops = InversePower(shift).stops(user.beyond, 3)
     assert user.last.sum() + stops.sum() == pytest.approx(1, abs=1e-12)
     exact = (brute[3:-1] - brute[4:]) @ (1 / i[3:-1])
     assert stops @ (1 / ranks) == pytest.approx(exact, abs=1e-12)

@@ -80,13 +80,17 @@ def test_two_users_of_one_name_have_ideal_lists_of_their_own() -> None:
 
 def test_which_scores_are_bounded_by_their_residuals() -> None:
     bounded = {"P", "RR", "DCG", "ERR", "RBP", "Success", "SDCG", "GRBP", "INSQ", "INST", "CWL", "TBG", "U"}
-    bounded |= {"NERR8", "NERR9", "NERR10", "NERR11", "PH"}
+    bounded |= {"RBAP", "NERR8", "NERR9", "NERR10", "NERR11", "PH"}
     lists = {name for name, d in REGISTRY.items() if not d.of_sessions}
     assert {name for name in lists if bounds(amble.parse(name))} == bounded  # type: ignore[arg-type]
-    # beyond the list the expected gain per document of this user is not known, and nobody says that it is
-    m = declare("Far", Forward(continuation=0.8, beyond="endless"), question="order1")
+    # the gain of this user beyond the list is not known, and nobody says that it is
+    m = declare("Far", Forward(continuation=0.8, beyond="endless"), question="total")
     assert not bounds(m)
     assert list_residuals(m, Lists.of_grades([1]))[0] == 0
+    # the weights that E[T/H] gives to the ranks sum to 1: if all beyond rank 1 gains the most, nothing is lost
+    m = declare("Far", Forward(continuation=0.8, beyond="endless"), question="order1")
+    assert bounds(m)
+    assert list_residuals(m, Lists.of_grades([1]))[0] == pytest.approx(1 - m.value([1]), rel=1e-14)
 
 
 # ---- measures are values

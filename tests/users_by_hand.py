@@ -115,13 +115,14 @@ class Seen(NamedTuple):
     y: Array
     relevant: float
     cost: Array
+    available: float = 0.0  # the gain of all judged documents of the topic
 
     def down_to(self, k: int) -> Seen:
         """The same, with k ranks at least."""
         if k <= self.y.size:
             return self
         more = k - self.y.size
-        return Seen(np.append(self.y, np.zeros(more)), self.relevant, np.append(self.cost, np.ones(more)))
+        return self._replace(y=np.append(self.y, np.zeros(more)), cost=np.append(self.cost, np.ones(more)))
 
     @property
     def i(self) -> Array:
@@ -153,7 +154,9 @@ class Forward(DenseUser):
         cost = np.ones(y.size)
         if gains.lists.costs is not None:
             cost[:] = gains.lists.costs.stretch(np.array([i]), 0, y.size)[0]
-        return self.rule(Seen(y, float(gains.relevant[i]), cost).down_to(y.size + self.more))
+        t = int(gains.lists.topic[i])
+        available = float(gains.by_row[gains.lists.rows[t] : gains.lists.rows[t + 1]].sum())
+        return self.rule(Seen(y, float(gains.relevant[i]), cost, available).down_to(y.size + self.more))
 
     def transitions(self, gains: Gains, i: int) -> tuple[Array, Array]:
         c, end = self._down(gains, i)
@@ -213,6 +216,10 @@ def rbp(p: float, finite: bool = False) -> Callable[[Seen], Down]:
 
 def ap(look: Seen) -> Down:
     return by_last(look.y / max(look.relevant, 1.0))
+
+
+def graded_ap(look: Seen) -> Down:
+    return by_last(look.y / max(look.available, 1e-300))
 
 
 def ncp(weights: Callable[[int], float]) -> Callable[[Seen], Down]:
@@ -406,6 +413,14 @@ CASES = [
     Case("INST(T=2.25)@4", scaled, inst(2.25)),
     Case("CWL(C='0.9,0.3,1,0.6')", scaled, by_rank(0.9, 0.3, 1.0, 0.6)),
     Case("CWL(C='0.5,0')", scaled, by_rank(0.5, 0.0)),
+    Case("CWL(H='0.1,0.7,0.4')", scaled, by_rank(0.9, 0.3, 0.6)),
+    Case("CWL(V='0.7**i')", scaled, by_rank(0.7)),
+    Case("CWL(C='0.6+0*i',order=1)@4", scaled, by_rank(0.6)),
+    Case("CWL(W='4,3,1,1',finite=True)", scaled, lambda x: Down(np.append([0.75, 1 / 3, 1.0], 0 * x.i)[: x.i.size])),
+    Case("RBAP(p=0.6)", binary, rbp(0.6)),
+    Case("RBAP(p=0.6,gains='scaled')@3", scaled, rbp(0.6)),
+    Case("AP(gains='scaled')", scaled, graded_ap),
+    Case("P(gains='scaled')@6", scaled, p_at(6)),
     Case("CWL(C='0.9,0.7')@4", scaled, by_rank(0.9, 0.7)),
     Case("BPM(T=1)@6", scaled, bpm(1.0, 6)),
     Case("BPM(T=0.3)", scaled, bpm(0.3, 10)),

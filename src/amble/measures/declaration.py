@@ -32,7 +32,7 @@ __all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
 Array = NDArray[np.float64]
 Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
 
-SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant")
+SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant", "available")
 
 
 class Declaration(NamedTuple):

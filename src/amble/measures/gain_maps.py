@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.domains import Above, AtLeast, GainTable, Optional, Parameter
+from amble.expressions.domains import Above, AtLeast, GainTable, OneOf, Optional, Parameter
 from amble.rankings.lists import GainMap
 
-__all__ = ["GainKind", "binary", "graded", "satisfying", "scaled", "ungraded"]
+__all__ = ["GainKind", "binary", "graded", "graded_variant", "judged", "satisfying", "scaled", "ungraded"]
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,29 @@ scaled = GainKind(
     ),
     _scaled,
 )
+judged = GainKind(  # what `graded_variant` makes of a measure is binary or scaled
+    (
+        *binary.parameters,
+        Parameter(
+            "gains", None, Optional(OneOf("scaled")), "instead of rel: 'scaled', grade / max_grade; None: 1 if relevant"
+        ),
+        *scaled.parameters,
+    ),
+    _binary,
+)
 satisfying = GainKind(
     (Parameter("max_grade", None, Optional(AtLeast(0)), "the largest grade there is; None: of all the judgments"),),
     _satisfying,
 )
+
+
+def graded_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> tuple[Any, ...]:
+    """The measure with gains of 0 and 1, or graded ones where gains='scaled'."""
+    if values["gains"] is None:
+        if "max_grade" in given:
+            raise MeasureError("max_grade goes with gains='scaled' only")
+        return d, values, cut
+    if "rel" in given:
+        raise MeasureError("rel and gains: expected one of them")
+    own = {name: value for name, value in values.items() if name not in ("rel", "gains")}
+    return d._replace(gain=scaled, tied=None), own, cut

@@ -35,7 +35,8 @@ def bounds(measure: ListMeasure) -> bool:
     one = measure.members[0][1]
     if d.rises or d.norm is not None or not one.is_static:
         return d.rises
-    return one.ends or one.question is Question.ORDER2 or one.one_user.has_order1  # all that is beyond the list counts
+    # all that is beyond the list counts
+    return one.ends or one.question is Question.ORDER2 or (one.question is Question.ORDER1 and one.one_user.has_order1)
 
 
 def residual_interval(measure: ListMeasure, grades: ArrayLike, **context: Any) -> tuple[float, float]:

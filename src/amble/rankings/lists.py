@@ -370,6 +370,12 @@ class Gains:
         return self.position[hits], row, self.gain[hits]
 
     @cached_property
+    def available(self) -> Array:
+        """Of each list: the gain of all judged documents of its topic."""
+        size = np.diff(self.lists.rows)
+        return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size)[self.lists.topic])
+
+    @cached_property
     def ordinal(self) -> Ints:
         """Each hit's number among the gainful ones of its list, from 1."""
         return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from amble.users.protocol import OnList, Question
 from amble.users.stationary import check_size
 from amble.users.tails import Tail
 
-__all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_stops", "inverse_square"]
+__all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_stops", "inverse_power"]
 
 Array = NDArray[np.float64]
 
@@ -32,10 +33,10 @@ def check_probabilities(probabilities: Array, rank: Any) -> None:
         )
 
 
-def inverse_square(rank: Array, shift: Array) -> Array:
-    """The probability of going on, ((i + s) / (i + s + 1))²; 0 where i + s is not positive."""
+def inverse_power(rank: Array, shift: Array, power: float) -> Array:
+    """The probability of going on, ((i + s) / (i + s + 1))^power; 0 where i + s is not positive."""
     x = np.maximum(rank + shift, 0.0)
-    return np.asarray((x / (x + 1.0)) ** 2)
+    return np.asarray((x / (x + 1.0)) ** power)
 
 
 class Behaviour(OnList):
@@ -97,6 +98,16 @@ class Behaviour(OnList):
             i = int(wrong[0])
             raise MeasureError(f"path: visit {i + 1} is to rank {ranks[i]}, expected {i + 1}: this user walks down")
         return ranks
+
+    @cached_property
+    def worth(self) -> Array:
+        """E[1/H; H >= rank]: what a gain of 1 at each rank adds to E[T/H]."""
+        rank = np.arange(1, self.visits.size + 1, dtype=np.float64)
+        after = np.cumsum((self.last / rank)[::-1])[::-1]
+        if self.tail is not None and self.beyond > 0:
+            beyond, stops = self.tail.stops(self.beyond, rank.size)
+            after = after + float((stops / beyond).sum())
+        return np.asarray(after)
 
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k.

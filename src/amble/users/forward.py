@@ -6,11 +6,11 @@ Write only one of these, and the others follow (ranks from 1):
 * V(i) = C(1) ... C(i-1), the probability of reaching rank i (``visits``);
 * L(i) = V(i) (1 - C(i)), the probability that i is the last rank seen (``last``);
 * W(i) = V(i) / sum V, the share of attention that rank i gets (``weights``);
-* s(i), where C(i) = ((i + s) / (i + s + 1))^2 (``shift``): the family of INSQ and INST.
+* s(i), where C(i) = ((i + s) / (i + s + 1))^2 (``shift``), or to another ``power``: the family of INSQ and INST.
 
 Expected depth is sum V = 1 / W(1). What happens beyond the list is said by ``beyond``: the user stops at its end,
-leaves with nothing, or reads on for ever (then C is one number, or the user is of the ``shift`` family, and the tail
-has a closed form, never cut).
+leaves with nothing, or reads on for ever (then C is one number, or the user is of the ``shift`` family, or the tail is
+given: it has a closed form, or is summed, never cut).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.behaviour import TOLERANCE, Behaviour, check_probabilities, distribution_of_stops, inverse_square
+from amble.users.behaviour import TOLERANCE, Behaviour, check_probabilities, distribution_of_stops, inverse_power
 from amble.users.forward_dense import behaviour_on, follow_dense
 from amble.users.forward_sparse import at_hits, score_stops, totals_of_pieces, totals_of_survivors
 from amble.users.forward_static import Static, followed
 from amble.users.protocol import Question, TiedError
-from amble.users.tails import Geometric, InverseSquare, Tail
+from amble.users.tails import Geometric, InversePower, Tail
 
 if TYPE_CHECKING:
     from amble.users.protocol import Follower
@@ -53,7 +53,6 @@ class ForwardReader(ABC):
     """
 
     story = ""
-    has_order1 = False  # the tail of E[T/H] is that of the distribution
     stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
     ends: bool
     depth: int | None
@@ -76,6 +75,11 @@ class ForwardReader(ABC):
         return self._static(None) is not None
 
     @property
+    def has_order1(self) -> bool:
+        """Whether E[T/H] is a weight of each rank, the same for all lists: the user looks at neither grades nor end."""
+        return self.is_static and not self.ends
+
+    @property
     def sees_beyond(self) -> bool:
         """Whether the user reads on beyond the list, and looks at the grades there."""
         return not self.ends and not self.is_static
@@ -87,10 +91,9 @@ class ForwardReader(ABC):
 
     def scores(self, question: Question, gains: Gains) -> Array:
         """The answer of every list."""
-        if question.about_visits:
-            static = self._static(gains.lists.costs)
-            if static is not None:
-                return static.scores(question, gains)
+        static = self._static(gains.lists.costs)
+        if static is not None and (question.about_visits or (question is Question.ORDER1 and not static.ends)):
+            return static.scores(question, gains)
         if gains.lists.ties is not None:
             raise TiedError
         if question.about_visits:
@@ -127,9 +130,14 @@ class ForwardReader(ABC):
     def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
         """What documents beyond each list, down to its cut, would add to E[T]/E[H], if each gained ``gain``."""
         lists = gains.lists
-        if self.ends or question is not Question.ORDER2:
-            return np.zeros(lists.n)
         static = self._static(None)
+        if self.ends or (question is not Question.ORDER2 and (question is not Question.ORDER1 or static is None)):
+            return np.zeros(lists.n)
+        if static is not None and question is Question.ORDER1:  # the weights of all ranks sum to 1
+            worth = static.over(max(int(lists.length.max(initial=0)), lists.cut or 1)).worth
+            upto = np.append(0.0, np.cumsum(worth))
+            end = 1.0 if lists.cut is None else upto[lists.cut]
+            return np.asarray(gain * np.maximum(end - upto[lists.length], 0.0))
         if static is not None:
             user = static.over(max(int(lists.length.max(initial=0)), 1))
             lengths, at = np.unique(lists.length, return_inverse=True)
@@ -155,11 +163,7 @@ class ForwardReader(ABC):
             return np.asarray(behaviour.last / rank), False
         if self.stops == "gain":
             return np.asarray(behaviour.last * np.cumsum(gains.by_rank(i, rank.size)) / rank), False
-        after = np.cumsum((behaviour.last / rank)[::-1])[::-1]  # E[1 / H; H >= rank]
-        if behaviour.tail is not None and behaviour.beyond > 0:
-            beyond, stops = behaviour.tail.stops(behaviour.beyond, rank.size)
-            after = after + float((stops / beyond).sum())
-        return np.asarray(after), True
+        return behaviour.worth, True
 
     def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
         """Simulated readers of some lists."""
@@ -184,6 +188,10 @@ class Forward(ForwardReader):
         The last rank that is ever looked at.
     beyond : {"stop", "nothing", "endless"}
         At the end of the list the user stops there, leaves with nothing, or reads on for ever.
+    power : float
+        With ``shift``: the power to which C is taken.
+    tail : Tail, optional
+        How the user reads on for ever, where C is not one number; from rank ``least`` on.
 
     Examples
     --------
@@ -205,6 +213,9 @@ class Forward(ForwardReader):
         mass: Any = None,
         depth: int | None = None,
         beyond: Beyond = "stop",
+        power: float = 2.0,
+        tail: Tail | None = None,
+        least: int = 1,
     ) -> None:
         rules = {
             "continuation": continuation,
@@ -222,6 +233,7 @@ class Forward(ForwardReader):
         self.mass = mass
         self.depth = depth
         self.beyond = beyond
+        self.power, self.tail, self.least = power, tail, least
         one_of(beyond, ("stop", "nothing", "endless"), "beyond", MeasureError)
         if depth is not None:
             whole(depth, "depth", kind=MeasureError)
@@ -229,7 +241,7 @@ class Forward(ForwardReader):
             check_probabilities(np.asarray(self.rule, np.float64), 1)
             if beyond == "endless" and depth is None and self.rule >= 1 and survival is None:
                 raise MeasureError("a user who always goes on never stops; say depth=, or beyond='stop'")
-        if beyond == "endless" and self.kind not in ("shift", "continuation"):
+        if beyond == "endless" and self.kind not in ("shift", "continuation") and tail is None:
             raise MeasureError(f"a user declared by {self.kind} has no closed form for reading on for ever")
 
         self.ends = depth is None and beyond != "endless"  # looks no further than the list goes
@@ -244,18 +256,24 @@ class Forward(ForwardReader):
         given: dict[str, Any] = {self.kind: self.rule, "survival": self.survival, "mass": self.mass}
         if changes.keys() & {"continuation", "last"}:
             del given[self.kind], given["mass"]
-        return Forward(**given | changes, depth=self.depth, beyond=self.beyond)
+        return Forward(**given | changes, depth=self.depth, beyond=self.beyond, **self._onwards)
+
+    @property
+    def _onwards(self) -> dict[str, Any]:
+        return {"power": self.power, "tail": self.tail, "least": self.least}
 
     def _static(self, costs: Any) -> Static:
         return Static(self.over, ends=self.ends)
 
     def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
-        if self.kind == "continuation" and np.ndim(self.rule) == 0 and self.depth is None:
+        fixed_rule = np.ndim(self.rule) == 0 and not callable(self.rule)
+        if self.kind == "continuation" and fixed_rule and self.depth is None:
             return (lambda: self), ()
 
         def fixed(rank: Array) -> Forward:
             c = self.over(int(rank[-1]) + 1).continuation  # one more, so that the last of these is not an end
-            return Forward(continuation=c[rank.astype(np.int64) - 1], depth=self.depth, beyond=self.beyond)
+            own = c[rank.astype(np.int64) - 1]
+            return Forward(continuation=own, depth=self.depth, beyond=self.beyond, **self._onwards)
 
         return fixed, ("rank",)
 
@@ -270,15 +288,17 @@ class Forward(ForwardReader):
 
     def over(self, n: int) -> Behaviour:
         """The user's behaviour on a list of n documents."""
-        n = max(n, 1)
+        n = max(n, self.least)
         if self.depth is not None:
             n = max(n, self.depth)
         rank = np.arange(1, n + 1, dtype=np.float64)
         x = np.array(self.values(rank))
         tail: Tail | None = None
         if self.kind == "shift":
-            tail = InverseSquare(float(x[-1])) if self.beyond == "endless" else None
-            x = inverse_square(rank, x)
+            tail = InversePower(float(x[-1]), self.power) if self.beyond == "endless" else None
+            x = inverse_power(rank, x, self.power)
+        elif self.tail is not None:
+            tail = self.tail
         elif self.beyond == "endless":
             if np.ndim(self.rule) > 0 or callable(self.rule):
                 raise MeasureError("reading on for ever needs one probability of going on, the same at all ranks")
@@ -306,6 +326,8 @@ class Forward(ForwardReader):
         end = 0.0
         if self.kind in ("continuation", "shift") or self.survival is not None:
             end = float(x[-1])
+        elif tail is not None:
+            end = tail.continuation(n)
         elif self.kind == "last":
             end = 1.0 - x[-1] / visits[-1] if visits[-1] > 0 else 0.0
         if self.depth is not None and n >= self.depth:
@@ -329,7 +351,7 @@ class LookingForward(ForwardReader):
     function : callable
         Returns a `Forward`; its arguments hold what is seen, rank by rank.
     names : tuple of str
-        Of the arguments: rank, gain, seen, cost, spent, relevant.
+        Of the arguments: rank, gain, seen, cost, spent, relevant, available.
     stops : {"gain", "piecewise"}, optional
         The user stops, or changes behaviour, at gains only.
     """
@@ -380,6 +402,6 @@ class LookingForward(ForwardReader):
 
 def first_look(names: tuple[str, ...]) -> dict[str, Any]:
     """What is seen at rank 1, where nothing is gained."""
-    one, none = np.ones(1), np.zeros(1)
-    points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": np.float64(1.0)}
+    one, none, topic = np.ones(1), np.zeros(1), np.float64(1.0)
+    points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": topic, "available": topic}
     return {name: points[name] for name in names}

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
-from amble.users.behaviour import Behaviour, check_probabilities, inverse_square
+from amble.users.behaviour import Behaviour, check_probabilities, inverse_power
 from amble.users.forward_static import FURTHEST, NEGLIGIBLE, followed
 from amble.users.protocol import Question
-from amble.users.tails import Geometric, InverseSquare, Tail
+from amble.users.tails import Geometric, InversePower, Tail
 
 if TYPE_CHECKING:
     from amble.users.forward import Forward
@@ -31,9 +31,9 @@ def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains
     def met(m: int) -> tuple[Forward, Array]:
         gain = gains.by_rank(i, m)
         rank = np.arange(1, m + 1, dtype=np.float64)
-        relevant = np.float64(gains.relevant[i])
+        topic = {"relevant": np.float64(gains.relevant[i]), "available": np.float64(gains.available[i])}
         seen, cost = np.cumsum(gain), np.float64(1.0)
-        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, "relevant": relevant}
+        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, **topic}
         return function(**{name: points[name] for name in names}), gain
 
     user, gain = met(n)
@@ -78,7 +78,6 @@ class _Block:
         self.where = place[gains.list[by_rank]]
         self.position = gains.position[by_rank]
         self.gain = gains.gain[by_rank]
-        self.relevant = gains.relevant[block][:, None]
 
     def stretch(self, start: int, stop: int) -> Array:
         """The gains at ranks start + 1 to stop."""
@@ -109,7 +108,8 @@ class _Block:
                 "seen": total_seen,
                 "spent": total_spent,
                 "cost": cost,
-                "relevant": self.relevant,
+                "relevant": self.gains.relevant[self.block][:, None],
+                "available": self.gains.available[self.block][:, None],
             }
             user = function(**{name: points[name] for name in names})
             if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on
@@ -155,7 +155,7 @@ class _Block:
                 break
             if start > FURTHEST:
                 raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
-            tail = self._tail(user, value) if start >= longest and user.depth is None else None
+            tail = self._tail(user, value) if start >= max(longest, user.least) and user.depth is None else None
             if tail is not None and (question is None or question.about_visits):
                 more = np.asarray(tail.visits(reach, start))
                 depth += more
@@ -176,7 +176,7 @@ class _Block:
                 )
             visits = np.where(visits > 1e-15, visits, 0.0)
             return np.divide(visits - last, visits, out=np.zeros(last.shape), where=visits > 0), visits
-        c = inverse_square(rank, value) if user.kind == "shift" else value
+        c = inverse_power(rank, value, user.power) if user.kind == "shift" else value
         if user.survival is not None:
             c = c * user.survival
         check_probabilities(c, rank)
@@ -189,5 +189,7 @@ class _Block:
         if user.beyond != "endless":
             return None
         if user.kind == "shift":
-            return InverseSquare(value[:, -1])
+            return InversePower(value[:, -1], user.power)
+        if user.tail is not None:
+            return user.tail
         return Geometric(float(user.rule)) if np.ndim(user.rule) == 0 else None

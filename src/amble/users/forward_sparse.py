@@ -7,6 +7,7 @@ and the visits between have a closed form.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from amble.errors import MeasureError
 from amble.rankings.lists import Gains, scan
 from amble.users.behaviour import check_probabilities
 from amble.users.protocol import Question
-from amble.users.tails import trigamma
+from amble.users.tails import hurwitz
 
 if TYPE_CHECKING:
     from amble.users.forward import Forward
@@ -34,6 +35,7 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
         "seen": gains.seen,
         "spent": np.asarray(gains.position, np.float64),
         "relevant": gains.relevant[gains.list],
+        "available": gains.available[gains.list],
     }
     return {name: points[name] for name in names}
 
@@ -95,7 +97,7 @@ def totals_of_pieces(
 
     Between a gain at rank a and the next one at b there is one probability c of going on, so that V(b) =
     V(a) c^(b - a), or one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
-    between are V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)).
+    between are V(a) (a + s)^2 (trigamma(a + s) - trigamma(b + s)); so for other powers, with Hurwitz's zeta function.
     """
     lists = gains.lists
     n = lists.n
@@ -107,13 +109,17 @@ def totals_of_pieces(
     rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
     rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
     owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
-    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank, "relevant": gains.relevant[owner]}
+    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank}
+    points |= {"relevant": gains.relevant[owner], "available": gains.available[owner]}
     user = function(**{name: points[name] for name in names})
     value = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
     last = np.append(at[1:], size) - 1  # the last piece of each list
     until = np.append(rank[1:], 0.0)
     until[last] = np.maximum(lists.length, 1) + 1.0
-    pieces = {"shift": _pieces_of_shift, "continuation": _pieces_of_probability}
+    pieces: dict[str, Callable[..., tuple[Array, Array]]] = {
+        "shift": partial(_pieces_of_shift, user.power),
+        "continuation": _pieces_of_probability,
+    }
     if user.kind not in pieces:
         raise MeasureError(f"a user in pieces is declared by shift or continuation, found {user.kind}")
     endless = np.zeros(size, bool)
@@ -126,14 +132,16 @@ def totals_of_pieces(
     return total, np.asarray(np.bincount(owner, before * visits, n), np.float64)
 
 
-def _pieces_of_shift(rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _pieces_of_shift(
+    power: float, rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]
+) -> tuple[Array, Array]:
     x, y = np.maximum(rank + shift, 0.0), until + shift
     empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
     positive = (x > 0) & ~empty
-    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** 2, np.where(empty, 1.0, 0.0))
+    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** power, np.where(empty, 1.0, 0.0))
     safe = np.where(positive, x, 1.0)
-    far = np.where(endless, 0.0, trigamma(np.where(positive, y, 1.0)))
-    visits = np.where(positive, safe**2 * (trigamma(safe) - far), np.where(empty, 0.0, 1.0))
+    far = np.where(endless, 0.0, hurwitz(power, np.where(positive, y, 1.0)))
+    visits = np.where(positive, safe**power * (hurwitz(power, safe) - far), np.where(empty, 0.0, 1.0))
     return ratio, visits
 
 

@@ -39,15 +39,17 @@ class Static:
         return self.over(n)
 
     def scores(self, question: Question, gains: Gains) -> Array:
-        """E[T]/E[H] or E[T] of every list."""
+        """E[T]/E[H], E[T], or E[T/H] of a user who does not stop with the list, of every list."""
         behaviour = self._behaviour(gains.lists)
-        total = _total(behaviour, gains)
+        if question is Question.ORDER1:
+            return _total(behaviour.worth, gains)
+        total = _total(behaviour.visits, gains)
         return total / self._depth(behaviour, gains.lists) if question is Question.ORDER2 else total
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""
         behaviour = self._behaviour(gains.lists)
-        return _total(behaviour, gains), self._depth(behaviour, gains.lists)
+        return _total(behaviour.visits, gains), self._depth(behaviour, gains.lists)
 
     def _depth(self, behaviour: Behaviour, lists: Lists) -> Array:
         if self.ends:
@@ -55,10 +57,9 @@ class Static:
         return np.full(lists.n, behaviour.expected_depth)
 
 
-def _total(behaviour: Behaviour, gains: Gains) -> Array:
+def _total(weights: Array, gains: Gains) -> Array:
     """The gain of every list, by one vector of weights."""
     lists = gains.lists
-    weights = behaviour.visits
     if lists.cut is not None:
         weights = weights.copy()
         weights[lists.cut :] = 0.0

@@ -379,9 +379,8 @@ class LookingMarkov(MarkovReader):
         """The user that the function returns for list i."""
         gain = gains.by_rank(i, int(gains.lists.length[i]))
         rank = np.arange(1, gain.size + 1, dtype=np.float64)
-        one, relevant = np.float64(1.0), np.float64(gains.relevant[i])
-        seen = np.cumsum(gain)
-        points = {"rank": rank, "gain": gain, "seen": seen, "cost": one, "spent": rank, "relevant": relevant}
+        points = {"rank": rank, "gain": gain, "seen": np.cumsum(gain), "cost": np.float64(1.0), "spent": rank}
+        points |= {"relevant": np.float64(gains.relevant[i]), "available": np.float64(gains.available[i])}
         return self.function(**{name: points[name] for name in self.names})
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.errors import MeasureError
 
-__all__ = ["Geometric", "InverseSquare", "Tail", "trigamma"]
+__all__ = ["Geometric", "InversePower", "Tail", "hurwitz", "trigamma"]
 
 Array = NDArray[np.float64]
 
@@ -48,6 +48,15 @@ def trigamma(x: ArrayLike) -> Array:
     return np.asarray(total + one * (1.0 + one * (0.5 + one * series))).reshape(shape)
 
 
+def hurwitz(power: float, x: ArrayLike) -> Array:
+    """The sum of 1 / (x + k)^power over k = 0, 1, 2, …, for x > 0 and a power above 1."""
+    if power == 2:
+        return trigamma(x)
+    from scipy.special import zeta  # for other powers only
+
+    return np.asarray(zeta(power, x))
+
+
 class Tail(Protocol):
     """How users go on at ranks beyond n: continuation, visits and stops."""
 
@@ -58,7 +67,7 @@ class Tail(Protocol):
         """The expected visits to ranks beyond n + skip, if a share ``reach`` gets to n + 1."""
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """Ranks and the probabilities of stopping there; the last one stands for all that follow."""
+        """Ranks and the probabilities of stopping there; the last is the harmonic mean of all that follow."""
 
 
 class Geometric:
@@ -90,28 +99,32 @@ class Geometric:
         return n + 1 + k, reach * (1 - self.p) * self.p**k
 
 
-class InverseSquare:
-    """Going on after rank i with ((i + shift) / (i + shift + 1))², so that V(i) falls as 1 / (i + shift)²."""
+class InversePower:
+    """Going on after rank i with ((i + shift) / (i + shift + 1))^power, so that V(i) falls as 1 / (i + shift)^power."""
 
-    def __init__(self, shift: Any) -> None:
-        self.shift = shift
+    def __init__(self, shift: Any, power: float = 2.0) -> None:
+        self.shift, self.power = shift, power
 
     def continuation(self, rank: int) -> float:
         """The probability of going on."""
         x = max(rank + float(self.shift), 0.0)
-        return (x / (x + 1)) ** 2
+        return float((x / (x + 1)) ** self.power)
 
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
-        """The expected visits beyond n + skip: a trigamma function."""
+        """The expected visits beyond n + skip: a Hurwitz zeta function, of power 2 a trigamma function."""
         x = np.maximum(np.asarray(n + 1 + self.shift, np.float64), 1e-300)
-        return reach * x**2 * trigamma(x + skip)
+        return reach * x**self.power * hurwitz(self.power, x + skip)
 
     def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """Ranks and probabilities of stopping there, falling as their cube; those far beyond at the harmonic mean."""
+        """Ranks and probabilities of stopping there; those far beyond at their harmonic mean.
+
+        With u for a rank, 1 / u is 1 / ((u + s) - s): a series in s / (u + s), taken in the middle of each rank.
+        """
         x = n + 1 + float(self.shift)
         k = np.arange(_ATOMS + 1, dtype=np.float64)
-        reached = reach * (x / (x + k)) ** 2
+        reached = reach * (x / (x + k)) ** self.power
         rank = n + 1 + k
         probs = np.append(reached[:-1] - reached[1:], reached[-1])
-        rank[-1] = 1.5 * (rank[-1] + 0.5)  # E[1/H | H >= m] is 2 / (3 m) but for terms of order 1 / m^2
+        j, far = np.arange(4096), x + _ATOMS
+        rank[-1] = far / float(((self.shift + 0.5) / far) ** j @ (self.power / (self.power + 1.0 + j)))
         return rank, probs

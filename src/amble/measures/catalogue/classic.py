@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from amble.expressions.domains import Above, Optional, Whole
 from amble.measures.declaration import measure
-from amble.measures.gain_maps import graded, satisfying
+from amble.measures.gain_maps import graded, graded_variant, judged, satisfying
 from amble.measures.tied_documents import tied_ap, tied_rr
 from amble.users.forward import Forward
 
@@ -23,6 +23,8 @@ Base = Annotated[
 @measure(
     "P",
     question="order2",
+    gain=judged,
+    variant=graded_variant,
     cite="cleverdon1966",
     family="classic",
     formula="relevant documents among the first k, divided by k",
@@ -49,6 +51,8 @@ def recall(k: Rank = None) -> Forward:
 @measure(
     "AP",
     question="order1",
+    gain=judged,
+    variant=graded_variant,
     stops="gain",
     tied=tied_ap,
     cite="harman1992",
@@ -56,12 +60,12 @@ def recall(k: Rank = None) -> Forward:
     family="classic",
     formula="mean over the relevant documents of the precision at their ranks (0 for those not found)",
 )
-def average_precision(gain: Array, relevant: Array) -> Forward:
+def average_precision(gain: Array, available: Array) -> Forward:
     """She wants one of the relevant documents, each with equal probability, reads down to it, and asks for precision.
 
     If it is not in the list, the gain is 0.
     """
-    return Forward(last=gain, mass=relevant, beyond="nothing")
+    return Forward(last=gain, mass=available, beyond="nothing")
 
 
 @measure(

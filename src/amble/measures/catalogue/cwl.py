@@ -5,24 +5,31 @@ ever keep their tail in closed form. `P` is among the classic ones.
 """
 # no `from __future__ import annotations`: declarations read their own annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.domains import Above, AtLeast, Between, Numbers, OneOf, Optional, Switch, Whole
+from amble.expressions.domains import Above, AtLeast, Between, OneOf, Optional, Switch, Whole
+from amble.expressions.formulas import Formula, OverRanks
 from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import FittedUser, fitted_variant, refuse_beside
-from amble.measures.gain_maps import binary, scaled
+from amble.measures.gain_maps import binary, graded_variant, judged, scaled
 from amble.users.forward import Forward
+from amble.users.protocol import Question
+from amble.users.series import Series
+from amble.users.tails import Geometric
 
 Array = NDArray[np.float64]
 
 Hoped = Annotated[float, Above(0), "the gain hoped for"]
 Needed = Annotated[float, Above(0, smooth=False), "the gain that is enough"]
 _C = ByRank("0.8")
+_PROBABILITY = Optional(OverRanks(Between(0, 1, closed=True)))
+_SHARE = Optional(OverRanks(AtLeast(0)))
 _SLACK = 1e-9  # ten gains of 0.1 are a gain of 1
 
 
@@ -42,6 +49,20 @@ def rank_biased_precision(
 ) -> Forward:
     """She goes on with probability p, whatever she has seen."""
     return Forward(continuation=p, beyond="stop" if finite else "endless")
+
+
+@measure(
+    "RBAP",
+    question="order1",
+    gain=judged,
+    cite="carterette2011",
+    family="cwl",
+    variant=graded_variant,
+    formula="sum over all ranks h of (1 - p) p^(h - 1) x precision at h",
+)
+def rank_biased_average_precision(p: Annotated[float, Between(0, 1), "persistence"] = 0.8) -> Forward:
+    """RBP's user, who asks for precision where she stops."""
+    return Forward(continuation=p, beyond="endless")
 
 
 @measure(
@@ -93,7 +114,7 @@ def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozen
     cite="moffat2012",
     family="cwl",
     variant=_insq_variant,
-    formula="C(i) = ((i + 2T - 1) / (i + 2T))^2; adaptive: T is the gain still hoped for, and i is one more",
+    formula="C(i) = ((i + 2T - 1) / (i + 2T))^power; adaptive: T is the gain still hoped for, and i is one more",
 )
 def inverse_squares(
     seen: Array,
@@ -102,13 +123,14 @@ def inverse_squares(
     form: Annotated[
         str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
     ] = "figures",
+    power: Annotated[float, Between(1.01, 100, closed=True), "how fast attention falls with the rank"] = 2.0,
     user: Annotated[None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
 ) -> Forward:
     """The deeper she is, the likelier she goes on; she expects to read about 2T documents."""
     if not adaptive:
-        return Forward(shift=2.0 * T - 1.0, beyond="endless")
+        return Forward(shift=2.0 * T - 1.0, power=power, beyond="endless")
     left = np.maximum(0.0, T - seen)
-    return Forward(shift=2.0 * left - (0.0 if form == "figures" else 1.0), beyond="endless")
+    return Forward(shift=2.0 * left - (0.0 if form == "figures" else 1.0), power=power, beyond="endless")
 
 
 @measure(
@@ -131,18 +153,28 @@ def inst(
     return Forward(shift=2.0 * T - seen - 1.0, beyond="endless")
 
 
+_DECLARED = ("C", "V", "W", "L", "H")
+
+
 def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """CWL, with the probabilities of a fitted user where one is given; an error if the user never stops."""
+    """CWL by one of its functions, or with the probabilities of a fitted user; an error if the user never stops."""
+    declared = [name for name in _DECLARED if name in given]
+    if len(declared) > 1:
+        raise MeasureError(f"{' and '.join(declared)}: expected one of them, the others follow from it")
     if values["user"] is not None:
-        refuse_beside(given, ["C"])
+        refuse_beside(given, _DECLARED)
         fitted = values["user"]["C"]
         further = fitted[fitted < 1][-1:]  # below, as at the last rank where users stopped
         values = values | {"user": None, "C": ByRank(np.append(fitted, further))}
-    if values["C"][-1] >= 1:
-        raise MeasureError(
-            "the last probability of C is 1 and holds further down: the user never stops; expected a number below 1"
-        )
-    return d, values, cut
+    elif declared and declared[0] != "C":
+        values = values | {"C": None}
+    return d._replace(question=Question(f"order{values['order']}")), values, cut
+
+
+def _by_rank(numbers: Array, further: float) -> Callable[[Array], Array]:
+    """The numbers as a function of ranks, with the one that holds further down."""
+    table = np.append(numbers, further)
+    return lambda rank: table[np.minimum(np.asarray(rank, np.int64), table.size) - 1]
 
 
 @measure(
@@ -155,21 +187,44 @@ def _cwl_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozens
     formula="sum over ranks i of gain x V(i), divided by the sum of V(i); V(i) = C(1) x ... x C(i - 1)",
 )
 def probabilities_by_rank(
-    rank: Array,
-    C: Annotated[
-        ByRank,
-        Numbers(domain=Between(0, 1, closed=True)),
-        "probabilities of going on after rank 1, 2, …; the last holds further down",
-    ] = _C,
+    C: Annotated[Any, _PROBABILITY, "probability of going on after rank i; the last holds"] = _C,
+    V: Annotated[Any, _SHARE, "instead: the probability of reaching rank i, or in proportion"] = None,
+    W: Annotated[Any, _SHARE, "instead: the share of attention of rank i, or in proportion"] = None,
+    L: Annotated[Any, _SHARE, "instead: the probability that rank i is the last, or in proportion"] = None,
+    H: Annotated[Any, _PROBABILITY, "instead: the probability of stopping at rank i, 1 - C"] = None,
+    order: Annotated[int, OneOf(1, 2), "E[T/H] or E[T]/E[H]"] = 2,
+    finite: Annotated[bool, Switch(), "stop at the end of the list, at the latest"] = False,
     user: Annotated[
         None, Optional(FittedUser("continuation")), "instead of C: a user fitted to what people did"
     ] = None,
 ) -> Forward:
     """After each rank she goes on with a probability of its own, as people were seen to do, perhaps for ever."""
-    probabilities = np.array(C)
-    return Forward(
-        continuation=probabilities[np.minimum(np.asarray(rank, np.int64), probabilities.size) - 1], beyond="endless"
-    )
+    name, x = next((name, x) for name, x in (("V", V), ("W", W), ("L", L), ("H", H), ("C", C)) if x is not None)
+    if isinstance(x, Formula):
+        kind = {"C": "continuation", "H": "continuation", "L": "last"}.get(name, "visits")
+        series = Series(kind, (lambda i: 1.0 - x(i)) if name == "H" else x, "C" if name == "H" else name)
+        if finite:
+            return Forward(visits=series.reach)
+        _ = series.total  # may raise
+        return Forward(visits=series.reach, beyond="endless", tail=series)
+    numbers = np.array(x, np.float64)
+    if name in ("C", "H"):
+        goes_on = numbers if name == "C" else 1.0 - numbers
+        rule, last = _by_rank(goes_on, goes_on[-1]), float(goes_on[-1])
+        if finite:
+            return Forward(continuation=rule)
+        if last >= 1:
+            raise MeasureError(
+                f"the last probability of {name} is {numbers[-1]:g} and holds further down: the user never stops; "
+                f"expected a number {'below 1' if name == 'C' else 'above 0'}"
+            )
+        return Forward(continuation=rule, beyond="endless", tail=Geometric(last), least=numbers.size)
+    visits = np.cumsum(numbers[::-1])[::-1] if name == "L" else numbers
+    if visits[0] <= 0:
+        raise MeasureError(f"{name} is 0 at rank 1, expected a number above 0")
+    out = Forward(visits=_by_rank(visits, 0.0), depth=None if finite else numbers.size)
+    _ = out.over(numbers.size)  # may raise
+    return out
 
 
 @measure(

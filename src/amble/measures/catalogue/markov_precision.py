@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
-from amble.expressions.values import ByRank, Value
+from amble.expressions.formulas import NumbersFile
+from amble.expressions.values import ByRank
 from amble.io.rows import read_number, read_rows
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import (
@@ -27,29 +28,6 @@ from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
 Array = NDArray[np.float64]
 
 
-class RatesFile(Value, Sequence[float]):
-    """Rates by rank that were read from a file, whose name expressions show."""
-
-    path: str
-    rates: ByRank
-
-    def __init__(self, path: str, rates: ByRank) -> None:
-        vars(self).update(path=path, rates=rates)
-
-    def content(self) -> tuple[str, ByRank]:
-        """The name of the file, and the rates."""
-        return self.path, self.rates
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.rates[i]
-
-    def __len__(self) -> int:
-        return len(self.rates)
-
-    def __str__(self) -> str:
-        return self.path
-
-
 class Rates(Domain):
     """Rates of leaving each rank: ``'0.2,0.04,0.01'``, or the name of a file with one number per line."""
 
@@ -60,12 +38,12 @@ class Rates(Domain):
         "one per line, or of a file of `amble fit`"
     )
 
-    def check(self, value: Any) -> ByRank | RatesFile | FittedParameters:
+    def check(self, value: Any) -> ByRank | NumbersFile | FittedParameters:
         """The rates by rank; a file is read."""
         if is_fit(value):
             return FittedUser("times").check(value)
         if not isinstance(value, str | os.PathLike):
-            rates: ByRank | RatesFile = ByRank(value)
+            rates: ByRank | NumbersFile = ByRank(value)
         elif not os.fspath(value):
             raise ValueError
         else:
@@ -74,14 +52,14 @@ class Rates(Domain):
             raise ValueError
         return rates
 
-    def _read(self, text: str) -> ByRank | RatesFile:
+    def _read(self, text: str) -> ByRank | NumbersFile:
         try:
             return ByRank([read_number(word.strip(), "rate") for word in text.split(",")])
         except ValueError as error:
             if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
                 raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
         try:
-            return RatesFile(text, ByRank(_read_rates(text)))
+            return NumbersFile(text, ByRank(_read_rates(text)))
         except ReadError as error:
             raise MeasureError(str(error)) from None
 
