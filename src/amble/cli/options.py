@@ -30,6 +30,7 @@ __all__ = [
     "USERS",
     "add_alignment",
     "add_digits",
+    "add_gains",
     "add_inputs",
     "add_lists",
     "add_longest_line",
@@ -46,10 +47,12 @@ __all__ = [
     "baseline_of",
     "design_of",
     "filter_unjudged_warnings",
+    "inputs_of",
     "lists_of",
     "measures_of",
     "number",
     "prepare",
+    "read_gains",
     "read_groups",
     "read_number",
     "read_numbers",
@@ -170,10 +173,85 @@ def read_numbers(text: str, option: str, kind: type) -> list[Any]:
 # ---- judgments and runs
 
 
-def add_inputs(add: Add) -> None:
-    """Declare the files: judgments and runs."""
-    add("qrels", metavar="QRELS", help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)")
-    add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag")
+def add_inputs(add: Add, *, gains: bool = False) -> None:
+    """Declare the files: judgments and runs; with ``gains`` also the lists that can take their place."""
+    files = (
+        add(
+            "qrels",
+            metavar="QRELS",
+            help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)",
+        ),
+        add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag"),
+    )
+    if gains:
+        add_gains(add, files)
+
+
+def add_gains(add: Add, instead_of: Sequence[argparse.Action] = ()) -> None:
+    """Declare --gains: lists of grades on the command line, in the place of files."""
+
+    class Gains(argparse._AppendAction):
+        def __call__(self, *given: Any) -> None:
+            for file in instead_of:
+                file.required = False
+            super().__call__(*given)
+
+    add(
+        "--gains",
+        action=Gains,
+        metavar="[NAME=]G,G,…",
+        help="a list as its grades by rank, - where unjudged"
+        + ", instead of files; several: lists of one topic, 1" * bool(instead_of),
+    )
+
+
+def read_gains(texts: Sequence[str] | None) -> dict[str, list[float]]:
+    """The lists of --gains, by their names or, where they have none, their numbers.
+
+    >>> read_gains(["1,-,0", "r=0,2"])
+    {'1': [1.0, nan, 0.0], 'r': [0.0, 2.0]}
+    """
+    out: dict[str, list[float]] = {}
+    for number, text in enumerate(texts or (), 1):
+        before, named, after = text.partition("=")
+        name, words = (before.strip(), after) if named else (str(number), text)
+        if not name or name in out:
+            raise AmbleError(f"--gains {text!r:.60}: expected a name of its own before the =")
+        out[name] = []
+        for i, word in enumerate(re.split(r"\s*,\s*|\s+", words.strip()), 1):
+            try:
+                out[name].append(math.nan if word in ("-", "nan", "?") else read_number(word))
+            except ValueError:
+                raise AmbleError(f"--gains: {word!r} at place {i}, expected a number or - for unjudged") from None
+    return out
+
+
+def inputs_of(args: argparse.Namespace) -> tuple[Any, Any]:
+    """Judgments and runs: files or, with --gains, lists of one topic, called 1.
+
+    The n-th document of a grade is the same in all lists, so that the topic has as many documents of each grade as the
+    list that has most of them.
+    """
+    if args.gains is None:
+        return args.qrels, list(args.runs)
+    if args.qrels is not None:
+        raise AmbleError(f"--gains and {args.qrels}: expected lists, or files, not both")
+    args.runs = []
+    judged: dict[str, float] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    for name, grades in read_gains(args.gains).items():
+        seen: dict[float | None, int] = {}
+        runs[name] = {"1": {}}
+        for rank, grade in enumerate(grades):
+            key = None if math.isnan(grade) else grade + 0.0
+            seen[key] = seen.get(key, 0) + 1
+            document = f"{'-' if key is None else f'{key:.17g}'}#{seen[key]}"
+            runs[name]["1"][document] = float(len(grades) - rank)
+            if key is not None:
+                judged[document] = key
+    if not judged:
+        raise AmbleError("--gains: all documents are unjudged, expected a grade")
+    return {"1": judged}, runs
 
 
 def add_alignment(add: Add, ties: tuple[str, ...] = TIES) -> None:

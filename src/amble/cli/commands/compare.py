@@ -4,6 +4,7 @@
   amble compare qrels.txt *.run -m AP --baseline bm25.run --test permutation
   amble compare qrels.txt *.run -m AP --test tukey --letters
   amble compare qrels.txt bm25.run dense.run -m AP --why 351
+  amble compare --gains r=1,0,0,1 --gains s=0,1,1,0 -m AP --why 1
   amble compare qrels.txt bm25.run dense.run -m MsM --sessions sessions.tsv
 
 Runs are compared topic by topic: all pairs, or each with a baseline. A difference is that of the first run minus
@@ -32,6 +33,7 @@ from amble.cli.options import (
     alignment_of,
     baseline_of,
     design_of,
+    inputs_of,
     prepare,
     read_session_files,
 )
@@ -49,7 +51,7 @@ _TESTED = ("test", "sides", "alpha", "seed", "rounds", "correction", "interval",
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add_inputs(add)
+    add_inputs(add, gains=True)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to compare on (default: {_DEFAULT})")
     add("--baseline", metavar="RUN", help="the run that all others are compared with (default: all pairs)")
     add_tests(add, "tukey, anova: of all runs at once")
@@ -84,6 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
     measures = parse_measures(words)
+    if args.gains is not None and args.why is None:
+        raise AmbleError("--gains are lists of one topic, 1, and tests compare several: expected --why 1 with them")
     if args.sessions or any(m.declaration.of_sessions for m in measures):
         if args.why is not None or args.undefined != "zero":
             raise AmbleError("--why and --undefined look at lists, not at sessions")
@@ -94,9 +98,10 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError(f"{len(scores.runs)} run, expected at least two to compare")
     else:
         heard = []
-        if len(args.runs) < 2:
-            raise AmbleError(f"{len(args.runs)} run, expected at least two to compare")
-        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
+        qrels, runs = inputs_of(args)
+        if len(runs) < 2:
+            raise AmbleError(f"{len(runs)} run, expected at least two to compare")
+        scores = evaluate(qrels, runs, measures, undefined=args.undefined, **alignment_of(args))
     base = None if args.baseline is None else baseline_of(scores, args)
     design = replace(design, baseline=base)
     tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, design, args)
@@ -157,7 +162,7 @@ def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argpar
         whole.rows = [row for table in tables for row in table.rows]
         whole.facts = {}
         if args.format == "json":
-            options = {"undefined": args.undefined}
+            options = {"undefined": args.undefined, "gains": args.gains}
             if hasattr(scores.rankings, "repeats"):
                 options["repeats"] = scores.rankings.repeats
             about = provenance(scores.rankings, list(scores.parsed), list(_files(args)), options)

@@ -3,6 +3,7 @@
   amble distribution qrels.txt bm25.run dense.run -m AP
   amble distribution qrels.txt *.run -m "PH(p=.5,q=.25,loss=.25)" --plot distributions.svg
   amble distribution qrels.txt *.run -m "RBP(p=.8)" --levels --hasse order.dot
+  amble distribution --gains r=1,0,0,1 --gains s=0,1,1,0 -m AP --plot figure.svg
 
 A run's distribution is that of a user who comes with one of the topics, each as likely. Runs are compared by order 1,
 the expected gain per document, E[T/H]; by order 2, the expected gain over expected effort, E[T]/E[H]; by order 3,
@@ -25,6 +26,7 @@ from amble.cli.options import (
     add_scored,
     add_threads,
     alignment_of,
+    inputs_of,
 )
 from amble.cli.output import provenance, write
 from amble.cli.plugins import load_plugins
@@ -45,7 +47,7 @@ _CROSSINGS = 3  # shown in a table
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add_inputs(add)
+    add_inputs(add, gains=True)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"one measure that is a user (default: {_DEFAULT})")
     add("--topic", metavar="T", action="append", help="only this topic; may be given several times (default: all)")
     add(
@@ -73,14 +75,14 @@ def run(args: argparse.Namespace) -> int:
     from amble.distributions.partial_order import order_systems
     from amble.rankings.alignment import align
 
-    rankings = align(args.qrels, list(args.runs), **alignment_of(args))
+    rankings = align(*inputs_of(args), **alignment_of(args))
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
     found, notes = _distributions(rankings, measure, topics, args)
     orders = _Orders(found, rankings, measure, topics)
     order = order_systems(found) if len(found) > 1 else None
     tables = _tables(found, orders, order, args)
     if args.format == "json":
-        more = {"users": args.users, "seed": args.seed, "topic": topics}
+        more = {"users": args.users, "seed": args.seed, "topic": topics, "gains": args.gains}
         tables[0].facts = provenance(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
     _draw(found, orders, order, measure, args)
     write("\n\n".join(_rendered(tables, order, args)), args.output)
@@ -137,10 +139,11 @@ def _measure(args: argparse.Namespace) -> Any:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done, before anything is read."""
-    if len(args.runs) < 2 and (args.pairs or args.levels or args.hasse):
+    runs = len(args.gains or args.runs)
+    if runs < 2 and (args.pairs or args.levels or args.hasse):
         raise AmbleError("--pairs, --levels and --hasse compare runs: expected at least two")
-    if args.plot and len(args.runs) > _FEW:
-        raise AmbleError(f"--plot: {len(args.runs)} runs, expected at most {_FEW} on one chart")
+    if args.plot and runs > _FEW:
+        raise AmbleError(f"--plot: {runs} runs, expected at most {_FEW} on one chart")
     if args.plot or args.hasse:
         from amble.reporting.charts.chart import ENDINGS, check_file
 

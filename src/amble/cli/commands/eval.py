@@ -3,6 +3,7 @@
   amble eval qrels.txt bm25.run dense.run -m AP nDCG@10 "RBP(p=0.8)"
   amble eval qrels.txt run.gz -q --format tsv        # by topic, for other programs
   amble eval --trec qrels.txt run.txt -m all_trec -q # as trec_eval prints it
+  amble eval --gains 1,0,0,1 --gains 0,1,1,0 -m AP   # lists without files
 
 Topics that a run does not answer score 0 and are counted; --trec leaves them out of the mean, as trec_eval does
 without -c. A summary of what was decided (missing topics, ties, unjudged documents) goes to standard error.
@@ -24,6 +25,7 @@ from amble.cli.options import (
     add_threads,
     add_undefined,
     alignment_of,
+    inputs_of,
     measures_of,
     number,
     prepare,
@@ -40,7 +42,7 @@ _NOT_BY_TOPIC = ("NumQ", "GMAP", "GMbpref")  # trec_eval prints these for all to
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add_inputs(add)
+    add_inputs(add, gains=True)
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to measure (default: {DEFAULT_MEASURES})")
     add("-q", "--by-topic", action="store_true", help="a score for each topic, too")
     add("--format", choices=(*FORMATS, "trec"), help="how to write it (default: table)")
@@ -100,8 +102,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.scores import evaluate
 
     scores = evaluate(
-        args.qrels,
-        list(args.runs),
+        *inputs_of(args),
         ["NumQ"] if args.cwl else measures,
         undefined=args.undefined,
         costs=None if args.cwl else args.costs,
@@ -128,11 +129,11 @@ def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -
     from amble.evaluation.fitted_intervals import fitted_intervals
     from amble.rankings.alignment import align
 
-    rankings = align(args.qrels, list(args.runs), **alignment_of(args))
+    rankings = align(*inputs_of(args), **alignment_of(args))
     both = args.fitted_intervals == "both"
     found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined)
     table = found.table(digits=args.digits)
-    more = {"undefined": args.undefined, "fitted_intervals": args.fitted_intervals}
+    more = {"undefined": args.undefined, "gains": args.gains, "fitted_intervals": args.fitted_intervals}
     table.facts = provenance(rankings, measures, [args.qrels, *args.runs], more) if how == "json" else {}
     write(table.render(how), args.output)
     if not args.quiet and sys.stderr is not None:
@@ -235,4 +236,5 @@ def _trec_lines(scores: Any, args: argparse.Namespace) -> str:
 
 
 def _provenance(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
-    return provenance(scores.rankings, measures, [args.qrels, *args.runs, args.costs], {"undefined": args.undefined})
+    more = {"undefined": args.undefined, "gains": args.gains}
+    return provenance(scores.rankings, measures, [args.qrels, *args.runs, args.costs], more)

@@ -1,0 +1,136 @@
+"""--gains: lists on the command line, in the place of files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from amble.cli.main import main
+from amble.cli.options import read_gains
+
+Cli = Callable[..., CompletedProcess[str]]
+
+# FF20, Figure 1: two runs of ten documents, four of them relevant
+R, S = "r=1,0,0,1,0,0,1,0,0,1", "s=0,1,1,1,1,0,0,0,0,0"
+BOTH = ("--gains", R, "--gains", S)
+
+
+def test_eval_of_lists(amble_cli: Cli) -> None:
+    done = amble_cli("eval", *BOTH, "-m", "P@10", "AP", "RBP(p=0.5)", "--digits", "12", "--quiet", "--format", "tsv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split("\t") for line in done.stdout.splitlines()[1:]] == [
+        ["r", "all", "P@10", "0.400000000000"],
+        ["r", "all", "AP", "0.582142857143"],
+        ["r", "all", "RBP(p=0.5)", "0.571289062500"],
+        ["s", "all", "P@10", "0.400000000000"],
+        ["s", "all", "AP", "0.679166666667"],
+        ["s", "all", "RBP(p=0.5)", "0.468750000000"],
+    ]
+
+
+def test_lists_share_their_documents(amble_cli: Cli) -> None:
+    # three relevant documents, as the second list has: AP of the first is (1 + 2/4) / 3
+    done = amble_cli("eval", "--gains", "1,0,0,1", "--gains", "0,1,1,1", "-m", "AP", "R", "--format", "json", "--quiet")
+    told = json.loads(done.stdout)
+    found = {(row["run"], row["measure"]): row["value"] for row in told["rows"]}
+    assert found == pytest.approx(
+        {("1", "AP"): 0.5, ("1", "R"): 2 / 3, ("2", "AP"): (1 / 2 + 2 / 3 + 3 / 4) / 3, ("2", "R"): 1}, abs=1e-12
+    )
+    assert told["options"]["gains"] == ["1,0,0,1", "0,1,1,1"]
+    assert told["files"] == []
+
+
+def test_unjudged_and_graded_documents(amble_cli: Cli) -> None:
+    # -1 is in the pool and gains nothing; without the unjudged documents 2 is at rank 1 and .5 at rank 2
+    words = ("eval", "--gains", "a=-,2,nan,.5,-1", "-m", "DCG", "--digits", "6", "--quiet", "--format", "tsv")
+    for more, score in (
+        ((), 2 / math.log2(3) + 0.5 / math.log2(5)),
+        (("--unjudged", "condense"), 2 + 0.5 / math.log2(3)),
+    ):
+        done = amble_cli(*words, *more)
+        assert done.stderr == ""
+        assert done.stdout.splitlines()[1] == f"a\tall\tDCG\t{score:.6f}"
+
+
+def test_distribution_of_lists(amble_cli: Cli) -> None:
+    done = amble_cli("distribution", *BOTH, "-m", "PH(model='AP')", "--format", "tsv", "--quiet", "--digits", "6")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
+    # order 2 of r: E[T] / E[H] = (1 + 2 + 3 + 4) / (1 + 4 + 7 + 10), of s: 10 / (2 + 3 + 4 + 5)
+    assert [row[:3] for row in rows] == [["r", "0.582143", "0.454545"], ["s", "0.679167", "0.714286"]]
+    pairs = amble_cli("distribution", *BOTH, "-m", "PH(model='AP')", "--pairs", "--format", "tsv", "--quiet")
+    assert pairs.stdout.splitlines()[1].split("\t")[:7] == ["r", "s", "less", "less", "incomparable", "less", "0.7500"]
+
+
+def test_why_of_lists(amble_cli: Cli) -> None:
+    done = amble_cli("compare", "--gains", "r=1,0,0,1", "--gains", "s=0,1,1,0", "-m", "AP", "--why", "1", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    # the first relevant document is at rank 1 and at rank 2: 1/2 x 1 against 1/2 x 1/2; the second at 4 and at 3
+    assert rows == [
+        ["1#1", "1", "1", "0.5000", "2", "0.2500", "0.2500"],
+        ["1#2", "1", "4", "0.2500", "3", "0.3333", "-0.0833"],
+        ["all", "-", "-", "0.7500", "-", "0.5833", "0.1667"],
+    ]
+    based = amble_cli("compare", *BOTH, "-m", "AP", "--why", "1", "--baseline", "r", "--quiet", "--format", "tsv")
+    assert (based.returncode, based.stderr) == (0, "")
+
+
+FIGURES = {  # FF20, Figure 1: the user, and orders 1 and 2 of r and s
+    "a": ("P", 0.4, 0.4, 0.4, 0.4),
+    "b": ("PH(model='AP')", 0.582142857, 0.454545455, 0.679166667, 0.714285714),
+    "c": ("PH(p=.5,q=0,loss=0)", 0.721870350, 0.571847507, 0.298691716, 0.469208211),
+    "d": ("PH(p=.5,q=.25,loss=.25)", 0.555703556, 0.410132998, 0.430952675, 0.541332933),
+}
+
+
+@pytest.mark.parametrize("panel", FIGURES)
+def test_figure_1(panel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    measure, *orders = FIGURES[panel]
+    file = tmp_path / f"figure1{panel}.svg"
+    words = ["distribution", *BOTH, "-m", str(measure), "--plot", str(file), "--users", "2000", "--format", "tsv"]
+    assert main([*words, "--digits", "9", "--quiet"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [float(x) for row in rows for x in row[1:3]] == pytest.approx(orders, abs=1e-9)
+    drawn = file.read_text(encoding="utf-8")
+    for label in ("r", "s", "order 1", "order 2", "score", "share of users whose score is at most x"):
+        assert f">{label}<" in drawn
+    assert drawn.count("stroke-dasharray") >= 4  # orders 1 and 2 of both runs
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["eval"], "the following arguments are required: QRELS, RUN"),
+        (["eval", "qrels.txt"], "the following arguments are required: RUN"),
+        (["eval", "qrels.txt", "a.run", "--gains", "1"], "--gains and qrels.txt: expected lists, or files, not both"),
+        (["distribution", "--gains", "1", "qrels.txt"], "--gains and qrels.txt: expected lists, or files, not both"),
+        (["eval", "--gains", "1,x"], "--gains: 'x' at place 2, expected a number or - for unjudged"),
+        (["eval", "--gains", "1,,0"], "--gains: '' at place 2, expected a number"),
+        (["eval", "--gains", "1,inf"], "--gains: 'inf' at place 2, expected a number"),
+        (["eval", "--gains", "a=1", "--gains", "a=0"], "--gains 'a=0': expected a name of its own before the ="),
+        (["eval", "--gains", "=1"], "--gains '=1': expected a name of its own before the ="),
+        (["eval", "--gains", "nan,?"], "--gains: all documents are unjudged, expected a grade"),
+        (["compare", "--gains", "1", "--gains", "0"], "expected --why 1 with them"),
+        (["compare", "--gains", "1", "--why", "1"], "1 run, expected at least two to compare"),
+        (["distribution", "--gains", "1", "--pairs"], "expected at least two"),
+        (["distribution", "--plot", "a.svg", *["--gains=1"] * 13], "13 runs, expected at most 12 on one chart"),
+        (["compare", "--gains", "1", "--gains", "0", "--why", "1", "-m", "MsM"], "look at lists, not at sessions"),
+    ],
+)
+def test_bad_lists(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_reading_of_lists() -> None:
+    assert read_gains(None) == {}
+    assert read_gains(["1 0, 2.5"]) == {"1": [1, 0, 2.5]}  # spaces, too
+    assert list(read_gains(["1", "b = 1", "0"])) == ["1", "b", "3"]
