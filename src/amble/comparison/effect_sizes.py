@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from amble.arrays import Array, Ints
-from amble.comparison.systems import Differences
+from amble.comparison.systems import Differences, standardised
 
 __all__ = ["counts", "hedges_g", "superiority"]
 
@@ -28,12 +28,9 @@ def _unbiased(n: int) -> float:
 
 def hedges_g(d: Differences) -> Array:
     """Hedges' g of every pair; NaN below three topics, infinite where all differences are the same, 0 where none is."""
-    mean, deviation = d.mean, d.deviation
-    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-    standardised = np.divide(mean, deviation, out=certain, where=deviation > 0)
     kinds, of = np.unique(d.n, return_inverse=True)
     factor = np.array([_unbiased(n) for n in kinds.tolist()])[of]
-    return np.asarray(standardised * factor)
+    return np.asarray(standardised(d.mean, d.deviation) * factor)
 
 
 def counts(d: Differences) -> tuple[Ints, Ints, Ints]:

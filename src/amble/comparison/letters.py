@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 __all__ = ["letter_groups", "letter_name", "letters_of"]
 
@@ -42,9 +43,8 @@ def letter_groups(n: int, different: Iterable[tuple[int, int]]) -> list[list[int
         while bare[i]:
             j = next(_members(bare[i]))
             members = list(_members(_grown(1 << i | 1 << j, alike, bare)))
-            for one in members:
-                for other in members:
-                    bare[one] &= ~(1 << other)
+            for one, other in product(members, repeat=2):
+                bare[one] &= ~(1 << other)
             sets.append(members)
     return sorted(_needed(sets, n))
 
@@ -71,15 +71,13 @@ def _needed(sets: list[list[int]], n: int) -> list[list[int]]:
     """Without the sets whose pairs all share another one, small ones first."""
     shared = [[0] * n for _ in range(n)]
     for members in sets:
-        for i in members:
-            for j in members:
-                shared[i][j] += 1
+        for i, j in product(members, repeat=2):
+            shared[i][j] += 1
     out = []
     for members in sorted(sets, key=lambda members: (len(members), members)):
-        if all(shared[i][j] > 1 for i in members for j in members):
-            for i in members:
-                for j in members:
-                    shared[i][j] -= 1
+        if all(shared[i][j] > 1 for i, j in product(members, repeat=2)):
+            for i, j in product(members, repeat=2):
+                shared[i][j] -= 1
         else:
             out.append(members)
     return out

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from amble.arrays import Array, Bools, Ints
-from amble.comparison.systems import Differences
+from amble.comparison.systems import Differences, standardised
 
 __all__ = ["EXACT", "opened", "sign_test", "t_interval", "t_test", "wilcoxon_test"]
 
@@ -32,10 +32,7 @@ def t_test(d: Differences, sides: str) -> tuple[Array, Array]:
     """Student's t of every pair, and its p-value."""
     from scipy.special import stdtr
 
-    mean, deviation = d.mean, d.deviation
-    error = deviation / np.sqrt(d.n)
-    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-    t = np.divide(mean, error, out=certain, where=error > 0)
+    t = standardised(d.mean, d.deviation / np.sqrt(d.n))
     freedom = np.maximum(d.n - 1, 1)
     if sides == "two":
         p = 2.0 * stdtr(freedom, -np.abs(t))

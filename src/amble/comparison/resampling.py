@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from amble.arrays import Array, Bools, Ints
 from amble.comparison.paired_tests import opened
-from amble.comparison.systems import Differences
+from amble.comparison.systems import Differences, standardised
 
 __all__ = [
     "Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "permutation_test", "resampled_means",
@@ -161,9 +161,8 @@ def bootstrap_test(
     d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
 ) -> tuple[Array, Array]:
     """Student's t of every pair, and the p-value by the bootstrap of the differences minus their mean."""
-    error = d.deviation / np.sqrt(d.n)
     mean = d.mean
-    t = np.divide(mean, error, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=error > 0)
+    t = standardised(mean, d.deviation / np.sqrt(d.n))
     p = np.ones(t.size)
     for rows, values, draws in _drawn(d, rounds, seed, _PAIRS, report):
         n = values.shape[1]
@@ -179,9 +178,7 @@ def bootstrap_test(
             deviation = np.sqrt(np.maximum(squares @ weights - n * np.square(m), 0.0) / max(n - 1, 1))
             m[np.abs(m) <= d.unit] = 0.0
             # one topic drawn over and over has no deviation: as far out as can be
-            star = np.divide(
-                m, deviation / np.sqrt(n), out=np.where(m == 0, 0.0, np.copysign(np.inf, m)), where=deviation > d.unit
-            )
+            star = standardised(m, np.where(deviation > d.unit, deviation, 0.0) / np.sqrt(n))
             star = np.abs(star) if sides == "two" else -star if sides == "less" else star
             extreme += np.count_nonzero(star >= bound[:, None], axis=1)
         p[rows] = (extreme + 1) / (rounds + 1)

@@ -20,7 +20,7 @@ from amble.rankings.alignment import byte_order, plain_mean
 
 __all__ = [
     "Differences", "Systems", "differences", "grid_unit", "mean_differences", "pairs_of", "scores_by_measure",
-    "systems_of",
+    "standardised", "systems_of",
 ]  # fmt: skip
 
 _GRID = 2.0**-43  # of the largest score, rounded up to a power of two: between 1.1e-13 and 2.3e-13 of it
@@ -177,6 +177,12 @@ class Differences(NamedTuple):
         squares = np.square(self.centred).sum(axis=1)
         deviation = np.sqrt(squares / np.maximum(self.n - 1, 1))
         return np.where(deviation > self.unit, deviation, 0.0)  # all equal, but for the grid
+
+
+def standardised(mean: Array, error: Array) -> Array:
+    """The mean divided by its error; where there is none, infinite, and 0 if there is no difference either."""
+    certain = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    return np.asarray(np.divide(mean, error, out=certain, where=error > 0))
 
 
 def differences(systems: Systems, a: Ints, b: Ints) -> Iterator[tuple[slice, Differences]]:

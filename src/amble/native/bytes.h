@@ -20,7 +20,7 @@ static inline int first_marked(u64 m) { int k = 0; while (!(m & 0xff)) { m >>= 8
 static inline int leading_zeros(u64 x) { int k = 0; while (!(x >> 63)) { x <<= 1; k++; } return k; }
 #endif
 
-typedef struct { const u8 *p; u64 hash; u32 n; } Name; /* a column's bytes and their hash */
+typedef struct { u64 hash; const u8 *p; u32 n; } Name; /* a column's bytes and their hash */
 
 INLINE u64 load8(const u8 *p) {
     u64 w;
@@ -103,6 +103,30 @@ typedef struct { u64 *slot; size_t mask; Name *name; size_t n, cap; } Names;
 #define SLOT_TAG(h) ((h) & 0xffffffff00000000ULL)
 #define SLOT_INDEX(s) ((u32)(s) - 1)
 
+/* the first free slot of a hash is that of the item with this index */
+static void take_slot(u64 *slot, size_t mask, u64 hash, size_t index) {
+    size_t j = hash & mask;
+    while (slot[j]) j = (j + 1) & mask;
+    slot[j] = SLOT_TAG(hash) | (index + 1);
+}
+
+/* Makes space for one more of n items, each of which begins with its hash: twice as many slots, `least` at first. */
+static int make_slot(u64 **slots, size_t *mask, size_t least, size_t n, const void *item, size_t size, Err *e) {
+    if (*slots && n * 2 < *mask) return FINE;
+    size_t more = *slots ? (*mask + 1) * 2 : least;
+    u64 *slot = mem_grow(NULL, more, sizeof *slot), hash;
+    if (!slot) return fail_memory(e);
+    memset(slot, 0, more * sizeof *slot);
+    mem_free(*slots);
+    *slots = slot;
+    *mask = more - 1;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&hash, (const u8 *)item + i * size, sizeof hash);
+        take_slot(slot, *mask, hash, i);
+    }
+    return FINE;
+}
+
 static void names_free(Names *t) { mem_free(t->slot); mem_free(t->name); }
 
 static i64 names_find(const Names *t, const Name *k) {
@@ -115,24 +139,9 @@ static i64 names_find(const Names *t, const Name *k) {
 
 /* adds a name that names_find did not find; the caller keeps its bytes alive */
 static int names_add(Names *t, const Name *k, Err *e) {
-    if (!t->slot || t->n * 2 >= t->mask) {
-        size_t size = t->slot ? (t->mask + 1) * 2 : 32;
-        u64 *slot = mem_grow(NULL, size, sizeof *slot);
-        if (!slot) return fail_memory(e);
-        memset(slot, 0, size * sizeof *slot);
-        mem_free(t->slot);
-        t->slot = slot;
-        t->mask = size - 1;
-        for (size_t i = 0; i < t->n; i++) {
-            size_t j = t->name[i].hash & t->mask;
-            while (slot[j]) j = (j + 1) & t->mask;
-            slot[j] = SLOT_TAG(t->name[i].hash) | (i + 1);
-        }
-    }
+    if (make_slot(&t->slot, &t->mask, 32, t->n, t->name, sizeof *t->name, e)) return e->kind;
     if (RESERVE(t->name, t->cap, t->n + 1, e)) return e->kind;
-    size_t j = k->hash & t->mask;
-    while (t->slot[j]) j = (j + 1) & t->mask;
-    t->slot[j] = SLOT_TAG(k->hash) | (t->n + 1);
+    take_slot(t->slot, t->mask, k->hash, t->n);
     t->name[t->n++] = *k;
     return FINE;
 }

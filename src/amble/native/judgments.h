@@ -38,22 +38,6 @@ INLINE i64 topic_find(const Topic *t, const u8 *p, u32 n, u64 hash) {
     return -1;
 }
 
-static int topic_grow(Topic *t, Err *e) {
-    size_t size = t->slot ? (t->mask + 1) * 2 : 64;
-    u64 *slot = mem_grow(NULL, size, sizeof *slot);
-    if (!slot) return fail_memory(e);
-    memset(slot, 0, size * sizeof *slot);
-    mem_free(t->slot);
-    t->slot = slot;
-    t->mask = size - 1;
-    for (size_t i = 0; i < t->n; i++) {
-        size_t s = t->doc[i].hash & t->mask;
-        while (slot[s]) s = (s + 1) & t->mask;
-        slot[s] = SLOT_TAG(t->doc[i].hash) | (i + 1);
-    }
-    return FINE;
-}
-
 /* 1 when the document was judged before for this topic (nothing changes then) */
 static int judge(Judgments *j, const Name *topic, const Name *doc, double grade, Err *e) {
     i64 at = names_find(&j->topics, topic);
@@ -66,13 +50,10 @@ static int judge(Judgments *j, const Name *topic, const Name *doc, double grade,
         if (names_add(&j->topics, &kept, e)) return e->kind;
     }
     Topic *t = &j->topic[at];
-    if ((!t->slot || t->n * 2 >= t->mask) && topic_grow(t, e)) return e->kind;
+    if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
     if (topic_find(t, doc->p, doc->n, doc->hash) >= 0) return 1;
     if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
-    if (j->rows == INT32_MAX) {
-        snprintf(e->text, sizeof e->text, "more than %ld judgments", (long)INT32_MAX);
-        return e->kind = WRONG;
-    }
+    if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
     Doc *d = &t->doc[t->n];
     memset(d, 0, sizeof *d);
     d->hash = doc->hash;
@@ -80,9 +61,7 @@ static int judge(Judgments *j, const Name *topic, const Name *doc, double grade,
     if (doc->n <= NEAR) memcpy(d->at.near, doc->p, doc->n);
     else if (!(d->at.far = arena_keep(&j->arena, doc->p, doc->n))) return fail_memory(e);
     t->grade[t->n] = grade;
-    size_t s = doc->hash & t->mask;
-    while (t->slot[s]) s = (s + 1) & t->mask;
-    t->slot[s] = SLOT_TAG(doc->hash) | ++t->n;
+    take_slot(t->slot, t->mask, doc->hash, t->n++);
     j->rows++;
     return FINE;
 }
@@ -93,15 +72,6 @@ static void number_rows(Judgments *j) {
         j->topic[i].base = base;
         base += j->topic[i].n;
     }
-}
-
-static int judged_twice(const Name *topic, const Name *doc, const char *where, u64 first, Err *e) {
-    char t[QUOTED], d[QUOTED];
-    quote(topic->p, topic->n, t);
-    quote(doc->p, doc->n, d);
-    snprintf(e->text, sizeof e->text, "document %s is judged twice for topic %s (first %s %llu)", d, t, where,
-             (unsigned long long)first);
-    return e->kind = WRONG;
 }
 
 /* one qrels line: 1 a judgment, 0 nothing on it, -1 wrong; *next is the line after it, unless it is wrong */
@@ -143,7 +113,7 @@ static int judgments_read(Judgments *j, Source *s, Err *e) {
         Name t, d;
         for (const u8 *q = w.buf;; first++, q = next)
             if (qrels_line(q, &next, s->longest, &t, &d, &grade) > 0 && same_name(&t, &topic) && same_name(&d, &doc)) break;
-        rc = judged_twice(&topic, &doc, "on line", first, e);
+        rc = refuse_twice(&topic, doc.p, doc.n, "is judged", "on line", first, e);
     }
     mem_free(w.buf);
     if (rc == FINE) number_rows(j);

@@ -25,6 +25,14 @@ static const Layout RUN_LINE = {"topic Q0 doc rank score tag", 5, 6, 4, "score",
 
 #define LINE_TOO_LONG(from, to, longest) ((size_t)((to) - (from)) > (longest))
 
+/* a document that comes twice: what it `is` then ("is judged"), and where it came first */
+static int refuse_twice(const Name *topic, const u8 *doc, size_t n, const char *is, const char *where, u64 first, Err *e) {
+    char t[QUOTED], d[QUOTED];
+    quote(topic->p, topic->n, t);
+    quote(doc, n, d);
+    return refuse(e, "document %s %s twice for topic %s (first %s %llu)", d, is, t, where, (unsigned long long)first);
+}
+
 static int wrong_number(const u8 *p, const char *what, Err *e) {
     char shown[QUOTED];
     const u8 *end;
@@ -32,9 +40,7 @@ static int wrong_number(const u8 *p, const char *what, Err *e) {
     int is = parse_number(p, &end, &x);
     if (is == NUMBER) return FINE;
     quote(p, (size_t)(skip_column(p) - p), shown);
-    snprintf(e->text, sizeof e->text, "%s %s is %s", what, shown,
-             is == TOO_LARGE ? "too large for a double" : "not a decimal number");
-    return e->kind = WRONG;
+    return refuse(e, "%s %s is %s", what, shown, is == TOO_LARGE ? "too large for a double" : "not a decimal number");
 }
 
 /* Says what is wrong with the line at p. The order is fixed (length, control bytes, columns, rank, number), so
@@ -45,34 +51,25 @@ static int explain_line(const u8 *p, u64 line, const Layout *l, int rank_matters
     double rank;
     e->line = line;
     while (*q != '\n') q++;
-    if (LINE_TOO_LONG(p, q, longest)) {
-        snprintf(e->text, sizeof e->text, "the line is longer than %llu bytes, the most that max_line allows",
-                 (unsigned long long)longest);
-        return e->kind = WRONG;
-    }
+    if (LINE_TOO_LONG(p, q, longest))
+        return refuse(e, "the line is longer than %llu bytes, the most that max_line allows", (unsigned long long)longest);
     for (q = p; *q != '\n'; q++)
         if (*q < ' ' && !is_blank(*q)) {
-            if (*q) snprintf(e->text, sizeof e->text, "control byte 0x%02x in the line, expected text", *q);
-            else snprintf(e->text, sizeof e->text, "NUL byte in the line, expected text (is it UTF-16, or compressed?)");
-            return e->kind = WRONG;
+            if (*q) return refuse(e, "control byte 0x%02x in the line, expected text", *q);
+            return refuse(e, "NUL byte in the line, expected text (is it UTF-16, or compressed?)");
         }
     for (q = skip_blanks(p); *q != '\n'; q = skip_blanks(skip_column(q))) {
         if (n < 8) column[n] = q;
         last = q;
         n++;
     }
-    if (n < l->least || (n > l->most && (!l->more || parse_number(column[3], &q, &rank) != NUMBER))) {
-        snprintf(e->text, sizeof e->text, "found %d column%s, expected %d: %s", n, n == 1 ? "" : "s", l->most, l->columns);
-        return e->kind = WRONG;
-    }
-    if (n > l->most && memchr(column[0], '\r', (size_t)(last - column[0]))) {
-        snprintf(e->text, sizeof e->text, "carriage return inside the line, expected lines that end in LF or CRLF");
-        return e->kind = WRONG;
-    }
+    if (n < l->least || (n > l->most && (!l->more || parse_number(column[3], &q, &rank) != NUMBER)))
+        return refuse(e, "found %d column%s, expected %d: %s", n, n == 1 ? "" : "s", l->most, l->columns);
+    if (n > l->most && memchr(column[0], '\r', (size_t)(last - column[0])))
+        return refuse(e, "carriage return inside the line, expected lines that end in LF or CRLF");
     if (rank_matters && wrong_number(column[3], "rank", e)) return e->kind;
     if (wrong_number(column[l->number], l->number_is, e)) return e->kind;
-    snprintf(e->text, sizeof e->text, "cannot be read, expected %s", l->columns); /* no line comes here */
-    return e->kind = WRONG;
+    return refuse(e, "cannot be read, expected %s", l->columns); /* no line comes here */
 }
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef AMBLE_MEMORY_H
 #define AMBLE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,15 @@ typedef struct {
 } Err;
 
 static int fail_memory(Err *e) { return e->kind = NO_MEMORY; }
+
+/* what was read is wrong: why, as printf has it */
+static int refuse(Err *e, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(e->text, sizeof e->text, format, values);
+    va_end(values);
+    return e->kind = WRONG;
+}
 
 #ifdef AMBLE_CHECK_MEMORY /* the fuzzer's build: count what lives, fail the n-th request */
 static long mem_live = 0, mem_countdown = -1;

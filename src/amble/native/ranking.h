@@ -172,10 +172,7 @@ static int order(Ranker *k, const Record *r, size_t n, const double *given, size
 /* Ranks one topic's records and adds its list and hits. 1: a duplicate (k->second, k->first). */
 static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_t n, const double *given, Err *e) {
     size_t dropped, kept, tied;
-    if (n > INT32_MAX) {
-        snprintf(e->text, sizeof e->text, "more than %ld documents for one topic", (long)INT32_MAX);
-        return e->kind = WRONG;
-    }
+    if (n > INT32_MAX) return refuse(e, "more than %ld documents for one topic", (long)INT32_MAX);
     int rc = check_duplicates(k, r, n, given, &dropped, e);
     if (rc || topic < 0) return rc; /* this topic has no judgments: its lines are only checked */
     join(&j->topic[topic], r, n);

@@ -247,7 +247,7 @@ static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
             if (name_of(PyList_GetItem(topics, (Py_ssize_t)first), "", &at, &arena, &t, e) ||
                 name_of(PyList_GetItem(docs, (Py_ssize_t)first), "", &at, &arena, &d, e)) break;
             if (!same_name(&t, &topic) || !same_name(&d, &doc)) continue;
-            judged_twice(&topic, &doc, "in row", (u64)first, e);
+            refuse_twice(&topic, doc.p, doc.n, "is judged", "in row", (u64)first, e);
             break;
         }
     arena_free(&arena);
@@ -374,8 +374,7 @@ static PyObject *export_ranked(const Run *r, const Judgments *j) {
 /* (topics, offsets, docs, scores, tag, dropped): the documents themselves, in rank order */
 static PyObject *export_documents(Run *r, const size_t *group, const char *where, PyObject *name, Err *e) {
     size_t nt = r->topics.n, total = 0, all_dropped = 0;
-    Judgments none; /* first check all topics for duplicates, as with judgments */
-    memset(&none, 0, sizeof none);
+    Judgments none = {0}; /* first check all topics for duplicates, as with judgments */
     int rc = rank_groups(r, &none, group, where, e);
     if (rc) return raise_err(e, name);
     PyObject *topics = list_of_names(&r->topics), *result = NULL;
@@ -450,11 +449,7 @@ static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
 }
 
 static int take_record(void *to, const Name *topic, const Name *doc, double score, const Place *at, Err *e) {
-    RunLine l;
-    memset(&l, 0, sizeof l);
-    l.topic = *topic;
-    l.doc = *doc;
-    l.score = score;
+    RunLine l = {.topic = *topic, .doc = *doc, .score = score};
     (void)at;
     return add_record(to, &l, e);
 }

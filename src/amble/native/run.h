@@ -68,15 +68,6 @@ static void run_free(Run *r) {
     mem_free(r->text);
 }
 
-static int appears_twice(const Name *topic, const Record *second, const char *where, u64 first, Err *e) {
-    char t[QUOTED], d[QUOTED];
-    quote(topic->p, topic->n, t);
-    quote(second->doc, second->n, d);
-    snprintf(e->text, sizeof e->text, "document %s appears twice for topic %s (first %s %llu)", d, t, where,
-             (unsigned long long)first);
-    return e->kind = WRONG;
-}
-
 INLINE int keep_record(Run *r, const RunLine *l, Err *e) {
     if (r->n == r->cap && RESERVE(r->record, r->cap, r->n + 1, e)) return e->kind;
     if (r->rank.ties == TIES_RANK) {
@@ -114,7 +105,8 @@ static int close_topic(Run *r, const Judgments *j, const u8 *from, u64 line, Err
     if (rc == 1) {
         const Record *first = &r->record[r->rank.first], *second = &r->record[r->rank.second];
         e->line = line + count_lines(from, second->doc);
-        rc = appears_twice(topic, second, "on line", line + count_lines(from, first->doc), e);
+        line += count_lines(from, first->doc);
+        rc = refuse_twice(topic, second->doc, second->n, "appears", "on line", line, e);
     }
     r->n = 0;
     return rc;
@@ -257,7 +249,7 @@ static int rank_groups(Run *r, const Judgments *j, const size_t *group, const ch
         e->line = 1 + count_lines(r->text, end);
         place = 1 + count_lines(r->text, one->doc);
     } else e->row = (i64)second;
-    return appears_twice(&r->topics.name[topic], one, where, place, e);
+    return refuse_twice(&r->topics.name[topic], one->doc, one->n, "appears", where, place, e);
 }
 
 /* adds a record of a whole run; the bytes of topic and document stay alive elsewhere */
@@ -268,10 +260,7 @@ static int add_record(Run *r, const RunLine *l, Err *e) {
         t = (i64)nt;
         if (add_topic(r, &l->topic, e)) return e->kind;
     }
-    if (r->n >= UINT32_MAX - 1) {
-        snprintf(e->text, sizeof e->text, "more than %lu documents in one run", (unsigned long)UINT32_MAX - 1);
-        return e->kind = WRONG;
-    }
+    if (r->n >= UINT32_MAX - 1) return refuse(e, "more than %lu documents in one run", (unsigned long)UINT32_MAX - 1);
     if (RESERVE(r->topic_of, r->topic_cap, r->n + 1, e)) return e->kind;
     r->topic_of[r->n] = (u32)t;
     return keep_record(r, l, e);

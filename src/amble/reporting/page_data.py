@@ -274,12 +274,13 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
 
     rankings, q = scores.aligned, board.design
     audit = rankings.audit
+    rows = zip(audit.rows(), audit.shown_top10.tolist(), strict=True)
     cited = [m.declaration.cite for m in scores.parsed] + ["ferrante2020", "kendall1938", "moffat2012"]
     cited += [_CITED.get(q.test, ""), _CITED.get(q.correction, "")] if board.compared else []
     cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.ties == "expected")
     return {
         "line": str(audit),
-        "runs": [row | {"run": shown(row["run"]), "shown@10": int(n)} for row, n in _rows(audit)],
+        "runs": [row | {"run": shown(row["run"]), "shown@10": int(n)} for row, n in rows],
         "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()},
         "no_relevant": [shown(t) for t in audit.no_relevant],
         "options": rankings.options,
@@ -294,7 +295,3 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
         },
         "cited": sorted({key for key in cited if key}),
     }
-
-
-def _rows(audit: Any) -> Any:
-    return zip(audit.rows(), audit.shown_top10.tolist(), strict=True)

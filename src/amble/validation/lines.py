@@ -17,9 +17,9 @@ import numpy as np
 from amble.errors import ReadError
 from amble.io.files import byte_limit, open_source
 from amble.native.plain_reader import Layout, parse_lines, quote
-from amble.validation.findings import Findings
+from amble.validation.findings import FileReport, Findings
 
-__all__ = ["Block", "Progress", "all_numbers", "blocks", "quote", "report_unreadable"]
+__all__ = ["Block", "Progress", "all_numbers", "blocks", "quote"]
 
 Progress = Callable[[str, int], None]
 
@@ -171,30 +171,35 @@ def _look_at_ids(block: Block, found: Findings) -> None:
 
 
 def blocks(
-    path: str, layout: Layout, found: Findings, progress: Progress | None = None, max_line: int | None = None
+    report: FileReport, layout: Layout, progress: Progress | None = None, max_line: int | None = None
 ) -> Iterator[Block]:
-    """Yield a file's good lines; report the others and the way the file is written.
+    """Yield a file's good lines; report the others, the way the file is written, and that it cannot be read.
 
     Parameters
     ----------
-    path : str
-        Anything `amble.io.files.open_source` opens.
+    report : FileReport
+        Of the file.
     layout : Layout
         The reader's: what columns a line has.
-    found : Findings
-        Where to report.
     progress : callable, optional
         Called with the path and the lines read so far, block by block.
     max_line : int, optional
         The longest line, in bytes.
-
-    Raises
-    ------
-    ReadError
-        The file cannot be opened, or not be read to its end.
     """
+    try:
+        yield from _blocks(report.path, layout, report.findings, progress, byte_limit(max_line))
+    except ReadError as error:
+        report.unreadable = error
+        text = str(error).removeprefix(report.path)
+        line, _, rest = text.removeprefix(":").partition(": ")
+        if text.startswith(":") and line.isdecimal():  # where it broke off
+            report.findings.add("unreadable", int(line), rest)
+        else:
+            report.findings.add("unreadable", None, text.removeprefix(": "))
+
+
+def _blocks(path: str, layout: Layout, found: Findings, progress: Progress | None, most: int) -> Iterator[Block]:
     seen, n, text = _Bytes(found), 0, b""
-    most = byte_limit(max_line)
     for text in _chunks(path, most):
         body = text
         if not n and body.startswith(_BOM):
@@ -213,13 +218,3 @@ def blocks(
         if progress is not None:
             progress(path, n)
     seen.close(n, text)
-
-
-def report_unreadable(error: ReadError, path: str, found: Findings) -> None:
-    """Report that a file cannot be read, with the line where it broke off where that is known."""
-    text = str(error).removeprefix(path)
-    line, _, rest = text.removeprefix(":").partition(": ")
-    if text.startswith(":") and line.isdecimal():
-        found.add("unreadable", int(line), rest)
-    else:
-        found.add("unreadable", None, text.removeprefix(": "))

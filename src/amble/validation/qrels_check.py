@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import ReadError
 from amble.native.plain_reader import QRELS_LINE
 from amble.validation.findings import FileReport, Findings
-from amble.validation.lines import Progress, blocks, quote, report_unreadable
+from amble.validation.lines import Progress, blocks, quote
 
 __all__ = ["Judged", "check_qrels"]
 
@@ -72,41 +71,35 @@ def check_qrels(
     2 error document 'd1' is judged twice for topic '401' (first on line 1)
     3 warning topic '402' has no relevant document, expected a grade of at least 1
     """
-    path = os.fspath(path)
     found = Findings(keep)
-    report = FileReport(path, "qrels", found)
+    report = FileReport(os.fspath(path), "qrels", found)
     judged: Judged = {}
     best: dict[bytes, float] = {}
     now, last = b"", 0
     ended: dict[bytes, int] = {}  # the line on which each topic's lines ended
-    try:
-        for block in blocks(path, QRELS_LINE, found, progress, max_line):
-            _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
-            for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
-                if topic != now:
-                    if topic in judged:
-                        text = "topic {} comes back (its lines ended on line {}), expected them to stand together"
-                        found.add("split-judgments", line, text, quote(topic), ended[topic])
-                    ended[now], now = last, topic
-                    docs = judged.setdefault(topic, {})
-                last = line
-                if docs.setdefault(doc, line) != line:
-                    text = "document {} is judged twice for topic {} (first on line {})"
-                    found.add("duplicate", line, text, quote(doc), quote(topic), docs[doc])
-                    continue
-                best[topic] = max(grade, best.get(topic, grade))
-    except ReadError as error:
-        report.unreadable = error
-        report_unreadable(error, path, found)
+    for block in blocks(report, QRELS_LINE, progress, max_line):
+        _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
+        for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
+            if topic != now:
+                if topic in judged:
+                    text = "topic {} comes back (its lines ended on line {}), expected them to stand together"
+                    found.add("split-judgments", line, text, quote(topic), ended[topic])
+                ended[now], now = last, topic
+                docs = judged.setdefault(topic, {})
+            last = line
+            if docs.setdefault(doc, line) != line:
+                text = "document {} is judged twice for topic {} (first on line {})"
+                found.add("duplicate", line, text, quote(doc), quote(topic), docs[doc])
+                continue
+            best[topic] = max(grade, best.get(topic, grade))
     for topic, grade in best.items():
         if grade < 1:
             text = "topic {} has no relevant document, expected a grade of at least 1"
             found.add("no-relevant", next(iter(judged[topic].values())), text, quote(topic))
     if not judged and not report.errors:
         found.add("empty", None, "empty, expected judgments: topic iter doc grade")
-    report.topics = len(judged)
-    report.documents = sum(map(len, judged.values()))
-    if judged:
-        sizes = np.fromiter(map(len, judged.values()), np.int64, len(judged))
-        report.depth = int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+    sizes = [len(docs) for docs in judged.values()]
+    report.topics, report.documents = len(sizes), sum(sizes)
+    if sizes:
+        report.depth = min(sizes), float(np.median(sizes)), max(sizes)
     return report, judged

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.arrays import Array, Bools, Ints
-from amble.errors import ReadError
 from amble.native.plain_reader import RUN_LINE, decode, parse_number
 from amble.validation.findings import FileReport, Findings
-from amble.validation.lines import Block, Progress, all_numbers, blocks, quote, report_unreadable
+from amble.validation.lines import Block, Progress, all_numbers, blocks, quote
 from amble.validation.qrels_check import Judged
 
 __all__ = ["check_run"]
@@ -406,24 +405,18 @@ def check_run(
     2 error score 'x' is not a decimal number
     3 warning rank 3 has score 9.75, higher than 9.5 of rank 1 on line 1; amble ranks by score
     """
-    path = os.fspath(path)
     found = Findings(keep)
-    report = FileReport(path, "run", found)
+    report = FileReport(os.fspath(path), "run", found)
     run, totals = _Run(found), _Totals()
-    try:
-        for block in blocks(path, RUN_LINE, found, progress, max_line):
-            run.add(block)
-    except ReadError as error:
-        report.unreadable = error
-        report_unreadable(error, path, found)
+    for block in blocks(report, RUN_LINE, progress, max_line):
+        run.add(block)
     for batch in run.batches():
         totals.add(batch, judged)
     totals.report(found)
     names = list(run.topics)
     if names:
         _look_at_depth(names, run.refused, totals, depth, found)
-        sizes = np.array(totals.sizes)
-        report.depth = int(sizes.min()), float(np.median(sizes)), int(sizes.max())
+        report.depth = min(totals.sizes), float(np.median(totals.sizes)), max(totals.sizes)
         if judged is not None:
             _look_at_topics(run, totals, judged, qrels, found)
     elif not report.errors:
