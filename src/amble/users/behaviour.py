@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.users.effort import Effort
 from amble.users.protocol import OnList, Question
 from amble.users.stationary import check_size
 from amble.users.tails import Tail
@@ -19,6 +20,7 @@ __all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_sto
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-9  # by how much a probability may miss 0 or 1
+_LEAST = 1e-40  # share of users whose effort counts: the tenth power of it may be large
 
 
 def check_probabilities(probabilities: Array, rank: Any) -> None:
@@ -101,13 +103,39 @@ class Behaviour(OnList):
 
     @cached_property
     def worth(self) -> Array:
-        """E[1/H; H >= rank]: what a gain of 1 at each rank adds to E[T/H]."""
-        rank = np.arange(1, self.visits.size + 1, dtype=np.float64)
-        after = np.cumsum((self.last / rank)[::-1])[::-1]
+        """E[1/f(H); H >= rank]: what a gain of 1 at each rank adds to E[T/f(H)]."""
+        spent = self.effort(np.arange(1.0, self.visits.size + 1.0))
+        after = np.cumsum((self.last / spent)[::-1])[::-1]
         if self.tail is not None and self.beyond > 0:
-            beyond, stops = self.tail.stops(self.beyond, rank.size)
-            after = after + float((stops / beyond).sum())
+            beyond, stops = self.tail.stops(self.beyond, spent.size)
+            after = after + float((stops / self.effort(beyond)).sum())
         return np.asarray(after)
+
+    @property
+    def whole_worth(self) -> float:
+        """E[H/f(H)]: what a gain of 1 at all ranks, those beyond the list too, adds to E[T/f(H)]."""
+        if self.effort == Effort():
+            return 1.0
+        rank, stops = np.arange(1.0, self.visits.size + 1.0), self.last
+        if self.tail is not None and self.beyond > 0:
+            beyond, further = self.tail.stops(self.beyond, rank.size)
+            rank, stops = np.append(rank, beyond), np.append(stops, further)
+        return float(stops @ (rank / self.effort(rank)))
+
+    @property
+    def mean_effort(self) -> float:
+        """E[f(H)]; who leaves with nothing has looked at all of these ranks."""
+        f, n = self.effort, self.visits.size
+        if f.power == 1:
+            return self.expected_depth + f.shift
+        out = float(self.visits @ f.steps(np.arange(1.0, n + 1.0)))
+        if self.tail is not None and self.beyond > 0:
+            rank, stops = self.tail.stops(self.beyond, n, _LEAST)
+            more = stops * (f(rank) - f(np.array([float(n)])))
+            if more[-1] > 1e-15 * (out + more.sum()):
+                raise MeasureError("E[f(H)] of users who read on for ever: this effort grows too fast for a finite sum")
+            out += float(more.sum())
+        return out
 
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k.
@@ -134,11 +162,11 @@ def distribution_of_stops(behaviour: Behaviour, gain: Array, question: Question)
     """The distribution of the score over users: from where they stop, the gains before, and the question."""
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
     t = np.cumsum(gain)
-    values = question.score(t, rank)
+    values = question.score(t, behaviour.effort(rank))
     probs, left = behaviour.last, behaviour.beyond
     if left > 0 and behaviour.tail is not None:  # reads on, and gains nothing more
         beyond, stops = behaviour.tail.stops(left, gain.size)
-        values = np.concatenate((values, question.score(np.full(stops.size, t[-1]), beyond)))
+        values = np.concatenate((values, question.score(np.full(stops.size, t[-1]), behaviour.effort(beyond))))
         probs = np.concatenate((probs, stops))
         left = max(0.0, 1.0 - float(probs.sum()))
     if left > 0:  # leaves with nothing
