@@ -19,6 +19,7 @@ __all__ = [
     "READ",
     "WRITTEN",
     "keep_inputs",
+    "note",
     "provenance",
     "tell_audit",
     "warn_topic_named_all",
@@ -79,6 +80,13 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
         "audit": rankings.audit.rows(),
         "topics": len(rankings.topics),
     }
+
+
+def note(args: argparse.Namespace, *texts: object) -> None:
+    """Print notes on standard error, a line each, unless --quiet."""
+    if not args.quiet and sys.stderr is not None:
+        for text in texts:
+            print(f"amble: {text}", file=sys.stderr)
 
 
 def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:

@@ -17,13 +17,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
-from amble.cli.output import write
+from amble.cli.output import note, write
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 
@@ -111,6 +110,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit and write."""
     _check(args)
+    from datetime import UTC, datetime
+
     from amble.logs import MODELS, fit, read_log
     from amble.users.fit_file import write_fit
 
@@ -145,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             files=args.logs,
             layout=args.layout,
-            date=_today(),
+            date=datetime.now(UTC).date().isoformat(),
         )
         if args.plot:
             from amble.reporting.charts.chart import save
@@ -155,11 +156,9 @@ def run(args: argparse.Namespace) -> int:
         if args.output:
             write_fit(args.output, found.fitted)
     write(_rendered(found, args), None)
-    if not args.quiet and sys.stderr is not None:
-        for line in [*_summary(found.facts()), *notes, *found.notes]:
-            print(f"amble: {line}", file=sys.stderr)
-        if args.output:
-            print(f"amble: wrote {args.output}: best is {found.fitted.best}", file=sys.stderr)
+    note(args, *_summary(found.facts()), *notes, *found.notes)
+    if args.output:
+        note(args, f"wrote {args.output}: best is {found.fitted.best}")
     return 0
 
 
@@ -220,12 +219,6 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _today() -> str:
-    import datetime
-
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def _rendered(found: Fit, args: argparse.Namespace) -> str:

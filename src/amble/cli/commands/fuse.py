@@ -11,11 +11,10 @@ scores, made comparable by --norm), rrf, borda, condorcet (of ranks).
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from amble.cli.options import add_lists, add_output, add_top, lists_of, number, read_number
-from amble.cli.output import write
+from amble.cli.output import note, write
 from amble.errors import AmbleError
 from amble.fusion import BY_SCORE, METHODS, NORMS
 
@@ -77,11 +76,7 @@ def run(args: argparse.Namespace) -> int:
     )
     documents = fused.documents()
     write(run_text(documents, fused.label), args.output)
-    if not args.quiet and sys.stderr is not None:
-        what = f"{args.method} ({args.norm or 'minmax'})" if args.method in BY_SCORE else args.method
-        topics = f"{len(documents)} topic{'s' * (len(documents) != 1)}"
-        print(
-            f"amble: {len(args.runs)} runs fused by {what}: {topics}, {len(documents.docs):,} documents",
-            file=sys.stderr,
-        )
+    what = f"{args.method} ({args.norm or 'minmax'})" if args.method in BY_SCORE else args.method
+    topics = f"{len(documents)} topic{'s' * (len(documents) != 1)}"
+    note(args, f"{len(args.runs)} runs fused by {what}: {topics}, {len(documents.docs):,} documents")
     return 0

@@ -12,10 +12,10 @@ folder is read with all that is below it. The index is one file.
 from __future__ import annotations
 
 import argparse
-import sys
 
 from amble import checks
 from amble.cli.options import whole
+from amble.cli.output import note
 from amble.errors import AmbleError
 from amble.io.files import LONGEST_DOCUMENT
 
@@ -57,10 +57,9 @@ def run(args: argparse.Namespace) -> int:
             progress=line.count,
         )
     made.save(args.output)
-    if not args.quiet and sys.stderr is not None:
-        empty = int((made.lengths == 0).sum())
-        more = f"; {empty:,} of the documents without a term" if empty else ""
-        print(f"amble: {args.output}: {made}{more}", file=sys.stderr)
+    empty = int((made.lengths == 0).sum())
+    more = f"; {empty:,} of the documents without a term" if empty else ""
+    note(args, f"{args.output}: {made}{more}")
     return 0
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from typing import Any
 
 from amble.cli.options import (
     DIGITS,
@@ -28,7 +27,7 @@ from amble.cli.options import (
     read_numbers,
     whole,
 )
-from amble.cli.output import warn_topic_named_all, write
+from amble.cli.output import note, warn_topic_named_all, write
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.judging.judging_orders import ORDERS
 
@@ -56,6 +55,9 @@ _OF = {
     "format": ("agreement", "uniques", "cost"),
     "digits": ("agreement", "uniques", "cost"),
 }
+# what an option is if nobody says; the parser leaves it open, so that those given for another action are known
+_USUAL = {"grades": "0,1", "order": "mtf", "unjudged": "skip", "rel": 1.0, "seed": 0, "depth": 100}
+_USUAL |= {"format": "table", "digits": 4}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,11 +87,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_output(add)
 
 
-def _note(args: argparse.Namespace, text: str) -> None:
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {text}", file=sys.stderr)
-
-
 def _one(args: argparse.Namespace, what: str) -> str:
     if len(args.files) != 1:
         raise AmbleError(f"amble judge {args.action}: found {len(args.files)} files, expected one: {what}")
@@ -111,7 +108,7 @@ def _sheet(args: argparse.Namespace) -> None:
     text = sheet(
         pool,
         form,
-        grades=args.grades or "0,1",
+        grades=args.grades,
         texts=read_texts(args.texts, args.encoding) if args.texts else None,
         topics=read_topic_texts(args.topics, args.encoding) if args.topics else None,
         only=args.topic,
@@ -123,9 +120,9 @@ def _sheet(args: argparse.Namespace) -> None:
 def _read(args: argparse.Namespace) -> None:
     from amble.judging.sheets import read_sheets
 
-    found = read_sheets(args.files, args.pool, grades=args.grades or "0,1", everything=bool(args.all))
+    found = read_sheets(args.files, args.pool, grades=args.grades, everything=bool(args.all))
     write(found.text(), args.output)
-    _note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
+    note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
 
 
 def _agreement(args: argparse.Namespace) -> None:
@@ -133,8 +130,8 @@ def _agreement(args: argparse.Namespace) -> None:
 
     if len(args.files) < 2:
         raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
-    table = agreement(list(args.files), rel=_rel(args), topics=bool(args.by_topic), digits=_digits(args))
-    _table(table, args)
+    table = agreement(list(args.files), rel=args.rel, topics=bool(args.by_topic), digits=args.digits)
+    write(table.render(args.format), args.output)
     if args.by_topic and not args.quiet and sys.stderr is not None:
         warn_topic_named_all([str(topic) for topic in table["topic"][:-1]], "topic")
 
@@ -148,8 +145,8 @@ def _uniques(args: argparse.Namespace) -> None:
     options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads", "max_line")}
     rankings = align(qrels, runs, **options)
     groups = None if args.groups is None else read_groups(args.groups, rankings.runs)
-    depth = 100 if args.depth is None else args.depth
-    _table(unique_relevant(rankings, depth, groups=groups, rel=_rel(args), digits=_digits(args)), args)
+    table = unique_relevant(rankings, args.depth, groups=groups, rel=args.rel, digits=args.digits)
+    write(table.render(args.format), args.output)
 
 
 def _cost(args: argparse.Namespace) -> None:
@@ -162,16 +159,11 @@ def _cost(args: argparse.Namespace) -> None:
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
     targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else read_numbers(args.found, "--found", float)
     known = read_qrels(qrels, max_line=args.max_line)
-    made = pool(
-        read_runs(*runs, max_line=args.max_line),
-        **(lists_of(args) | {"depth": 100 if args.depth is None else args.depth}),
-    )
-    unjudged = args.unjudged or "skip"
+    made = pool(read_runs(*runs, max_line=args.max_line), **lists_of(args))
+    how = {"rel": args.rel, "seed": args.seed, "unjudged": args.unjudged}
     with Progress("judging") as line:
-        cost = simulate_judging(
-            made, known, orders, rel=_rel(args), seed=args.seed or 0, unjudged=unjudged, progress=line
-        )
-    _table(cost.table(targets, digits=_digits(args)), args)
+        cost = simulate_judging(made, known, orders, **how, progress=line)
+    write(cost.table(targets, digits=args.digits).render(args.format), args.output)
 
 
 def _ask(args: argparse.Namespace) -> None:
@@ -183,30 +175,18 @@ def _ask(args: argparse.Namespace) -> None:
     made, found = judge_at_terminal(
         read_runs(*args.files, max_line=args.max_line),
         args.output,
-        order=args.order or "mtf",
-        grades=args.grades or "0,1",
+        order=args.order,
+        grades=args.grades,
         texts=args.texts,
         topics=args.topics,
         encoding=args.encoding,
         only=args.topic,
         budget=args.budget,
-        rel=_rel(args),
-        seed=args.seed or 0,
-        lists=lists_of(args) | {"depth": 100 if args.depth is None else args.depth},
+        rel=args.rel,
+        seed=args.seed,
+        lists=lists_of(args),
     )
-    _note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
-
-
-def _rel(args: argparse.Namespace) -> float:
-    return 1.0 if args.rel is None else float(args.rel)
-
-
-def _digits(args: argparse.Namespace) -> int:
-    return 4 if args.digits is None else int(args.digits)
-
-
-def _table(table: Any, args: argparse.Namespace) -> None:
-    write(table.render(args.format or "table"), args.output)
+    note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
 
 
 _ACTIONS = {"sheet": _sheet, "read": _read, "ask": _ask, "agreement": _agreement, "uniques": _uniques, "cost": _cost}
@@ -218,6 +198,9 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None and args.action not in actions:
             where = " or ".join(f"amble judge {action}" for action in actions)
             raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
+    for name, usual in _USUAL.items():
+        if getattr(args, name) in (None, ""):
+            setattr(args, name, usual)
     if args.orders is not None:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]
         if unknown:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
 from amble.cli.options import (
@@ -32,7 +31,7 @@ from amble.cli.options import (
     read_numbers,
     whole,
 )
-from amble.cli.output import provenance, write
+from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
 from amble.comparison.design import AGREEMENT, CONFIDENCE, POWER
 from amble.errors import AmbleError
@@ -257,6 +256,5 @@ def run(args: argparse.Namespace) -> int:
         from amble.reporting.charts.chart import save
 
         save(chart(), args.plot)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    note(args, scores.rankings.audit)
     return 0

@@ -12,11 +12,10 @@ document out. amble judge makes sheets of it. A summary goes to standard error.
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from amble.cli.options import FORMATS, SEED, add_lists, add_output, lists_of, number, read_number, read_whole
-from amble.cli.output import write
+from amble.cli.output import note, write
 from amble.errors import AmbleError
 from amble.judging.judging_orders import ORDERS
 
@@ -89,8 +88,7 @@ def run(args: argparse.Namespace) -> int:
             table.rows = [(*row[:-1], grade, row[-1]) for row, grade in zip(table.rows, shown, strict=True)]
         text = table.render(args.format)
     write(text, args.output)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {_summary(made, grades, known, args)}", file=sys.stderr)
+    note(args, _summary(made, grades, known, args))
     return 0
 
 

@@ -37,7 +37,7 @@ from amble.cli.options import (
     prepare,
     whole,
 )
-from amble.cli.output import keep_inputs, provenance
+from amble.cli.output import keep_inputs, note, provenance
 from amble.cli.plugins import load_plugins
 from amble.comparison.design import CORRECTIONS, TESTS, TestDesign
 from amble.errors import AmbleError
@@ -151,8 +151,7 @@ def run(args: argparse.Namespace) -> int:
     )
     _write(made, args)  # whatever the gates say, or cannot say
     outcome = pass_through(scores, gates, design) if gates else None
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
+    note(args, scores.rankings.audit)
     for doubt in outcome.doubts if outcome else ():
         print(f"amble: {doubt}", file=sys.stderr)
     print(f"report: {args.output}")

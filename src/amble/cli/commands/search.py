@@ -14,6 +14,7 @@ import argparse
 import sys
 
 from amble.cli.options import add_top, add_topic_reading, topic_reading_of
+from amble.cli.output import note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +48,8 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("there is no standard output to write to")
     else:
         sys.stdout.writelines(hits.lines())
-    if not args.quiet and sys.stderr is not None:
-        found = set(hits)
-        nothing = [topic for topic in hits.topics if topic not in found]
-        more = f"; nothing for {', '.join(nothing[:5])}{', ...' if len(nothing) > 5 else ''}" if nothing else ""
-        print(f"amble: {hits}{more}", file=sys.stderr)
+    found = set(hits)
+    nothing = [topic for topic in hits.topics if topic not in found]
+    more = f"; nothing for {', '.join(nothing[:5])}{', ...' if len(nothing) > 5 else ''}" if nothing else ""
+    note(args, f"{hits}{more}")
     return 0
