@@ -6,8 +6,9 @@ and tau spent on visits,
     E[T / (c + tau)] = integral over u > 0 of e^(-u c) E[T e^(-u tau)],    where each visit multiplies by
     phi_i(u) = E[e^(-u D_i)] = (1 + u d_i / k)^-k    (k = 1: exponential, k -> infinity: fixed, e^(-u d_i)).
 
-The integral is taken by the trapezoidal rule in t, u = exp(pi / 2 sinh t) / (c + E[tau]), with steps halved until the
-change is below 1e-13 of the answer. With c = 0 it is finite if and only if the gamma shapes of every path on which
+The integral is taken by the trapezoidal rule in t, u = exp(pi / 2 sinh t) / (c + E[tau]), with steps halved until
+what is left is below 1e-13 of the answer: a halving takes the error at least to its power 3/2, so that is so when the
+change, to this power, is. With c = 0 it is finite if and only if the gamma shapes of every path on which
 something is gained add up to more than 1.
 """
 
@@ -32,8 +33,8 @@ Array = NDArray[Any]
 COSTS = "costs"  # the seconds of a visit are the document's cost
 _LAW = re.compile(r"\s*gamma\s*\(\s*(\d+\.?\d*|\.\d+)\s*\)\s*", re.ASCII)
 _SHAPES = (0.01, 1e4)
-_LOWEST, _STEP, _HALVINGS = -3.9, 0.125, 8  # of t
-_ERROR = 1e-13
+_LOWEST, _STEP, _HALVINGS = -3.9, 0.2, 8  # of t
+_CHANGE = 1e-13 ** (2 / 3)
 _FURTHEST = 650.0  # the logarithm of the largest u that is computed with
 
 
@@ -217,7 +218,7 @@ class Timing(Value):
             step /= 2.0
             better = 0.5 * found + part(_LOWEST + step, 2.0 * step) / 2.0
             change, size = abs(better - found), abs(better)
-            if (change <= _ERROR * size + 0.1 * _ERROR * size.max(initial=0.0)).all():
+            if (change <= _CHANGE * (size + 0.1 * size.max(initial=0.0))).all():
                 return better
             found = better
         raise MeasureError("the gain per second did not settle; a parameter is too extreme to compute with")
@@ -275,7 +276,9 @@ class Clock(NamedTuple):
 
     def weights(self, u: Array) -> VisitWeights:
         """E[e^(-u D)] of the visits to each rank."""
-        return VisitWeights(*self.timing.transform(u, self.means.T), self.timing.transform(u, self.beyond))
+        distinct, which = np.unique(self.means.T, return_inverse=True)
+        of_distinct, which = self.timing.transform(u, distinct), which.reshape(self.means.T.shape)
+        return VisitWeights(*(x[which] for x in of_distinct), self.timing.transform(u, self.beyond))
 
     def time(self, visits: Array, outside: Array) -> Array:
         """E[tau] of each list, given the mean visits to its ranks (ranks x lists), and beyond."""
