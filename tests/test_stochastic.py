@@ -289,7 +289,7 @@ def test_an_endless_walk_could_gain_the_largest_gain() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["PH(base=3)", "PH(rel=2,gains='linear')", "PH(model='DCG',order=2)", "PH(per='endless')", "PH(utility='1_0')"],
+    ["PH(base=3)", "PH(rel=2,gains='linear')", "PH(model='DCG',rel=2)", "PH(per='endless')", "PH(utility='1_0')"],
 )
 def test_nothing_is_ignored_in_silence(text: str) -> None:
     with pytest.raises(amble.MeasureError):

@@ -183,7 +183,8 @@ def test_what_domains_refuse(domain: Domain, wrong: Any) -> None:
 
 def test_defaults_are_values() -> None:
     assert REGISTRY["CWL"].parameters["C"].default == ByRank([0.8])
-    assert REGISTRY["PH"].parameters["effort"].default == Effort()
+    assert REGISTRY["PH"].parameters["effort"].default is None
+    assert amble.parse("PH").values["effort"] == Effort()
     assert Parameter("C", "0.8", Numbers()).default == ByRank([0.8])
     assert repr(Parameter("rel", 1, AtLeast(0)).default) == "1"  # as declared
     with pytest.raises(MeasureError, match="the default: p=2 is not allowed, expected a number between 0 and 1"):
@@ -562,7 +563,7 @@ def test_json_has_text(amble_cli: Callable[..., Any]) -> None:
     assert defaults["CWL", "C"] == "0.8"
     assert defaults["Utility", "weights"] == "1,-1,0,0"
     assert defaults["IPrecAvg", "points"] == "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
-    assert (defaults["PH", "effort"], defaults["PH", "p"], defaults["AP", "rel"]) == ("h", 0.5, 1)
+    assert (defaults["PH", "effort"], defaults["PH", "p"], defaults["AP", "rel"]) == (None, 0.5, 1)
     assert "  C='0.8': " in amble_cli("list", "CWL").stdout
 
 

@@ -316,6 +316,7 @@ class Case(NamedTuple):
     gain: Callable[[Array], Array]
     rule: Callable[[Seen], Down]
     more: int = 0  # ranks below the list, where no closed form says what happens there
+    effort: str = "h"
 
     @property
     def measure(self) -> ListMeasure:
@@ -336,7 +337,9 @@ class Case(NamedTuple):
         return drawn()[: LISTS if self.more < 20 else part(6)]
 
     def user(self, more: int = 0) -> Forward:
-        return Forward(self.rule, self.more + (more if not self.measure.ends else 0))
+        out = Forward(self.rule, self.more + (more if not self.measure.ends else 0))
+        out.effort = Effort(self.effort)
+        return out
 
     def gains(self, topics: Sequence[Ranked]) -> Gains:
         """The gains that the measure's user sees."""
@@ -450,7 +453,15 @@ CASES = [
     Case("PH(model='AP',order=2)@4", binary, ap),
     Case("PH(model='RBP',p=0.5,order=1)", binary, rbp(0.5)),
     Case("PH(model='RBP',p=0.5,order=1,end='stop')", binary, rbp(0.5, True)),
-    Case("PH(model='DCG')", linear, dcg(2.0)),
+    Case("PH(model='DCG')", linear, dcg(2.0), effort="1"),
+    Case("PH(model='P',effort='h^2')@6", binary, p_at(6), effort="h^2"),
+    Case("PH(model='AP',effort='h+2')", binary, ap, effort="h+2"),
+    Case("PH(model='AP',effort='sqrt',order=2)", binary, ap, effort="sqrt"),
+    Case("PH(model='RBP',p=0.5,effort='h^2')", binary, rbp(0.5), effort="h^2"),
+    Case("PH(model='DCG',effort='h')", linear, dcg(2.0)),
+    Case("PH(model='ERR',order=2)", satisfying, err),
+    Case("PH(model='ERR',effort='log')", satisfying, err, effort="log"),
+    Case("PH(model='ERR',effort='h^2',order=2,end='stop')", satisfying, lambda look: Down(1.0 - look.y), effort="h^2"),
     Case("PH(model='ERR')", satisfying, err),
     Case("PH(model='ERR',end='stop')", satisfying, lambda look: Down(1.0 - look.y)),
 ]

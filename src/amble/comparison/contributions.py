@@ -46,6 +46,7 @@ _KINDS = {
     "total": "gain x the probability of getting to the rank, over what the score is divided by",
     "order1": "the probability of stopping there x the gain per document",
     "satisfied": "the probability of stopping there / rank",
+    "satisfied2": "the probability of stopping there / expected effort",
     "markov": "the share of visits x precision there",
     "share": "what its gain adds to the gain per document",
     "removed": "what the score loses without its judgment",

@@ -145,7 +145,7 @@ def simulate_lists(
                 some = members[at : at + _TOGETHER]
                 for paths in followed(user.follower(gains, some, seed), users, count):
                     for column, i in enumerate(some):
-                        total = paths.total[:, column]
+                        total = question.gained(paths, column)
                         score = question.score(total, paths.effort)
                         if divisors is not None:
                             score = score / (divisors[i] or np.inf)

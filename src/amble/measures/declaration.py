@@ -25,6 +25,7 @@ from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter
 from amble.expressions.grammar import Call, parse_call
 from amble.measures.gain_maps import GainKind, binary
+from amble.users.effort import Effort
 from amble.users.protocol import Question
 
 __all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
@@ -57,6 +58,7 @@ class Declaration(NamedTuple):
     walker: Callable[..., Any] | None = None
     rises: bool = False
     cwl_form: str = ""
+    effort: Effort | None = None  # f(H), where a user who walks down divides the gain by it
 
     @property
     def story(self) -> str:
@@ -156,7 +158,7 @@ def measure(
     ----------
     name : str
         The name of the measure in expressions.
-    question : {"order1", "order2", "total", "satisfied", "markov"}, default None
+    question : {"order1", "order2", "total", "satisfied", "satisfied2", "markov"}, default None
         What is computed for the user, see `amble.users.Question`; None for a function that computes scores itself.
     gain : GainKind
         ``binary`` (brings the parameter ``rel``), ``graded`` (``gains``), ``scaled`` (grade / ``max_grade``) or

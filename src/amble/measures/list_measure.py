@@ -82,6 +82,8 @@ class ListMeasure(Measure):
         user.check(d.question)
         if d.seen:
             user = user.looking(lambda **seen: d.function(**seen, **arguments), d.seen, d.stops)
+        if d.effort is not None:
+            user = user.paying(d.effort)
         return cast(User, user)
 
     def resolve_variant(self) -> Self:
@@ -247,7 +249,7 @@ class ListMeasure(Measure):
         Returns
         -------
         float
-            For RR and ERR 1 / H, or 0 if the last document gains nothing; for Markov Precision the mean precision over
+            For RR and ERR 1 / H, or 0 if the last document cannot satisfy; for Markov Precision the mean precision over
             the visits to relevant documents, or 0 if there are none.
 
         Examples
@@ -259,10 +261,11 @@ class ListMeasure(Measure):
         """
         gains = self.gains_of_grades(grades, **context)
         with self.wrap_errors():
-            user = self.one_user.on(gains, 0)
+            user: Any = self.one_user.on(gains, 0)
             ranks, y = user.check_path(path), gains.by_rank(0)
             score = float(self.question.score(*user.gained(ranks, y)))
-            if self.question is Question.SATISFIED and not y[ranks[-1] - 1 : ranks[-1]].any():
+            end = slice(ranks[-1] - 1, ranks[-1])
+            if self.question.about_satisfaction and not (y[end].any() or user.last[end].any()):
                 score = 0.0
             by = self.divisors(gains)
             return score if by is None else score / (float(by[0]) or np.inf)

@@ -19,6 +19,7 @@ __all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_sto
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-9  # by how much a probability may miss 0 or 1
+_LEAST = 1e-40  # share of users whose effort counts: the tenth power of it may be large
 
 
 def check_probabilities(probabilities: Array, rank: Any) -> None:
@@ -101,13 +102,39 @@ class Behaviour(OnList):
 
     @cached_property
     def worth(self) -> Array:
-        """E[1/H; H >= rank]: what a gain of 1 at each rank adds to E[T/H]."""
+        """E[1/f(H); H >= rank]: what a gain of 1 at each rank adds to E[T/f(H)]."""
         rank = np.arange(1, self.visits.size + 1, dtype=np.float64)
-        after = np.cumsum((self.last / rank)[::-1])[::-1]
+        after = np.cumsum((self.last / self.effort(rank))[::-1])[::-1]
         if self.tail is not None and self.beyond > 0:
             beyond, stops = self.tail.stops(self.beyond, rank.size)
-            after = after + float((stops / beyond).sum())
+            after = after + float((stops / self.effort(beyond)).sum())
         return np.asarray(after)
+
+    @property
+    def rate(self) -> float:
+        """E[H/f(H)]: the sum of `worth` over all ranks, also those beyond these."""
+        if self.effort.power == 1 and not self.effort.shift:
+            return 1.0
+        out = float(self.worth.sum())
+        if self.tail is not None and self.beyond > 0:
+            rank, stops = self.tail.stops(self.beyond, self.visits.size)
+            out += float(stops @ ((rank - self.visits.size) / self.effort(rank)))
+        return out
+
+    @property
+    def mean_effort(self) -> float:
+        """E[f(H)]; who leaves with nothing has looked at all of these ranks."""
+        f, n = self.effort, self.visits.size
+        if f.power == 1:
+            return self.expected_depth + f.shift
+        out = float(self.visits @ f.steps(np.arange(1.0, n + 1.0)))
+        if self.tail is not None and self.beyond > 0:
+            rank, stops = self.tail.stops(self.beyond, n, _LEAST)
+            more = stops * (f(rank) - f(np.array([float(n)])))
+            if more[-1] > 1e-15 * (out + more.sum()):
+                raise MeasureError("E[f(H)] of users who read on for ever: this effort grows too fast for a finite sum")
+            out += float(more.sum())
+        return out
 
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k.
@@ -134,11 +161,11 @@ def distribution_of_stops(behaviour: Behaviour, gain: Array, question: Question)
     """The distribution of the score over users: from where they stop, the gains before, and the question."""
     rank = np.arange(1, gain.size + 1, dtype=np.float64)
     t = np.cumsum(gain)
-    values = question.score(t, rank)
+    values = question.score(t, behaviour.effort(rank))
     probs, left = behaviour.last, behaviour.beyond
     if left > 0 and behaviour.tail is not None:  # reads on, and gains nothing more
         beyond, stops = behaviour.tail.stops(left, gain.size)
-        values = np.concatenate((values, question.score(np.full(stops.size, t[-1]), beyond)))
+        values = np.concatenate((values, question.score(np.full(stops.size, t[-1]), behaviour.effort(beyond))))
         probs = np.concatenate((probs, stops))
         left = max(0.0, 1.0 - float(probs.sum()))
     if left > 0:  # leaves with nothing

@@ -145,7 +145,7 @@ class DenseUser(ABC):
         for i, (user, _) in enumerate(self._each(gains)):
             there = np.zeros(user.n)
             there[int(gains.lists.length[i]) : gains.lists.cut] = gain
-            out[i] = user.score(question, there) if question is not Question.SATISFIED else 0.0
+            out[i] = user.score(question, there) if not question.about_satisfaction else 0.0
         return out
 
     def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
@@ -157,8 +157,8 @@ class DenseUser(ABC):
         """What a gain at each rank of list i adds, per unit; or what stopping there adds (False)."""
         user = self.on(gains, i)
         y = gains.by_rank(i, user.n)
-        if question is Question.SATISFIED:
-            return user.reciprocal_ranks(), False
+        if question.about_satisfaction:
+            return user.satisfactions(question), False
         added = user.contributions(question, np.where(y > 0, y, 1.0))
         return added / np.where(y > 0, y, 1.0), True
 
@@ -269,15 +269,17 @@ class ChainOnList(OnList):
         worth = self.visits * away * self.utility.series(y, away)
         return worth if question is Question.TOTAL else worth / self.mean_effort
 
-    def reciprocal_ranks(self) -> Array:
-        """E[1 / H; stopping there] of each rank."""
-        x, weight = Effort().nodes(self.expected_depth, self._longest)
+    def satisfactions(self, question: Question) -> Array:
+        """E[1 / f(H); stopping there] of each rank, or P[stopping there] / E[f(H)]."""
+        if question is Question.SATISFIED2:
+            return self.last / self.mean_effort
+        x, weight = self.effort.nodes(self.expected_depth, self._longest)
         return np.asarray(weight @ ((self.start @ self._fundamental(np.exp(-x))) * self.halting)).real
 
     def score(self, question: Question, y: Array) -> float:
         """The answer to a question, given the gains by rank."""
-        of_ranks = self.reciprocal_ranks() if question is Question.SATISFIED else self.contributions(question, y)
-        return float(of_ranks.sum())
+        by_rank = self.satisfactions(question) if question.about_satisfaction else self.contributions(question, y)
+        return float(by_rank.sum())
 
     def total(self, y: Array) -> float:
         """E[T]."""

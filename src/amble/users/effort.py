@@ -120,6 +120,11 @@ class Effort(Value):
             raise MeasureError(f"effort: its function failed with {type(error).__name__}: {error}") from error
         return self._checked(out, h)
 
+    def steps(self, visits: Array) -> NDArray[np.float64]:
+        """f(h) - f(h - 1) for each h of at least 1: what a visit adds, the first all of f(1)."""
+        h = np.asarray(visits, np.float64)
+        return np.asarray(self(h) - np.where(h > 1, self(np.maximum(h - 1.0, 1.0)), 0.0))
+
     def _checked(self, values: NDArray[np.float64], h: Array) -> NDArray[np.float64]:
         bad = ~(np.isfinite(values) & (values > 0))
         if bad.any():

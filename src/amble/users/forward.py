@@ -15,10 +15,11 @@ given: it has a closed form, or is summed, never cut).
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.behaviour import TOLERANCE, Behaviour, check_probabilities, distribution_of_stops, inverse_power
+from amble.users.effort import Effort
 from amble.users.forward_dense import behaviour_on, follow_dense
 from amble.users.forward_sparse import at_hits, score_stops, totals_of_pieces, totals_of_survivors
 from amble.users.forward_static import Static, followed
@@ -54,6 +56,7 @@ class ForwardReader(ABC):
 
     story = ""
     stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
+    effort = Effort()
     ends: bool
     depth: int | None
 
@@ -66,8 +69,8 @@ class ForwardReader(ABC):
         """The user as a function of what is seen at a rank, and the names of its arguments."""
 
     @abstractmethod
-    def on(self, gains: Gains, i: int) -> Behaviour:
-        """The behaviour on list i."""
+    def _on(self, gains: Gains, i: int) -> Behaviour:
+        """The behaviour on list i, but for the effort."""
 
     @property
     def is_static(self) -> bool:
@@ -84,6 +87,18 @@ class ForwardReader(ABC):
         """Whether the user reads on beyond the list, and looks at the grades there."""
         return not self.ends and not self.is_static
 
+    def paying(self, effort: Effort) -> Self:
+        """The same user, where the gain is divided by f(H), not by H."""
+        other = copy.copy(self)
+        other.effort = effort
+        return other
+
+    def on(self, gains: Gains, i: int) -> Behaviour:
+        """The behaviour on list i."""
+        out = self._on(gains, i)
+        out.effort = self.effort
+        return out
+
     def check(self, question: Question) -> None:
         """Raise an error if the question is one to a user who never stops."""
         if question is Question.MARKOV:
@@ -93,18 +108,21 @@ class ForwardReader(ABC):
         """The answer of every list."""
         static = self._static(gains.lists.costs)
         if static is not None and (question.about_visits or (question is Question.ORDER1 and not static.ends)):
-            return static.scores(question, gains)
+            return static.scores(question, gains, self.effort)
         if gains.lists.ties is not None:
             raise TiedError
-        if question.about_visits:
-            total, depth = self._followed(gains)
-            return total / np.where(depth > 0, depth, 1.0) if question is Question.ORDER2 else total
         function, names = self._looking()
+        if question.about_visits or question is Question.SATISFIED2:
+            if question is Question.SATISFIED2 or self.effort != Effort():
+                total, spent = follow_dense(function, names, question, gains, self.effort)
+            else:
+                total, spent = self._followed(gains)
+            return total if question is Question.TOTAL else total / np.where(spent > 0, spent, 1.0)
         if self.stops == "gain":
             user = function(**at_hits(gains, names))
             if user.survival is None:
-                return score_stops(user, question, gains)
-        return follow_dense(function, names, question, gains)[0]
+                return score_stops(user, question, gains, self.effort)
+        return follow_dense(function, names, question, gains, self.effort)[0]
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""
@@ -128,20 +146,23 @@ class ForwardReader(ABC):
         return follow_dense(*self._looking(), None, gains)[0]
 
     def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
-        """What documents beyond each list, down to its cut, would add to E[T]/E[H], if each gained ``gain``."""
+        """What documents beyond each list, down to its cut, would add to E[T]/E[f(H)], if each gained ``gain``."""
         lists = gains.lists
         static = self._static(None)
         if self.ends or (question is not Question.ORDER2 and (question is not Question.ORDER1 or static is None)):
             return np.zeros(lists.n)
-        if static is not None and question is Question.ORDER1:  # the weights of all ranks sum to 1
-            worth = static.over(max(int(lists.length.max(initial=0)), lists.cut or 1)).worth
-            upto = np.append(0.0, np.cumsum(worth))
-            end = 1.0 if lists.cut is None else upto[lists.cut]
+        if static is not None and question is Question.ORDER1:
+            user = static.over(max(int(lists.length.max(initial=0)), lists.cut or 1))
+            user.effort = self.effort
+            upto = np.append(0.0, np.cumsum(user.worth))
+            end = user.rate if lists.cut is None else upto[lists.cut]
             return np.asarray(gain * np.maximum(end - upto[lists.length], 0.0))
         if static is not None:
             user = static.over(max(int(lists.length.max(initial=0)), 1))
             lengths, at = np.unique(lists.length, return_inverse=True)
-            return gain * np.array([user.between(n, lists.cut) for n in lengths.tolist()])[at]
+            user.effort = self.effort
+            per = user.expected_depth / user.mean_effort
+            return gain * per * np.array([user.between(n, lists.cut) for n in lengths.tolist()])[at]
         depth, inside = self.totals(gains)[1], self._followed(gains, inside=True)[1]
         rest = np.where((depth > 0) & (lists.length < (lists.cut or np.inf)), depth - inside, 0.0)
         return np.asarray(gain * rest / np.where(depth > 0, depth, 1.0))
@@ -155,14 +176,16 @@ class ForwardReader(ABC):
         """What a gain of 1 at each rank of list i adds, or what stopping there adds (False)."""
         behaviour = self.on(gains, i)
         if question is Question.ORDER2:
-            return np.asarray(behaviour.weights), True
+            return behaviour.visits / behaviour.mean_effort, True
         if question is Question.TOTAL:
             return behaviour.visits, True
-        rank = np.arange(1, behaviour.visits.size + 1, dtype=np.float64)
+        if question is Question.SATISFIED2:
+            return behaviour.last / behaviour.mean_effort, False
+        spent = self.effort(np.arange(1.0, behaviour.visits.size + 1.0))
         if question is Question.SATISFIED:
-            return np.asarray(behaviour.last / rank), False
+            return np.asarray(behaviour.last / spent), False
         if self.stops == "gain":
-            return np.asarray(behaviour.last * np.cumsum(gains.by_rank(i, rank.size)) / rank), False
+            return np.asarray(behaviour.last * np.cumsum(gains.by_rank(i, spent.size)) / spent), False
         return behaviour.worth, True
 
     def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
@@ -277,8 +300,7 @@ class Forward(ForwardReader):
 
         return fixed, ("rank",)
 
-    def on(self, gains: Gains, i: int) -> Behaviour:
-        """The behaviour on list i."""
+    def _on(self, gains: Gains, i: int) -> Behaviour:
         return self.over(int(gains.lists.length[i]))
 
     def values(self, ranks: Array) -> Array:
@@ -364,8 +386,7 @@ class LookingForward(ForwardReader):
     def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:
         return self.function, self.names
 
-    def on(self, gains: Gains, i: int) -> Behaviour:
-        """The behaviour on list i."""
+    def _on(self, gains: Gains, i: int) -> Behaviour:
         return behaviour_on(self.function, self.names, gains, i)
 
     def _static(self, costs: Any) -> Static | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.behaviour import Behaviour, check_probabilities, inverse_power
+from amble.users.effort import Effort
 from amble.users.forward_static import FURTHEST, NEGLIGIBLE, followed
 from amble.users.protocol import Question
 from amble.users.tails import Geometric, InversePower, Tail
@@ -52,24 +53,25 @@ def follow_dense(
     names: tuple[str, ...],
     question: Question | None,
     gains: Gains,
+    effort: Effort | None = None,
     *,
     inside: bool = False,
 ) -> tuple[Array, Array]:
-    """What the question adds up on every list (of none, the cost), and E[H]; ``inside``: on its own ranks only."""
+    """What the question adds up on every list (of none, the cost), and E[f(H)]; ``inside``: on its own ranks only."""
     lists = gains.lists
     answer, depth = np.zeros(lists.n), np.zeros(lists.n)
     order = np.argsort(lists.length, kind="stable")
     for at in range(0, lists.n, _LISTS):
         block = order[at : at + _LISTS]
-        answer[block], depth[block] = _Block(gains, block).walk(function, names, question, inside)
+        answer[block], depth[block] = _Block(gains, block, effort).walk(function, names, question, inside)
     return answer, depth
 
 
 class _Block:
     """Some lists, followed side by side, a stretch of ranks at a time, until all users have stopped."""
 
-    def __init__(self, gains: Gains, block: NDArray[Any]) -> None:
-        self.gains, self.block = gains, block
+    def __init__(self, gains: Gains, block: NDArray[Any], effort: Effort | None) -> None:
+        self.gains, self.block, self.effort = gains, block, effort or Effort()
         self.length = np.asarray(gains.lists.length[block], np.int64)
         place = np.full(gains.lists.n, -1)
         place[block] = np.arange(block.size)
@@ -89,7 +91,7 @@ class _Block:
     def walk(
         self, function: Callable[..., Forward], names: tuple[str, ...], question: Question | None, inside: bool
     ) -> tuple[Array, Array]:
-        """What the question adds up on every list (of none, the cost), and E[H]."""
+        """What the question adds up on every list (of none, the cost), and E[f(H)]."""
         size = self.block.size
         costs = self.gains.lists.costs
         seen, spent, reach = np.zeros(size), np.zeros(size), np.ones(size)
@@ -134,7 +136,7 @@ class _Block:
                 c = np.where(rank < np.asarray(last_rank)[:, None], c, 0.0)
             if inside:
                 visits = np.where(rank <= self.length[:, None], visits, 0.0)
-            depth += visits.sum(axis=1)
+            depth += (visits * self.effort.steps(rank)).sum(axis=1)
             if question is None:
                 answer += (visits * cost).sum(axis=1)
             elif question.about_visits:
@@ -143,7 +145,8 @@ class _Block:
                 if user.kind in ("visits", "weights"):
                     raise MeasureError("a user who looks at the grades has E[T/H] by C or L, not by V or W")
                 stops = visits * (1.0 - c)
-                answer += ((stops * total_seen if question is Question.ORDER1 else stops) / rank).sum(axis=1)
+                by = 1.0 if question is Question.SATISFIED2 else self.effort(rank)
+                answer += ((stops * total_seen if question is Question.ORDER1 else stops) / by).sum(axis=1)
             seen, spent = total_seen[:, -1], total_spent[:, -1]
             reach = visits[:, -1] * c[:, -1]
             start += width
@@ -155,7 +158,8 @@ class _Block:
                 break
             if start > FURTHEST:
                 raise MeasureError(f"some users are still reading after rank {FURTHEST:,}, and there is no closed form")
-            tail = self._tail(user, value) if start >= max(longest, user.least) and user.depth is None else None
+            closed = start >= max(longest, user.least) and user.depth is None and self.effort.power == 1
+            tail = self._tail(user, value) if closed else None
             if tail is not None and (question is None or question.about_visits):
                 more = np.asarray(tail.visits(reach, start))
                 depth += more

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, scan
 from amble.users.behaviour import check_probabilities
+from amble.users.effort import Effort
 from amble.users.protocol import Question
 from amble.users.tails import hurwitz
 
@@ -40,8 +41,8 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: points[name] for name in names}
 
 
-def score_stops(user: Forward, question: Question, gains: Gains) -> Array:
-    """E[T/H], or E[1/H; satisfied], of a user who stops only at gains."""
+def score_stops(user: Forward, question: Question, gains: Gains, effort: Effort) -> Array:
+    """E[T/f(H)], or E[1/f(H); satisfied], of a user who stops only at gains."""
     value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
     if user.kind == "last":
         last = value
@@ -50,8 +51,8 @@ def score_stops(user: Forward, question: Question, gains: Gains) -> Array:
         last = _before(value, gains) * (1.0 - value)
     else:
         raise MeasureError(f"a user who stops at gains is declared by last or continuation, found {user.kind}")
-    answer = last * gains.seen / gains.position if question is Question.ORDER1 else last / gains.position
-    total = gains.sum(answer)
+    spent = effort(gains.position)
+    total = gains.sum(last * gains.seen / spent if question is Question.ORDER1 else last / spent)
     if user.mass is not None:
         mass = np.ones(total.size)
         mass[gains.list] = user.mass

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
 from amble.users.behaviour import Behaviour
+from amble.users.effort import Effort
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
@@ -31,30 +32,34 @@ class Static:
         self.over = over
         self.ends = ends  # with the list, whatever its length
 
-    def _behaviour(self, lists: Lists) -> Behaviour:
+    def _behaviour(self, lists: Lists, effort: Effort) -> Behaviour:
         """The behaviour over as many ranks as any of the lists has."""
         n = max(int(lists.length.max(initial=0)), 1)
         if lists.ties is not None:
             n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
-        return self.over(n)
+        out = self.over(n)
+        out.effort = effort
+        return out
 
-    def scores(self, question: Question, gains: Gains) -> Array:
-        """E[T]/E[H], E[T], or E[T/H] of a user who does not stop with the list, of every list."""
-        behaviour = self._behaviour(gains.lists)
+    def scores(self, question: Question, gains: Gains, effort: Effort) -> Array:
+        """E[T]/E[f(H)], E[T], or E[T/f(H)] of a user who does not stop with the list, of every list."""
+        behaviour = self._behaviour(gains.lists, effort)
         if question is Question.ORDER1:
             return _total(behaviour.worth, gains)
         total = _total(behaviour.visits, gains)
-        return total / self._depth(behaviour, gains.lists) if question is Question.ORDER2 else total
+        return total / self._effort(behaviour, gains.lists) if question is Question.ORDER2 else total
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""
-        behaviour = self._behaviour(gains.lists)
-        return _total(behaviour.visits, gains), self._depth(behaviour, gains.lists)
+        behaviour = self._behaviour(gains.lists, Effort())
+        return _total(behaviour.visits, gains), self._effort(behaviour, gains.lists)
 
-    def _depth(self, behaviour: Behaviour, lists: Lists) -> Array:
-        if self.ends:
-            return np.asarray(np.cumsum(behaviour.visits)[np.maximum(lists.length, 1) - 1])
-        return np.full(lists.n, behaviour.expected_depth)
+    def _effort(self, behaviour: Behaviour, lists: Lists) -> Array:
+        """E[f(H)] of every list."""
+        if not self.ends:
+            return np.full(lists.n, behaviour.mean_effort)
+        steps = behaviour.effort.steps(np.arange(1.0, behaviour.visits.size + 1.0))
+        return np.asarray(np.cumsum(behaviour.visits * steps)[np.maximum(lists.length, 1) - 1])
 
 
 def _total(weights: Array, gains: Gains) -> Array:

@@ -46,6 +46,7 @@ class Question(Enum):
     ORDER2 = "order2"
     TOTAL = "total"
     SATISFIED = "satisfied"
+    SATISFIED2 = "satisfied2"
     MARKOV = "markov"
 
     @property
@@ -67,7 +68,20 @@ class Question(Enum):
         """The score of a user who gained ``total`` by an ``effort``: per document, in all, or 1 / effort."""
         if self is Question.TOTAL:
             return total + 0.0
-        return 1.0 / effort if self is Question.SATISFIED else total / effort
+        return 1.0 / effort if self.about_satisfaction else total / effort
+
+    @property
+    def about_satisfaction(self) -> bool:
+        """Whether T is 1 for a user who stops at a document of the list, whatever it gains."""
+        return self in (Question.SATISFIED, Question.SATISFIED2)
+
+    def gained(self, paths: Paths, column: int) -> Array:
+        """T of simulated readers on a list: what was gained, or 1 for those who were satisfied."""
+        if not self.about_satisfaction:
+            return np.asarray(paths.total[:, column])
+        out = np.ones(paths.visits.size)
+        out[paths.nothing] = 0.0
+        return out
 
 
 _TEXTS = {
@@ -75,6 +89,7 @@ _TEXTS = {
     Question.ORDER2: "expected gain over expected effort, E[T]/E[H] (order 2)",
     Question.TOTAL: "expected gain, E[T]",
     Question.SATISFIED: "expected reciprocal rank of the document that satisfies the user, E[1/H; satisfied]",
+    Question.SATISFIED2: "probability of being satisfied over expected effort, P[satisfied]/E[H] (order 2)",
     Question.MARKOV: "mean precision over the visits to relevant documents",
 }
 

@@ -174,7 +174,7 @@ class Series:
         left = self.total - (self._reached[n + skip - 1] if n + skip else 0.0)
         return reach * (max(left, 0.0) / first if first > 0 else 0.0)
 
-    def stops(self, reach: float, n: int) -> tuple[Array, Array]:
+    def stops(self, reach: float, n: int, least: float = 0.0) -> tuple[Array, Array]:
         """Ranks and probabilities of stopping there; those far beyond at their harmonic mean."""
         visits = self._upto(n + 1 + _ATOMS)
         rank = np.arange(1.0, visits.size + 1.0)

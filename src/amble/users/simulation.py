@@ -247,7 +247,7 @@ class ForwardFollower(WalkFollower):
         chain, self.tail = _as_chain(behaviour)
         self.n = chain.forward.shape[1]
         self.unhappy = self.tail is None and chain.beyond is None and behaviour.continuation[-1] > 0
-        super().__init__(WalkOnList(chain), gains, seed)
+        super().__init__(WalkOnList(chain, effort=behaviour.effort), gains, seed)
 
     def __call__(self, first: int, count: int) -> Paths:
         """The users ``first`` to ``first + count - 1``; those who leave with nothing have looked at the whole list."""
@@ -255,7 +255,7 @@ class ForwardFollower(WalkFollower):
         visits = steps if self.tail is None else _further(steps, self.n, self.tail, self.seed, first)
         nothing = visits == self.n if self.unhappy else np.zeros(visits.size, bool)
         visits = np.where(nothing, self.n - 1, visits)  # the rank after the last is none
-        return Paths(total, visits, np.asarray(visits, np.float64), nothing)
+        return Paths(total, visits, efforts(self.effort, visits), nothing)
 
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks 1, 2, … that each of these users visits."""
@@ -276,7 +276,7 @@ def simulated_distribution(
     """The distribution of the scores of simulated users on one list, divided ``by`` a number."""
     counts = ScoreCounts()
     for paths in followed(follower, users):
-        total = paths.total[:, 0]
+        total = question.gained(paths, 0)
         score = question.score(total, paths.effort) / (by or np.inf)
         score[paths.nothing] = 0.0
         counts.add(score, total, paths.effort, paths.visits)

@@ -66,8 +66,8 @@ class Tail(Protocol):
     def visits(self, reach: Any, n: Any, skip: int = 0) -> Any:
         """The expected visits to ranks beyond n + skip, if a share ``reach`` gets to n + 1."""
 
-    def stops(self, reach: float, n: int) -> tuple[Array, Array]:
-        """Ranks and the probabilities of stopping there; the last is the harmonic mean of all that follow."""
+    def stops(self, reach: float, n: int, least: float = _NEGLIGIBLE) -> tuple[Array, Array]:
+        """Ranks and the probabilities of stopping there, down to the least; the last stands for all that follow."""
 
 
 class Geometric:
@@ -88,9 +88,9 @@ class Geometric:
         """The expected visits beyond n + skip: a geometric sum."""
         return reach * self.p**skip / (1 - self.p)
 
-    def stops(self, reach: float, n: int) -> tuple[Array, Array]:
+    def stops(self, reach: float, n: int, least: float = _NEGLIGIBLE) -> tuple[Array, Array]:
         """Ranks and probabilities of stopping there, until what is left is negligible."""
-        count = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(self.p))) if self.p > 0 else 1
+        count = int(np.ceil(np.log(least) / np.log(self.p))) if self.p > 0 else 1
         if count > _MOST:
             raise MeasureError(
                 f"going on with probability {self.p!r} is to see some {count:.1g} ranks, too many for a distribution"
@@ -115,7 +115,7 @@ class InversePower:
         x = np.maximum(np.asarray(n + 1 + self.shift, np.float64), 1e-300)
         return reach * x**self.power * hurwitz(self.power, x + skip)
 
-    def stops(self, reach: float, n: int) -> tuple[Array, Array]:
+    def stops(self, reach: float, n: int, least: float = _NEGLIGIBLE) -> tuple[Array, Array]:
         """Ranks and probabilities of stopping there; those far beyond at their harmonic mean.
 
         With u for a rank, 1 / u is 1 / ((u + s) - s): a series in s / (u + s), taken in the middle of each rank.

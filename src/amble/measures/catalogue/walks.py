@@ -94,6 +94,8 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
         refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
+    if values["effort"] is None:
+        values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
     if values["effort"] == _TIME and values["seconds"] is None:
         raise MeasureError("effort='time' needs seconds, the mean time of a visit, as seconds='12,8,5'")
     for name in {"seconds", "timing", "overhead"} & given if values["effort"] != _TIME else ():
@@ -113,38 +115,43 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         return d._replace(question=Question(f"order{order or 1}")), values, cut
+    if values["effort"] == _TIME:
+        raise MeasureError(f"effort='time' is of walks, not of model={model!r}; expected an effort such as 'h' or 'h^2'")
     used = {
-        "P": ("rel", "order"),
-        "AP": ("rel", "order"),
-        "RBP": ("rel", "order", "p", "end"),
-        "DCG": ("gains", "base"),
-        "ERR": ("end",),
+        "P": ("rel", "order", "effort"),
+        "AP": ("rel", "order", "effort"),
+        "RBP": ("rel", "order", "effort", "p", "end"),
+        "DCG": ("gains", "base", "order", "effort"),
+        "ERR": ("order", "effort", "end"),
     }[model]
     for name, value in values.items():
         if name in given and name not in (*used, "model"):
             raise MeasureError(
                 f"{name}={show_value(value)} has no effect with model={model!r}, expected only {', '.join(used)}"
             )
-    classic = REGISTRY[model]
+    classic, effort = REGISTRY[model], values["effort"]
     own = {name: p.default for name, p in classic.parameters.items()}
     own |= {name: values[name] for name in ("rel", "p", "base") if name in own and name in used}
+    order = order or (2 if model in ("P", "RBP") else 1)
+    if model == "DCG" and effort.power == 0:
+        order = 2  # f is 1, and both orders are E[T]
+    question = ("satisfied", "satisfied2")[order - 1] if model == "ERR" else f"order{order}"
+    d = classic._replace(question=Question(question), effort=effort)
+    if order == 2 or effort != _EFFORT:  # not what AP and ERR have quicker ways for
+        d = d._replace(stops=d.stops if order == 1 else None, tied=None, cwl_form="")
     if model == "P":
-        return classic._replace(question=Question(f"order{order or 2}")), own | {"k": cut}, None
-    if model == "AP":
-        return classic if order in (None, 1) else classic._replace(question=Question.ORDER2, stops=None), own, cut
+        return d, own | {"k": cut}, None
     if model == "RBP":
         if values["end"] == "nothing" or not isinstance(values["p"], float | Population):
             raise MeasureError("model='RBP': expected one number p, and end='stop' or 'endless'")
         own["finite"] = values["end"] == "stop"
-        return classic._replace(question=Question(f"order{order or 2}")), own, cut
     if model == "DCG":
         own["gains"] = values["gains"] or "linear"
-        return classic, own, cut
-    if values["end"] == "endless":
+    if model == "ERR" and values["end"] == "endless":
         raise MeasureError("model='ERR': expected end='nothing', as everywhere, or 'stop', as FF20 has it")
-    if values["end"] == "stop":
-        classic = classic._replace(function=_err_to_the_end, stops=None)
-    return classic, own, cut
+    if model == "ERR" and values["end"] == "stop":
+        d = d._replace(function=_err_to_the_end, stops=None)
+    return d, own, cut
 
 
 def _fitted(user: FittedParameters) -> dict[str, Any]:
@@ -186,10 +193,10 @@ def walk(
         "instead of loss: what each visit is worth, as a share of the gain or by grade",
     ] = None,
     effort: Annotated[
-        Effort | str,
-        Form(_effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)), '1' or 'time'", Callable),
-        "f(h), what the gain is divided by; or the time of the visits",
-    ] = _EFFORT,
+        Effort | str | None,
+        Optional(Form(_effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)), '1' or 'time'", Callable)),
+        "f(h), what the gain is divided by; or the time of the visits; None: h (1 for DCG)",
+    ] = None,
     order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
     first: Annotated[
         str, OneOf("forward", "stop"), "at rank 1, instead of going back: go forward, or stop"
