@@ -239,3 +239,12 @@ def test_what_has_no_part_in_them() -> None:
     assert amble.parse("PH(model='ERR',order=2)").question is Question.SATISFIED2
     with pytest.raises(amble.MeasureError, match=r"PH\(effort='h\^2',model='AP'\) has no C/W/L form"):
         amble.cwl(amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}), "PH(model='AP',effort='h^2')")
+
+
+def test_observed_paths() -> None:
+    assert amble.parse("PH(model='AP',effort='h^2')").score_path([1, 2, 3, 4], R10) == 2 / 16
+    assert amble.parse("PH(model='DCG')").score_path([1, 2], [3, 2]) == 5
+    assert amble.parse("PH(model='ERR',effort='h+1',order=2)").score_path([1, 2], [0, 1], max_grade=1) == 1 / 3
+    for end, score in (("nothing", 0), ("stop", 1 / 2)):  # an irrelevant document satisfies only where the list ends
+        m = amble.parse(f"PH(model='ERR',end='{end}')")
+        assert (m.score_path([1], [0, 0]), m.score_path([1, 2], [0, 0])) == (0, score)

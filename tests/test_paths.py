@@ -182,7 +182,7 @@ def test_example_of_ferrante_and_ferro() -> None:
         ("ERR", [1, 2, 3, 4], {}, 1 / 4),
         ("R", range(1, 11), {"relevant": 8}, 4 / 8),
         ("PH(p=.7,end='endless',loss=0)", [10, 11, 12, 11, 10], {}, 2 / 5),
-        ("PH(visits='1,.5,.1')", [1, 1, 1, 1], {}, (1 + 0.5 + 0.1 + 0.1) / 4),
+        ("PH(utility='1,.5,.1')", [1, 1, 1, 1], {}, (1 + 0.5 + 0.1 + 0.1) / 4),
         ("MP(model='GL_AD_ID')", [1, 2, 1, 4], {}, (1 + 1 + 2 / 4) / 3),
         ("MP(model='GL_AD_ID',rescale='R')", [1, 2, 1, 4], {"relevant": 8}, (1 + 1 + 2 / 4) / 3 * 4 / 8),
         ("MP(model='GL_AD_ID',rates='1,1,1,.5')", [1, 4], {}, (1 + 2 * 2 / 4) / 3),  # twice as long at rank 4

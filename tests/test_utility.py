@@ -267,3 +267,9 @@ def test_what_is_refused(text: str, message: str) -> None:
 def test_no_tables(table: Any) -> None:
     with pytest.raises(amble.MeasureError, match="utility by table"):
         Utility(table=table)
+
+
+def test_an_observed_path() -> None:
+    # Ferrante and Ferro (2020), Example 4.1, half of the utility lost at any visit: (3 + 2 + 1.5 + 1 + 3) / 5
+    m = amble.parse("PH(utility='1=1,.5,.25;2=2,1,.5;3=3,1.5,.75')")
+    assert m.score_path([1, 2, 1, 2, 3], [3, 2, 3, 0, 1]) == pytest.approx(2.1, abs=1e-15)
