@@ -116,7 +116,9 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         return d._replace(question=Question(f"order{order or 1}")), values, cut
     if values["effort"] == _TIME:
-        raise MeasureError(f"effort='time' is of walks, not of model={model!r}; expected an effort such as 'h' or 'h^2'")
+        raise MeasureError(
+            f"effort='time' is of walks, not of model={model!r}; expected an effort such as 'h' or 'h^2'"
+        )
     used = {
         "P": ("rel", "order", "effort"),
         "AP": ("rel", "order", "effort"),
