@@ -214,6 +214,11 @@ def test_what_the_unjudged_could_add() -> None:
     m = amble.parse("PH(model='RBP',p=0.7,effort='h^2')")
     low, high = m.interval([1, nan])
     assert (low, high) == (m.value([1, 0]), pytest.approx((1 / 0.3) / (1.7 / 0.09), rel=1e-12))
+    # order 1: E[H / H^2] = E[1 / H] = sum of .3 x .7^(i - 1) / i
+    high = m(order=1).interval([1, nan])[1]
+    assert high == pytest.approx(-0.3 / 0.7 * log(0.3), rel=1e-12)
+    cut = m(order=1) @ 4
+    assert cut.interval([1, nan])[1] == pytest.approx(m(order=1).value([1, 1, 1, 1]), rel=1e-12)
 
 
 def test_tied_documents() -> None:

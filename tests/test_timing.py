@@ -288,7 +288,7 @@ def test_fitted_seconds(tmp_path: Path) -> None:
         ("PH(effort='time',seconds=3,timing='gamma(0)')", "shape k from 0.01"),
         ("PH(effort='time',seconds=3,timing='gauss')", "'exponential', 'fixed'"),
         ("PH(effort='time',seconds='0=4,1=20',per='endless',order=2)", "needs a list to look at"),
-        ("PH(model='RBP',effort='time',seconds=3)", "no effect with model='RBP'"),
+        ("PH(model='RBP',effort='time',seconds=3)", "effort='time' is of walks, not of model='RBP'"),
         ("PH(effort='time',seconds='absent.toml')", "absent.toml"),
     ],
 )

@@ -164,6 +164,13 @@ def test_simulated_readers_are_paid_by_the_table() -> None:
     assert abs(found.order2 - m(order=2).value([2, 0, 1, 2])) < 4 * found.order2_error
 
 
+def test_a_second_a_visit() -> None:
+    for order in (1, 2):
+        m = PH(utility=WORTHS, order=order)
+        timed = m(effort="time", seconds=1, timing="fixed")
+        assert timed.value([2, 0, 1, 2]) == pytest.approx(m.value([2, 0, 1, 2]), abs=1e-11)
+
+
 def test_what_the_unjudged_could_be_worth() -> None:
     m = amble.parse(f"PH(end='endless',utility='{TABLE}')")
     assert m.interval([2, nan, 0], max_grade=2)[1] == pytest.approx(m.value([2, 2, 0] + [2] * 200), abs=1e-11)

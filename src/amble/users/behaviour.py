@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.users.effort import Effort
 from amble.users.protocol import OnList, Question
 from amble.users.stationary import check_size
 from amble.users.tails import Tail
@@ -104,23 +103,23 @@ class Behaviour(OnList):
     @cached_property
     def worth(self) -> Array:
         """E[1/f(H); H >= rank]: what a gain of 1 at each rank adds to E[T/f(H)]."""
-        spent = self.effort(np.arange(1.0, self.visits.size + 1.0))
-        after = np.cumsum((self.last / spent)[::-1])[::-1]
+        rank = np.arange(1, self.visits.size + 1, dtype=np.float64)
+        after = np.cumsum((self.last / self.effort(rank))[::-1])[::-1]
         if self.tail is not None and self.beyond > 0:
-            beyond, stops = self.tail.stops(self.beyond, spent.size)
+            beyond, stops = self.tail.stops(self.beyond, rank.size)
             after = after + float((stops / self.effort(beyond)).sum())
         return np.asarray(after)
 
     @property
-    def whole_worth(self) -> float:
-        """E[H/f(H)]: what a gain of 1 at all ranks, those beyond the list too, adds to E[T/f(H)]."""
-        if self.effort == Effort():
+    def rate(self) -> float:
+        """E[H/f(H)]: the sum of `worth` over all ranks, also those beyond these."""
+        if self.effort.power == 1 and not self.effort.shift:
             return 1.0
-        rank, stops = np.arange(1.0, self.visits.size + 1.0), self.last
+        out = float(self.worth.sum())
         if self.tail is not None and self.beyond > 0:
-            beyond, further = self.tail.stops(self.beyond, rank.size)
-            rank, stops = np.append(rank, beyond), np.append(stops, further)
-        return float(stops @ (rank / self.effort(rank)))
+            rank, stops = self.tail.stops(self.beyond, self.visits.size)
+            out += float(stops @ ((rank - self.visits.size) / self.effort(rank)))
+        return out
 
     @property
     def mean_effort(self) -> float:

@@ -155,7 +155,7 @@ class ForwardReader(ABC):
             user = static.over(max(int(lists.length.max(initial=0)), lists.cut or 1))
             user.effort = self.effort
             upto = np.append(0.0, np.cumsum(user.worth))
-            end = user.whole_worth if lists.cut is None else upto[lists.cut]
+            end = user.rate if lists.cut is None else upto[lists.cut]
             return np.asarray(gain * np.maximum(end - upto[lists.length], 0.0))
         if static is not None:
             user = static.over(max(int(lists.length.max(initial=0)), 1))

@@ -67,7 +67,7 @@ class Tail(Protocol):
         """The expected visits to ranks beyond n + skip, if a share ``reach`` gets to n + 1."""
 
     def stops(self, reach: float, n: int, least: float = _NEGLIGIBLE) -> tuple[Array, Array]:
-        """Ranks and the probabilities of stopping there, down to the least; the last is the harmonic mean of others."""
+        """Ranks and the probabilities of stopping there, down to the least; the last stands for all that follow."""
 
 
 class Geometric:

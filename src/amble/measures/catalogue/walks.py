@@ -94,14 +94,14 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
         refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
     model, order = values["model"], values["order"]
+    if values["effort"] is None:
+        values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
     if values["effort"] == _TIME and values["seconds"] is None:
         raise MeasureError("effort='time' needs seconds, the mean time of a visit, as seconds='12,8,5'")
     for name in {"seconds", "timing", "overhead"} & given if values["effort"] != _TIME else ():
         raise MeasureError(f"{name}={show_value(values[name])} has no effect without effort='time'")
     if isinstance(values["seconds"], FittedParameters):
         values = values | {"seconds": ByRank(1.0 / np.atleast_1d(values["seconds"]["mu"]))}
-    if values["effort"] is None:
-        values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
     if model is None:
         if "base" in given:
             raise MeasureError("base goes with model='DCG' only")
@@ -115,6 +115,10 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
         if values["end"] == "nothing":
             raise MeasureError("end='nothing' is for model='AP' and 'ERR'; a walk ends with 'stop' or 'endless'")
         return d._replace(question=Question(f"order{order or 1}")), values, cut
+    if values["effort"] == _TIME:
+        raise MeasureError(
+            f"effort='time' is of walks, not of model={model!r}; expected an effort such as 'h' or 'h^2'"
+        )
     used = {
         "P": ("rel", "order", "effort"),
         "AP": ("rel", "order", "effort"),
@@ -193,7 +197,7 @@ def walk(
     effort: Annotated[
         Effort | str | None,
         Optional(Form(_effort, "'h', 'h+1', 'h^2', 'sqrt', 'log' (log2(h + 1)), '1' or 'time'", Callable)),
-        "f(h), what the gain is divided by, or the time of the visits; None: h (1 for DCG)",
+        "f(h), what the gain is divided by; or the time of the visits; None: h (1 for DCG)",
     ] = None,
     order: Annotated[int | None, Optional(OneOf(1, 2)), "E[T / f(H)] or E[T] / E[f(H)]; None: 1 (2 for RBP)"] = None,
     first: Annotated[
