@@ -360,15 +360,9 @@ class MarkovUser(MarkovReader):
         return transition_probabilities(self.model.weights(over, *ways), over)
 
     def moves(self, rank: Ints, n: int) -> tuple[Ints, Array, Array]:
-        """The whole chain: its ranks, its transition probabilities up to a factor of each row, and its start."""
+        """The whole chain: its ranks, its transition probabilities (of one rank: it stays), and its start."""
         over = np.arange(1, n + 1) if self.states == "AD" else rank
-        check_size(over.size)
-        if over.size < 2:
-            return over, np.ones((over.size, over.size)), np.ones(over.size)
-        if self.model is None:
-            return over, self._weights(over), self.starting(over)
-        seen = np.searchsorted(rank, over, side="right")
-        return over, self.model.weights(over, *self.model.ways(over, seen)), self.starting(over)
+        return over, self.matrix_on(rank, n) if over.size > 1 else np.ones((over.size,) * 2), self.starting(over)
 
     def starting(self, over: Ints) -> Array:
         """The distribution of the start over the ranks of the chain."""
@@ -646,7 +640,7 @@ class RememberingUserOnList(MarkovUserOnList):
         for first in range(0, users, batch):
             for _, at in follower.visits(first, min(batch, users - first)):
                 np.add.at(out, self._chain[0][at] - 1, 1.0)
-        return out / max(out.sum(), 1.0)
+        return np.asarray(out / max(out.sum(), 1.0))
 
     @property
     def weights(self) -> Array:
@@ -654,18 +648,18 @@ class RememberingUserOnList(MarkovUserOnList):
         out = np.zeros(self.n)
         at = self.relevant - 1
         out[at] = self.everywhere[at] * self.user.times(self.relevant)
-        return out / (out.sum() or 1.0)
+        return np.asarray(out / (out.sum() or 1.0))
 
     def residual(self, k: int) -> float:
         """The share of attention that goes beyond rank k."""
         return float(self.weights[k:].sum())
 
     @property
-    def _induced(self) -> tuple[Array, Array]:  # type: ignore[override]
+    def _induced(self) -> tuple[Array, Array]:
         raise MeasureError("the user remembers what was visited: there are no transitions from document to document")
 
     @property
-    def distribution(self) -> Distribution:  # type: ignore[override]
+    def distribution(self) -> Distribution:
         """An error: it is simulated."""
         raise NoExactDistributionError("what a user who remembers does next depends on all that was visited")
 

@@ -230,7 +230,8 @@ def _wanted(args: argparse.Namespace, mixtures: dict[str, Any]) -> list[Any]:
 
 def _mixtures(args: argparse.Namespace) -> dict[str, Any]:
     """The mixtures of the file of options, by name."""
-    from amble.measures import Mixture, parse
+    from amble.measures import parse
+    from amble.measures.mixture import Mixture
 
     out: dict[str, Any] = {}
     for name, shares in args.mixtures.items():

@@ -150,7 +150,13 @@ def markov_precision(
     The score is the mean over the visits to relevant documents: in the long run, or over as many as steps
     says. With no relevant document it is 0.
     """
-    more = {"steps": steps, "start": start or "first", "memory": memory, "seed": seed, "rescale": rescale}
+    more: dict[str, Any] = {
+        "steps": steps,
+        "start": start or "first",
+        "memory": memory,
+        "seed": seed,
+        "rescale": rescale,
+    }
     if user is not None:
         return MarkovUser(matrix=user, rates=rates, **more)
     return MarkovUser(model, loops=loops, counts=counts, rates=rates, **more)
