@@ -45,7 +45,16 @@ def test_moments_of_a_dirichlet_distribution() -> None:
     assert weights @ (p * q**3) == pytest.approx(3 * 2 * 3 * 4 / (9 * 10 * 11 * 12), abs=1e-14)
 
 
-@pytest.mark.parametrize("more", [{"order": 2}, {"loss": 0.0}, {"first": "stop", "visits": "1,0.5"}, {"effort": "h+1"}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"order": 2},
+        {"loss": 0.0},
+        {"first": "stop", "utility": "1,0.5"},
+        {"effort": "h+1"},
+        {"effort": "time", "seconds": "4,2"},
+    ],
+)
 def test_the_mean_over_drawn_users(more: dict[str, Any]) -> None:
     # users drawn from the distribution itself, each scored alone: within 5 standard errors
     drawn = np.random.default_rng(5).dirichlet([6, 3, 5], 100)
