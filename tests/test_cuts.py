@@ -209,15 +209,6 @@ def test_the_residual_of_a_population_is_the_mean_of_its_users() -> None:
     assert list_residuals(walks, lists)[0] == pytest.approx(want, abs=1e-12)
 
 
-def test_half_of_one_user_and_half_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half RBP(.5), half RBP(.95), ten judged documents: (.5^10 + .95^10) / 2, not .5444 of the mixed user."""
-    from amble.expressions.populations import Population
-
-    monkeypatch.setattr(Population, "nodes", lambda self: (np.array([0.5, 0.95]), np.array([0.5, 0.5])))
-    lists = Lists.of_grades([1] * 10)
-    assert list_residuals(amble.parse("RBP(p=Beta(8,2))"), lists)[0] == pytest.approx(0.299856750869, abs=1e-12)
-
-
 def test_a_residual_is_never_negative() -> None:
     # one relevant document, at rank 1: nDCG is 1. With the unjudged below it relevant, grade 3, it is
     # (1 + 3 / log2(3)) / (3 + 1 / log2(3)) < 1, and what is below rank 2 has no part in it

@@ -812,3 +812,98 @@ def test_who_starts_at_a_relevant_rank_looks_there_first_without_rounding(model:
         else None
     )
     assert distribution is None or distribution.values.tolist() == [2 / 3]
+
+
+# ---- users of some steps: golden values, and users who remember
+
+
+@pytest.mark.parametrize(
+    ("start", "mean", "sd"),
+    [("first", 0.765209496490, 0.040361908627), ("uniform", 0.741596773963, 0.043294139361)],
+)
+def test_ten_looks(start: str, mean: float, sd: float) -> None:
+    grades = [1, 0, 1, 1, 0, 0, 1]
+    m = amble.parse(f"MP(model='GL_AD_ID',steps=10,start='{start}')")
+    assert m.value(grades) == pytest.approx(mean, abs=5e-13)
+    assert np.sqrt(m.user(grades).variance) == pytest.approx(sd, abs=5e-13)
+    exact = m.distribution(grades)
+    assert (exact.mean, exact.sd) == pytest.approx((mean, sd), abs=5e-13)
+    simulated = amble.simulate(m, grades, users=20_000, seed=1)
+    assert abs(simulated.mean - mean) < 4 * simulated.standard_error
+    assert simulated.sd == pytest.approx(sd, rel=0.03)
+
+
+def remembered(grades: list[int], p: np.ndarray, ranks: list[int], start: np.ndarray, steps: int) -> dict[float, float]:
+    """The score of a user who remembers, and its probability, by following every path."""
+    precision = np.cumsum(grades) / np.arange(1, len(grades) + 1)
+    out: dict[float, float] = {}
+
+    def go(at: int, seen: frozenset[int], looks: int, total: float, mass: float) -> None:
+        seen = seen | {at}
+        if grades[ranks[at] - 1]:
+            looks, total = looks + 1, total + float(precision[ranks[at] - 1])
+        if looks == steps:
+            score = round(total / steps, 12)
+            out[score] = out.get(score, 0.0) + mass
+            return
+        if mass < 1e-9:
+            return
+        if len(seen) == len(ranks):
+            seen = frozenset({at})
+        moves = {j: p[at, j] for j in range(len(ranks)) if p[at, j] > 0 and j not in seen}
+        moves = moves or {j: p[at, j] for j in range(len(ranks)) if p[at, j] > 0}
+        for j, weight in moves.items():
+            go(j, seen, looks, total, mass * weight / sum(moves.values()))
+
+    for i, mass in enumerate(start.tolist()):
+        if mass:
+            go(i, frozenset(), 0, 0.0, mass)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("model", "steps", "start"),
+    [("GL_AD_ID", 2, "first"), ("GL_OR_LID", 5, "uniform"), ("LO_AD_ID", 4, "uniform"), ("LO_OR_ID", 3, "uniform")],
+)
+def test_users_who_remember(model: str, steps: int, start: str) -> None:
+    grades = [1, 0, 1, 1, 0]
+    ranks, p = reference.transitions(grades, *model.split("_")[:2], "NL", "NA", model.split("_")[2])
+    first = np.full(len(ranks), 1 / len(ranks)) if start == "uniform" else np.eye(len(ranks))[0]
+    exact = remembered(grades, np.asarray(p), list(ranks), first, steps)
+    assert sum(exact.values()) == pytest.approx(1, abs=1e-5)
+    mean = sum(score * mass for score, mass in exact.items())
+    m = amble.parse(f"MP(model='{model}',steps={steps},start='{start}',memory=20000,seed=3)")
+    user = m.user(grades)
+    assert m.value(grades) == user.score == pytest.approx(float(user.weights @ user.precision), abs=1e-12)
+    sd = np.sqrt(sum(mass * (score - mean) ** 2 for score, mass in exact.items()))
+    assert user.standard_error == pytest.approx(sd / np.sqrt(20_000), rel=0.05, abs=1e-8)
+    assert abs(user.score - mean) <= 4 * user.standard_error + 1e-9
+    found = amble.simulate(m, grades, users=20_000, seed=8)
+    for score, mass in exact.items():
+        near = np.abs(found.values - score) < 1e-9
+        assert found.probs[near].sum() == pytest.approx(mass, abs=4 * np.sqrt(mass * (1 - mass) / 20_000) + 1e-5)
+
+
+def test_a_user_who_remembers_sees_all_once() -> None:
+    # as many looks as there are relevant documents: each once, whatever the order: (1 + 2/3 + 3/4 + 4/7) / 4
+    m = amble.parse("MP(steps=4,memory=200)")
+    assert m.value([1, 0, 1, 1, 0, 0, 1]) == pytest.approx((1 + 2 / 3 + 3 / 4 + 4 / 7) / 4, abs=1e-12)
+    assert amble.parse(str(m)) == m != amble.parse("MP(steps=4,memory=200,seed=1)")
+    assert m.value([0, 1, 0]) == pytest.approx(1 / 2)
+    assert [m.value(grades) for grades in ([], [0, 0], [1], [1, 1])] == [0, 0, 1, 1]
+    # the share of time: 4 at rank 1, 1 elsewhere; rescaled by 2 of 4 found
+    timed = amble.parse("MP(steps=2,memory=200,rates='0.25,1',rescale='R')").value([1, 0, 1], relevant=4)
+    assert timed == pytest.approx((4 / 5 * 1 + 1 / 5 * 2 / 3) / 2, abs=1e-12)
+    with pytest.warns(amble.SimulationWarning, match="depends on all that was visited"):
+        assert m.distribution([1, 0, 1], users=100).users == 100
+    with pytest.raises(MeasureError, match="there are no transitions"):
+        _ = m.user([1, 0, 1]).transitions
+    for text, message in (
+        ("MP(memory=10)", "memory goes with steps only"),
+        ("MP(steps=3,seed=1)", "seed goes with memory only"),
+        ("MP(steps=3,memory=0)", "memory=0 is not allowed"),
+    ):
+        with pytest.raises(MeasureError, match=message):
+            amble.parse(text)
+    with pytest.raises(MeasureError, match="memory goes with steps only"):
+        MarkovUser("GL_AD_ID", memory=10)

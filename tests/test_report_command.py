@@ -147,6 +147,12 @@ def test_config(cli: Cli, here: Path) -> None:
         ("runs = 'none*.run'", "c.toml: runs: no file matches none*.run"),
         ("test = 'z'", "c.toml: test='z': expected one of 't', 'wilcoxon'"),
         ("chart-format = 'gif'", "c.toml: chart-format='gif': expected one of 'svg', 'png', 'pdf'"),
+        ("mixtures = 3", "c.toml: mixtures = 3, expected tables of measures and their shares of the users"),
+        ("[mixtures.readers]\nAP = '1'", "c.toml: mixtures = {'readers': {'AP': '1'}}, expected tables of measures"),
+        (
+            "qrels = 'demo/qrels.txt'\nruns = 'demo/bm25.run'\n[mixtures.readers]\nAP = 0.5",
+            "c.toml: mixtures.readers: the shares of a mixture sum to 0.5, expected 1",
+        ),
         ("title = 'x'", "no judgments: expected QRELS RUN…, or --config with qrels and runs"),
         ("qrels = 'demo/qrels.txt'", "no runs: expected QRELS RUN…, or --config with qrels and runs"),
     ],
@@ -160,6 +166,23 @@ def test_wrong_config(cli: Cli, here: Path, text: str, message: str) -> None:
     assert not (here / "report.html").exists()
 
 
+def test_mixtures_in_a_file_of_options(cli: Cli, here: Path) -> None:
+    (here / "c.toml").write_text(
+        "qrels = 'demo/qrels.txt'\nruns = ['demo/bm25.run', 'demo/dense.run']\nmeasures = ['AP']\nbaseline = 'bm25'\n"
+        "fail-if = 'readers drops by 0.9'\nsystems = 2\n"
+        "[mixtures.readers]\n'RBP(p=0.5)' = 0.5\n'RBP(p=0.95)' = 0.5\n"
+    )
+    done = cli("report", "--config", "c.toml", "--latex", "t.tex", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    scores = amble.evaluate("demo/qrels.txt", "demo/bm25.run", ["RBP(p=0.5)", "RBP(p=0.95)"])
+    mean = scores.means()[0].mean()
+    table = (here / "t.tex").read_text()
+    assert "readers" in table
+    assert f"{mean:.4f}"[1:] in table
+    page = (here / "report.html").read_text()
+    assert "[mixtures." in page  # in the file that makes the report again
+
+
 def test_config_that_cannot_be_read(cli: Cli, here: Path) -> None:
     (here / "c.toml").write_bytes(b"title = '\xff'")
     assert cli("report", "--config", "c.toml").stderr == "amble: c.toml: byte 10 is not UTF-8, expected TOML\n"
@@ -168,10 +191,9 @@ def test_config_that_cannot_be_read(cli: Cli, here: Path) -> None:
 
 
 def test_config_is_written_as_it_is_read(here: Path) -> None:
-    options = {
-        key: {"text": 'a "b" \\ é\t', "texts": ["x\n\U000e0001", "ü"], "number": 0.25, "whole": 3, "switch": True}[kind]
-        for key, kind in KEYS.items()
-    }
+    of_kind = {"text": 'a "b" \\ é\t', "texts": ["x\n\U000e0001", "ü"], "number": 0.25, "whole": 3, "switch": True}
+    of_kind["shares"] = {'a "b"': {"RBP(p=0.5)": 0.3, "MP(model='GL_OR_ID')": 0.7}, "c": {"AP": 1}}
+    options = {key: of_kind[kind] for key, kind in KEYS.items()}
     (here / "c.toml").write_text(write_config(options), encoding="utf-8")
     assert read_config("c.toml") == options
 

@@ -76,10 +76,9 @@ def test_both_orders() -> None:
         )
 
 
-def test_a_population_of_walkers_is_refused_in_one_line() -> None:
+def test_a_population_of_walkers() -> None:
     rankings = amble.align(QRELS, RUNS)
-    with pytest.raises(amble.MeasureError, match="population"):
-        amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4))", users=100)
+    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4))", users=100)["x"].users == 100
     assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4),loss=0)")["x"].users is None
 
 

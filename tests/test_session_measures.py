@@ -533,6 +533,12 @@ def test_populations() -> None:
     assert whole == pytest.approx(float((wanted * density).sum() / density.sum()), rel=1e-6)
     with pytest.raises(MeasureError, match="population"):
         _ = amble.parse("sRBP(p=Beta(8,2))").one_user
+    # simulated: the mean over users of the expected gain, each document at the first visit
+    m = amble.parse("esP(down=Uniform(0.3,0.7))")
+    found = m.distribution(grades, users=4000, seed=3)
+    want = sum(w * one.user(grades).expected_gain([[1, 0, 1], [0, 1, 1]]) for w, one in m.members)
+    assert abs(found.mean - want) < 4 * found.standard_error
+    assert found.values.tolist() == m.distribution(grades, users=4000, seed=3).values.tolist()
 
 
 @pytest.mark.parametrize("name", [*SCORED, "PerQuery(of='AP')", "esM(of='AP',users=200)"])

@@ -231,9 +231,7 @@ def test_numbers_that_make_no_sense(arguments: dict[str, Any], message: str) -> 
         amble.simulate("PH", R10, **arguments)
 
 
-def test_populations_and_counts_are_no_one_user() -> None:
-    with pytest.raises(amble.MeasureError, match="population"):
-        amble.simulate("RBP(p=Beta(8,2))", R10)
+def test_counts_are_no_user() -> None:
     with pytest.raises(amble.MeasureError, match="not a user"):
         amble.simulate("NumRel", R10)
 

@@ -43,7 +43,7 @@ _PUBLIC = {
     "io.trec": "Qrels Run Runs read_qrels read_runs",
     "judging": "Pool pool",
     "logs": "",
-    "measures": "Measure measure parse",
+    "measures": "Measure Mixture measure parse",
     "metaevaluation": "",
     "rankings.alignment": "Rankings align",
     "rankings.audit": "Audit",

@@ -187,7 +187,7 @@ def orders_of(
         return np.full((second.size, 2), np.nan)
     if known is not None:
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
-    if m.one_user.has_order1 or m.question is Question.ORDER1:
+    if all(one.one_user.has_order1 or one.question is Question.ORDER1 for _, one in m.members):
         first = means_of(Question.ORDER1, rankings, m, topics, runs)
     else:  # the mean of its own distribution
         first = np.array(
@@ -205,8 +205,8 @@ def means_of(
 ) -> NDArray[np.float64]:
     """The mean over topics of a question to a measure's user (of order 1 or 2), by run; NaN if it has no answer."""
     groups = chosen_lists(rankings, topics, runs)
-    d = measure.declaration
-    if d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None or measure.is_population:
+    each = [one.declaration for _, one in measure.members]
+    if any(d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None for d in each):
         return np.full(len(groups), np.nan)
     answers = measure.answers(question, Lists.of_rankings(rankings))
     place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic

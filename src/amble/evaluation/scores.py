@@ -139,7 +139,9 @@ class Scores:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if m.question is Question.MARKOV:  # the score may depend on what the other runs found
+        if any(
+            one.question is Question.MARKOV for _, one in m.members
+        ):  # the score may depend on what the other runs found
             context["most"] = most_found(m.gains_of(Lists.of_rankings(rankings)), t)
         return m, rankings.grades(run, topic), context
 

@@ -19,7 +19,7 @@ from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.lists import Gains
 from amble.users.protocol import Paths
-from amble.users.simulation import ScoreCounts, Simulation, check_users, followed
+from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed
 
 __all__ = ["Simulation", "simulate", "simulate_lists"]
 
@@ -45,8 +45,9 @@ def simulate(
     Parameters
     ----------
     measure : str or Measure
-        A measure that is a user: one who walks down, or back and forth, or takes some steps of a Markov chain over the
-        relevant documents (MP with ``steps``), or goes through a session (the distribution is of the total gain).
+        A measure that is a user, or a population of them: one who walks down, or back and forth, or takes some steps of
+        a Markov chain over the relevant documents (MP with ``steps``), or goes through a session (the distribution is
+        of the total gain).
     grades : array_like
         Grades by rank; NaN where unjudged. Of a session, a matrix: rows are documents, columns are queries.
     users : int
@@ -67,7 +68,8 @@ def simulate(
     -------
     Simulation
         A `Distribution` with ``band``, half the width of the 95 % band around its cdf, ``standard_error`` of its mean,
-        and ``order2`` with its own error.
+        and ``order2`` with its own error. Of a population each user is one of its members (of a parameter's
+        distribution, the nodes of its quadrature), drawn by their shares.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def simulate(
         return m.distribution(grades, users=users, seed=seed, **context)
     m = of_lists(m)
     gains = m.gains_of_grades(grades, **context)
-    kept: list[Paths] | None = [] if paths else None
+    kept: list[Paths] | None = [] if paths and m.one_user else None  # a population has no one user to follow
     with m.wrap_errors():
         found = simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept)[0]
         if kept:
@@ -124,40 +126,41 @@ def simulate_lists(
     """
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
-    if isinstance(gains, Lists):
-        gains = measure.gains_of(gains)
-    if gains.lists.ties is not None:
+    lists = gains if isinstance(gains, Lists) else gains.lists
+    if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
-    if measure.is_population:
-        raise MeasureError(f"{measure} is a population, not one user; simulate a user of it")
-    user, question = measure.one_user, measure.question
     group_of = {i: g for g, group in enumerate(groups) for i in group}
-    together: dict[Any, list[int]] = {}
-    for i in group_of:
-        together.setdefault(int(gains.lists.length[i]) if user.is_static else -1 - i, []).append(i)
     tallies = [ScoreCounts() for _ in groups]
+    kinds = measure.members
+    _ = measure.question  # may raise
     all_users, done, made = users * len(group_of), 0, 0
-    divisors = measure.divisors(gains)
     with Progress(f"simulating {measure}") as line:
         tell = line if progress is None else progress
-        for members in together.values():
-            for at in range(0, len(members), _TOGETHER):
-                some = members[at : at + _TOGETHER]
-                for paths in followed(user.follower(gains, some, seed), users, count):
-                    for column, i in enumerate(some):
-                        total = question.gained(paths, column)
-                        score = question.score(total, paths.effort)
-                        if divisors is not None:
-                            score = score / (divisors[i] or np.inf)
-                        score[paths.nothing] = 0.0
-                        tallies[group_of[i]].add(score, total, paths.effort, paths.visits, i)
-                    if kept is not None:
-                        kept.append(paths)
-                        made += int(paths.visits.sum())
-                        if made > _MOST_KEPT:
-                            raise MeasureError(
-                                f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
-                            )
-                    done += paths.visits.size * len(some)
-                    tell(done, all_users)
-    return [counts.distribution(users, seed) for counts in tallies]
+        for kind, first, number in allotted([share for share, _ in kinds], users, seed):
+            one = kinds[kind][1]
+            seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
+            user, question, divisors = one.one_user, one.question, one.divisors(seen)
+            together: dict[Any, list[int]] = {}
+            for i in group_of:
+                together.setdefault(int(seen.lists.length[i]) if user.is_static else -1 - i, []).append(i)
+            for members in together.values():
+                for at in range(0, len(members), _TOGETHER):
+                    some = members[at : at + _TOGETHER]
+                    for paths in followed(user.follower(seen, some, seed), number, count, first):
+                        for column, i in enumerate(some):
+                            total = question.gained(paths, column)
+                            score = question.score(total, paths.effort)
+                            if divisors is not None:
+                                score = score / (divisors[i] or np.inf)
+                            score[paths.nothing] = 0.0
+                            tallies[group_of[i]].add(score, total, paths.effort, paths.visits, i)
+                        if kept is not None:
+                            kept.append(paths)
+                            made += int(paths.visits.sum())
+                            if made > _MOST_KEPT:
+                                raise MeasureError(
+                                    f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
+                                )
+                        done += paths.visits.size * len(some)
+                        tell(done, all_users)
+    return [counts.distribution(users, seed, mixed=len(kinds) > 1) for counts in tallies]

@@ -17,6 +17,7 @@ __all__ = [
     "Domain",
     "Form",
     "GainTable",
+    "Joint",
     "Numbers",
     "OneOf",
     "Optional",
@@ -33,6 +34,7 @@ class Domain:
     text = ""
     accepts = "float"  # the types of Python that stand for a value, for the type stub
     smooth = True  # whether scores change smoothly with it, so that a population may have it
+    names: tuple[str, ...] = ()  # of a joint distribution: the parameters that it is of
 
     def check(self, value: Any) -> Any:
         """The value in the form that measures use; ValueError if it is not in the domain."""
@@ -222,12 +224,28 @@ class GainTable(Domain):
         return table
 
 
+class Joint(Domain):
+    """Joint distributions over users of several parameters of the measure, and of what they leave of 1."""
+
+    accepts = "Population"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.text = f"Dirichlet(a,b,c), which {', '.join(names)} and 1 - {' - '.join(names)} have over users"
+
+    def check(self, value: Any) -> Population:
+        """The distribution."""
+        if not isinstance(value, Population):
+            raise ValueError
+        return value
+
+
 class Optional(Domain):
     """The values of a domain, and None."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.smooth = domain.smooth
+        self.smooth, self.names = domain.smooth, domain.names
         self.accepts = f"{domain.accepts} | None"
         self.text = f"{domain.text}, or None"
 
@@ -241,7 +259,7 @@ def checked(
 ) -> Any:
     """The value in its domain, or if ``mixed`` a population of such values; an error with what is allowed otherwise."""
     try:
-        if mixed and isinstance(value, Population):  # all of its values must be allowed
+        if mixed and isinstance(value, Population) and not value.is_joint:  # all of its values must be allowed
             if not domain.smooth:
                 raise MeasureError(
                     f"{owner}: {name}={value} is not allowed, expected {domain.text}: scores jump there, so that the "

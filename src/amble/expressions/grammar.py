@@ -5,7 +5,7 @@
     measure = name [ "(" [ argument { "," argument } ] ")" ] [ "@" number ]
     argument = name "=" value | value | name
     value   = number | string | "True" | "False" | "None" | population
-    population = name "(" number "," number ")"
+    population = name "(" number "," number { "," number } ")"
 
 Only the first argument may go without its name. Nothing is ever executed. A value's type is its domain's business:
 strings may hold lists, tables or formulas.

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from amble.expressions.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
-from amble.expressions.populations import Beta, Gamma, Population, Uniform
+from amble.expressions.populations import Beta, Dirichlet, Gamma, Population, Uniform
 from amble.measures import catalogue  # declares the measures
 from amble.measures.declaration import REGISTRY, measure
 from amble.measures.gain_maps import binary, graded, satisfying, scaled
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
+from amble.measures.mixture import Mixture
 from amble.measures.parsing import parse
 from amble.measures.session_measure import SessionGains, SessionMeasure
 from amble.rankings.lists import Gains, Lists
@@ -33,6 +34,7 @@ __all__ = [
     "Behaviour",
     "Beta",
     "Between",
+    "Dirichlet",
     "Effort",
     "Forward",
     "GainTable",
@@ -43,6 +45,7 @@ __all__ = [
     "MarkovUser",
     "MarkovUserOnList",
     "Measure",
+    "Mixture",
     "Numbers",
     "OneOf",
     "Optional",

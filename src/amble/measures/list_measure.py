@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from amble.distributions.distribution import Distribution
-from amble.errors import MeasureError, SimulationWarning
-from amble.expressions.populations import Population
+from amble.errors import AmbleWarning, MeasureError, SimulationWarning
+from amble.expressions.populations import GRIDS, Population
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
 from amble.rankings.lists import Gains, Lists
@@ -27,6 +27,7 @@ from amble.users.protocol import ANSWERS, Question, Scorer, TiedError, User
 __all__ = ["ListMeasure", "of_lists"]
 
 Array = NDArray[np.float64]
+_SAME = 1e-10  # a change of the mean over users of a joint distribution that is none
 
 
 class ListFunction:
@@ -132,13 +133,42 @@ class ListMeasure(Measure):
 
     def _scores(self, lists: Lists) -> Array:
         if self.is_population:
-            return np.asarray(sum(w * one._scores(lists) for w, one in self.members))
+            return self._mean_scores(lists)
         d, gains = self.declaration, self.gains_of(lists)
         if d.tied is not None and gains.lists.ties is not None:
             return d.tied(gains, **self.arguments)
         answer = self.reader.scores(cast(Question, d.question), gains)
         by = self.divisors(gains)
         return answer if by is None else np.divide(answer, by, out=np.zeros(answer.size), where=by > 0)
+
+    def _mean_scores(self, lists: Lists) -> Array:
+        """The mean over users; of a joint distribution by ever more of them, until it stays as it is."""
+        if not any(isinstance(value, Population) and value.is_joint for value in self.values.values()):
+            return self._mean_over(self.members, lists)
+        before, change = self._mean_over(self.members_on(GRIDS[0]), lists), np.inf
+        for grid in GRIDS[1:]:
+            found = self._mean_over(self.members_on(grid), lists)
+            change = float(np.abs(found - before).max(initial=0.0))
+            if change < _SAME:
+                return found
+            before = found
+        warnings.warn(f"{self}: the mean over users is known to {change:.0e}, not {_SAME:g}", AmbleWarning, 2)
+        return before
+
+    def _mean_over(self, members: list[tuple[float, Self]], lists: Lists, question: Question | None = None) -> Array:
+        """The mean over some users of their scores, or of their answers to another question."""
+        one = members[0][1]
+        together = getattr(one.reader, "mean_scores", None)
+        of_gains = [self.values[p.name] for p in self.declaration.gain.parameters]
+        divided = self.declaration.norm is not None and question is None
+        if together is not None and not divided and not any(isinstance(value, Population) for value in of_gains):
+            shares, users = np.array([w for w, _ in members]), [user.one_user for _, user in members]
+            found = together(users, shares, question or one.question, one.gains_of(lists))
+            if found is not None:
+                return np.asarray(found)
+        return np.asarray(
+            sum(w * (user.answers(question, lists) if question else user._scores(lists)) for w, user in members)
+        )
 
     def divisors(self, gains: Gains) -> Array | None:
         """What the answer of each list is divided by: the recall base, or the ideal list's answer; None: nothing."""
@@ -156,6 +186,8 @@ class ListMeasure(Measure):
     def answers(self, question: Question, lists: Lists) -> Array:
         """The answer of every list to another question than the measure's own, divided by nothing."""
         with self.wrap_errors():
+            if self.is_population:
+                return self._mean_over(self.members, lists, question)
             return self.one_user.scores(question, self.gains_of(lists))
 
     def gains_of(self, lists: Lists) -> Gains:
@@ -173,13 +205,16 @@ class ListMeasure(Measure):
 
     def gains_of_grades(self, grades: ArrayLike, **context: Any) -> Gains:
         """The gains of one list, down to the measure's rank k; the context is that of `value`."""
-        known = ["relevant", "ideal", "max_grade"] + ["most"] * (self.declaration.question is Question.MARKOV)
+        users = [one for _, one in self.members]
+        markov = any(one.declaration.question is Question.MARKOV for one in users)
+        known = ["relevant", "ideal", "max_grade"] + ["most"] * markov
         unknown = set(context) - set(known)
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
-        rel = self.values.get("rel", 1)
-        rel = 1.0 if isinstance(rel, Population) else float(rel)
-        if self.declaration.gain is scaled and self.values["max_grade"] is None and context.get("max_grade") is None:
+        rel = max(float(one.values.get("rel", 1)) for one in users)
+        if context.get("max_grade") is None and any(
+            one.declaration.gain is scaled and one.values["max_grade"] is None for one in users
+        ):
             top = np.nanmax(np.array(grades, np.float64), initial=0.0)
             if top > 1:
                 raise MeasureError(f"{self}: a grade of {top:g}; say max_grade=, the grade whose gain is 1")
@@ -306,29 +341,31 @@ class ListMeasure(Measure):
         >>> amble.parse("AP").distribution([1, 0, 1], relevant=3)
         Distribution(3 atoms, mean 0.555556, exact)
         """
-        from amble.users.simulation import check_users  # scores do without its engine
+        from amble.users.simulation import check_users, simulated_mixture  # scores do without its engine
 
         check_users(users, seed, 1)
         gains = self.gains_of_grades(grades, **context)
-        try:
-            return self.distribution_on(gains, 0)
-        except NoExactDistributionError as why:
+        found: list[tuple[float, Distribution]] = []
+        rest, why = [], None
+        for w, one in self.members:
+            own = gains if one is self else one.gains_of(gains.lists)
+            try:
+                found.append((w, one.distribution_on(own, 0)))
+            except NoExactDistributionError as error:
+                rest.append((w, one, own))
+                why = why or error
+        if rest:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
-        found = [one._simulated(one.gains_of(gains.lists), users, seed) for _, one in self.members]
-        return found[0] if len(found) == 1 else Distribution.mixture(found, [w for w, _ in self.members])
-
-    def _simulated(self, gains: Gains, users: int, seed: int) -> Distribution:
-        """The exact distribution of the score of a list, or that of simulated users where there is none."""
-        from amble.users.simulation import simulated_distribution
-
-        try:
-            return self.distribution_on(gains, 0)
-        except NoExactDistributionError:
             with self.wrap_errors():
-                follower, by = self.one_user.follower(gains, [0], seed), self.divisors(gains)
-                return simulated_distribution(
-                    follower, self.question, users, seed, by=1.0 if by is None else float(by[0])
-                )
+                followed = [(w, one.one_user.follower(own, [0], seed), *one._asked(own)) for w, one, own in rest]
+                found.append((sum(w for w, _, _ in rest), simulated_mixture(followed, users, seed)))
+        shares, each = zip(*found, strict=True)
+        return each[0] if len(each) == 1 else Distribution.mixture(each, shares)
+
+    def _asked(self, gains: Gains) -> tuple[Question, float]:
+        """The question, and what the answer of the only list is divided by."""
+        by = self.divisors(gains)
+        return self.question, 1.0 if by is None else float(by[0])
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The exact distribution of the score of list i of `gains_of`; NoExactDistributionError where there is none."""

@@ -143,14 +143,20 @@ class Measure(ABC):
     @cached_property
     def members(self) -> list[tuple[float, Self]]:
         """Weights and measures of the users of a population; only this one where no parameter is a population."""
-        mixed = [key for key, value in self.values.items() if isinstance(value, Population)]
-        if not mixed:
+        return self.members_on()
+
+    def members_on(self, grid: int | None = None) -> list[tuple[float, Self]]:
+        """The same, with so many nodes along each side of a joint distribution."""
+        mixed = next((key for key, value in self.values.items() if isinstance(value, Population)), None)
+        if mixed is None:
             return [(1.0, self)]
-        points, weights = self.values[mixed[0]].nodes()
+        population, names = self.values[mixed], self.declaration.parameters[mixed].domain.names
+        points, weights = population.nodes(grid)
         out = []
         for x, w in zip(points.tolist(), weights.tolist(), strict=True):
-            one = type(self)(self.declaration, self.values | {mixed[0]: x}, self.cut)
-            out += [(w * v, inner) for v, inner in one.members]
+            own = {mixed: None, **dict(zip(names, x, strict=True))} if population.is_joint else {mixed: x}
+            one = type(self)(self.declaration, self.values | own, self.cut)
+            out += [(w * v, inner) for v, inner in one.members_on(grid)]
         return out
 
     @property

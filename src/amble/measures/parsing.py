@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from amble.errors import MeasureError
 from amble.expressions.aliases import similar, translate
 from amble.expressions.grammar import parse_call
@@ -9,9 +11,13 @@ from amble.measures.arguments import NOTHING, build, suggestion
 from amble.measures.declaration import REGISTRY
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
+from amble.measures.mixture import Mixture
 from amble.measures.session_measure import SessionMeasure
 
 __all__ = ["parse"]
+
+_MIXTURE = re.compile(r"\s*Mixture\s*\((.{,2000})\)(?:@([0-9]{1,9}))?\s*", re.DOTALL)
+_PART = re.compile(r"\s*([^\s:].*?):\s*([-+.0-9eE]+)\s*(?:,|$)", re.DOTALL)
 
 
 def parse(text: str | Measure) -> Measure:
@@ -47,6 +53,11 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
+    mixed = _MIXTURE.fullmatch(text)
+    if mixed:
+        mixture = _mixture(text, mixed[1]) if mixed[2] is None else _mixture(text, mixed[1]) @ int(mixed[2])
+        mixture.typed = " ".join(text.split())
+        return mixture
     ours = translate(text, REGISTRY)
     try:
         call = parse_call(ours)
@@ -64,6 +75,26 @@ def parse(text: str | Measure) -> Measure:
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
     found.typed = " ".join(text.split())
     return found
+
+
+def _mixture(text: str, inside: str) -> Mixture:
+    shares: dict[Measure, float] = {}
+    at = 0
+    while at < len(inside):
+        part = _PART.match(inside, at)
+        try:
+            measure, share = (parse(part[1].rstrip()), float(part[2])) if part else (None, 0.0)
+        except ValueError as error:
+            raise MeasureError(f"{text!r:.60}: {error}") from None
+        if part is None or measure is None:
+            break
+        if measure in shares:
+            raise MeasureError(f"{text!r:.60}: {measure} is given twice")
+        shares[measure] = share
+        at = part.end()
+    if not shares or at < len(inside):
+        raise MeasureError(f"{text!r:.60}: expected measures with their shares, as in Mixture(AP:0.3,RBP:0.7)")
+    return Mixture(shares)
 
 
 def _is_measure(text: str) -> bool:

@@ -31,8 +31,11 @@ _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades i
 
 def bounds(measure: ListMeasure) -> bool:
     """Whether score and score plus residual bound the score whatever the grades of unjudged documents."""
-    d = measure.declaration
-    one = measure.members[0][1]
+    return all(_bounds(one) for _, one in measure.members)
+
+
+def _bounds(one: ListMeasure) -> bool:
+    d = one.declaration
     if d.rises or d.norm is not None or not one.is_static:
         return d.rises
     # all that is beyond the list counts

@@ -210,13 +210,16 @@ class SessionMeasure(Measure):
         >>> distribution.values  # all gain 1, some 3 more
         array([1., 4.])
         """
-        from amble.users.simulation import ScoreCounts, check_users
+        from amble.users.simulation import ScoreCounts, allotted, check_users
 
         check_users(users, seed, 1)
         session = self.one_session(grades, **context)
-        seen = self.gains_of(session)
-        on_list = self.one_user.over(seen.lengths)
-        tally = ScoreCounts()
-        for total, steps, _ in on_list.follow(seen.by_query(0), users, seed, visits=visits):
-            tally.add(total, total, steps, steps)
-        return tally.distribution(users, seed)
+        tally, kinds = ScoreCounts(), self.members
+        for kind, _, number in allotted([share for share, _ in kinds], users, seed):
+            one = kinds[kind][1]
+            seen = one.gains_of(session)
+            on_list = one.one_user.over(seen.lengths)
+            own = seed if one is self else int(np.random.SeedSequence([seed, kind]).generate_state(1, np.uint64)[0])
+            for total, steps, _ in on_list.follow(seen.by_query(0), number, own, visits=visits):
+                tally.add(total, total, steps, steps)
+        return tally.distribution(users, seed, mixed=len(kinds) > 1)

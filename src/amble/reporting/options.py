@@ -43,6 +43,7 @@ KEYS: dict[str, str] = {
     "charts": "text",
     "chart-format": "texts",
     "latex": "text",
+    "mixtures": "shares",  # tables, so at the end
 }
 _EXPECTED = {
     "text": "a text",
@@ -50,6 +51,7 @@ _EXPECTED = {
     "number": "a number",
     "whole": "a whole number",
     "switch": "true or false",
+    "shares": "tables of measures and their shares of the users, as [mixtures.readers] with 'RBP' = 0.5",
 }
 _PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
 
@@ -75,6 +77,8 @@ def _value(path: str, folder: str, key: str, value: Any) -> Any:
         "number": checks.is_number(value),
         "whole": checks.is_whole(value),
         "switch": isinstance(value, bool),
+        "shares": isinstance(value, dict)
+        and all(isinstance(of, dict) and all(map(checks.is_number, of.values())) for of in value.values()),
     }[kind]
     if not right:
         raise ReadError(f"{path}: {key} = {value!r:.60}, expected {_EXPECTED[kind]}")
@@ -109,7 +113,12 @@ def write_config(options: Mapping[str, Any]) -> str:
     lines = []
     for key in KEYS:
         value = options.get(key)
-        if value is None or value is False or value == []:
+        if value is None or value is False or value in ([], {}):
+            continue
+        if isinstance(value, dict):
+            for name, shares in value.items():
+                lines.append(f"\n[{key}.{toml_string(name, printable=True)}]")
+                lines += [f"{toml_string(of, printable=True)} = {share!r}" for of, share in shares.items()]
             continue
         if isinstance(value, list):
             lines.append(f"{key} = {toml_lines(toml_string(x, printable=True) for x in value)}")

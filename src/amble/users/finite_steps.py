@@ -5,6 +5,9 @@ score depends on how often each was looked at, so the exact distribution follows
 of the same precision and time are counted together. The work has a budget. The variance needs no distribution.
 
 With rates the mean is over time: each look counts as long as it takes in the mean.
+
+A user who remembers what was visited is no chain over the documents, but one over sets of them: such users are
+simulated.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ from amble.users.paths import collected
 from amble.users.protocol import Paths
 from amble.users.stationary import mean_occupation
 
-__all__ = ["StepsFollower", "exact_distribution", "variance"]
+__all__ = ["RememberingFollower", "StepsFollower", "exact_distribution", "variance"]
 
 Array = NDArray[np.float64]
 
 BUDGET = 4_000_000  # counts x documents of all steps together, about a second
 _CHUNK = 1 << 16  # users who step together
+_CELLS = 1 << 22  # users x documents, of users who remember
 _MOST_STEPS = 1e10  # of all users together, some minutes
 
 
@@ -128,3 +132,74 @@ class StepsFollower:
             found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.rows.shape[1]
             at = np.clip(found, 0, self.last[at])
             yield at
+
+
+class RememberingFollower:
+    """Simulated users of some steps who remember what they visited: they go on to what is new, as long as they can.
+
+    Among the documents that a move may lead to, those not visited yet are chosen from, in proportion to the chain's
+    probabilities; where there is none, the move is the chain's own. Once all were visited, all but the last are
+    forgotten.
+
+    Parameters
+    ----------
+    p, start : ndarray
+        The chain's transition probabilities between its documents, up to a factor of each row, and its start.
+    precision, time : ndarray
+        Of each of the chain's documents, precision there (NaN where it is not relevant) and the time of a visit.
+    """
+
+    def __init__(
+        self, p: Array, start: Array, precision: Array, time: Array, steps: int, seed: int, scale: float, ranks: Any
+    ) -> None:
+        self.p, self.start, self.steps, self.seed, self.scale, self.time = p, start, steps, seed, scale, time
+        self.ranks, self.relevant = ranks, ~np.isnan(precision)
+        self.worth = np.where(self.relevant, precision, 0.0) * time
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many users are followed together."""
+        return max(1, min(_CHUNK, _CELLS // max(self.start.size, 1)))
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The users ``first`` to ``first + count - 1``."""
+        total, spent = np.zeros(count), np.zeros(count)
+        for who, at in self.visits(first, count):
+            total[who] += self.worth[at]
+            spent[who] += np.where(self.relevant[at], self.time[at], 0.0)
+        if not self.relevant.any():
+            spent += self.steps
+        return Paths((total * self.scale)[:, None], np.full(count, self.steps), spent)
+
+    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
+        """The relevant ranks that each of these users looks at; none on a list without any."""
+        looks = ((who, at, self.relevant[at]) for who, at in self.visits(first, count))
+        return collected(((who[here], self.ranks[at[here]]) for who, at, here in looks), count)
+
+    def visits(self, first: int, count: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Of every step, the users who take it (numbered from 0), and the place of the document among the chain's."""
+        if not self.relevant.any():
+            return
+        who, key, looks = np.arange(count), keys(self.seed, first, count), np.zeros(count, np.int64)
+        at = _chosen(np.broadcast_to(self.start, (count, self.start.size)), draws(key, 0))
+        new = np.ones((count, self.start.size), bool)
+        step = 0
+        while who.size:
+            yield who, at
+            looks[who] += self.relevant[at]
+            new[np.arange(who.size), at] = False
+            on = looks[who] < self.steps
+            who, key, at, new = who[on], key[on], at[on], new[on]
+            forgets = ~new.any(axis=1)
+            new[forgets] = True
+            new[np.flatnonzero(forgets), at[forgets]] = False
+            moves = self.p[at] * new
+            stuck = np.flatnonzero(~moves.any(axis=1))
+            moves[stuck] = self.p[at[stuck]]
+            step += 1
+            at = _chosen(moves, draws(key, step)) if who.size else at
+
+
+def _chosen(weights: Array, draw: Array) -> NDArray[np.int64]:
+    """The column that each draw chooses in proportion to the weights of its row."""
+    upto = np.cumsum(weights, axis=1)
+    return np.asarray(np.argmax(upto > (draw * upto[:, -1])[:, None], axis=1))  # a draw is below 1

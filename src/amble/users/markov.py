@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
+from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.markov_models import RESCALING, Model
 from amble.users.markov_scores import best_found, score_markov
 from amble.users.protocol import Follower, OnList, Question, TiedError
@@ -45,7 +46,10 @@ from amble.users.stationary import (
     transition_probabilities,
 )
 
-__all__ = ["LookingMarkov", "MarkovReader", "MarkovUser", "MarkovUserOnList"]
+if TYPE_CHECKING:
+    from amble.users.finite_steps import RememberingFollower
+
+__all__ = ["LookingMarkov", "MarkovReader", "MarkovUser", "MarkovUserOnList", "RememberingUserOnList"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -145,6 +149,9 @@ class MarkovUser(MarkovReader):
     start : {"first", "uniform"}, function of the ranks, or array
         With ``steps``: the distribution of the start over the states (``"OR"``: the relevant ranks): at the first, at
         any with the same probability, or by rank. The first look is at the first relevant document visited.
+    memory : int, optional
+        With ``steps``: the user goes to documents not visited yet, as long as a move leads to one, and starts anew once
+        all were visited. So many such users are simulated for a score, those of ``seed``.
     rescale : {"NA", "R", "RR"}
         What the score is multiplied by: nothing, the share found of the topic's relevant documents, or of as many as
         the best run found.
@@ -175,6 +182,8 @@ class MarkovUser(MarkovReader):
         rates: ByRank | None = None,
         steps: int | None = None,
         start: Any = "first",
+        memory: int | None = None,
+        seed: int = 0,
         rescale: str = "NA",
     ) -> None:
         kinds = {"model": model, "weights": weights, "matrix": matrix, "distribution": distribution}
@@ -193,6 +202,11 @@ class MarkovUser(MarkovReader):
             whole(steps, "steps", kind=MeasureError)
             if distribution is not None:
                 raise MeasureError("steps: a Markov user declared by a distribution takes none")
+        if memory is not None:
+            whole(memory, "memory", kind=MeasureError)
+            if steps is None:
+                raise MeasureError("memory goes with steps only: in the long run all documents are visited alike")
+        self.memory, self.seed = memory, seed
         if isinstance(start, str) and start not in STARTS:
             raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
         self.loops, self.states = loops, states if self.model is None else self.model.states
@@ -228,6 +242,8 @@ class MarkovUser(MarkovReader):
             story.append("What counts is the time that she spends at each rank.")
         if self.steps is not None:
             story.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
+        if self.memory is not None:
+            story.append("She remembers what she visited, and goes on to what is new as long as she can.")
         return " ".join([*story, RESCALING[self.rescale]]).rstrip()
 
     def over(self, gain: ArrayLike, *, relevant: float | None = None, most: float | None = None) -> MarkovUserOnList:
@@ -253,7 +269,8 @@ class MarkovUser(MarkovReader):
         if self.rescale != "NA" and rank.size:
             base = relevant if self.rescale == "R" else most
             scale = rank.size / max(float(base or 0), rank.size)
-        return MarkovUserOnList(self, rank, gains.size, scale)
+        kind = MarkovUserOnList if self.memory is None else RememberingUserOnList
+        return kind(self, rank, gains.size, scale)
 
     # ---- the chain
 
@@ -341,6 +358,11 @@ class MarkovUser(MarkovReader):
             return transition_probabilities(self._weights(over), over)
         ways = self.model.ways(over, np.searchsorted(rank, over, side="right"))
         return transition_probabilities(self.model.weights(over, *ways), over)
+
+    def moves(self, rank: Ints, n: int) -> tuple[Ints, Array, Array]:
+        """The whole chain: its ranks, its transition probabilities (of one rank: it stays), and its start."""
+        over = np.arange(1, n + 1) if self.states == "AD" else rank
+        return over, self.matrix_on(rank, n) if over.size > 1 else np.ones((over.size,) * 2), self.starting(over)
 
     def starting(self, over: Ints) -> Array:
         """The distribution of the start over the ranks of the chain."""
@@ -572,3 +594,84 @@ class MarkovUserOnList(OnList):
                 "weights is the share of visits to each rank"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class RememberingUserOnList(MarkovUserOnList):
+    """A user of some steps who remembers what was visited, on a list: simulated.
+
+    Attributes
+    ----------
+    standard_error : float
+        Of the score.
+    """
+
+    def _attention(self) -> Array:
+        return np.zeros(self.relevant.size)  # not before it is asked for
+
+    @cached_property
+    def _simulated(self) -> Any:
+        from amble.users.simulation import simulated_distribution
+
+        user = self.user
+        assert user.memory is not None
+        return simulated_distribution(self.follower(user.seed), Question.MARKOV, user.memory, user.seed)
+
+    @property
+    def score(self) -> float:
+        """The score: the mean precision over the visits of the simulated users, rescaled."""
+        return float(self._simulated.order2)
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the score."""
+        return float(self._simulated.order2_error)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the score over the simulated users."""
+        return float(self._simulated.var)
+
+    @cached_property
+    def everywhere(self) -> Array:
+        """By rank: the share of all visits of the simulated users, to documents that are not relevant included."""
+        follower, out = self.follower(self.user.seed), np.zeros(self.n)
+        users = self.user.memory or 0
+        batch = follower.batch(users, 1)
+        for first in range(0, users, batch):
+            for _, at in follower.visits(first, min(batch, users - first)):
+                np.add.at(out, self._chain[0][at] - 1, 1.0)
+        return np.asarray(out / max(out.sum(), 1.0))
+
+    @property
+    def weights(self) -> Array:
+        """By rank: the share of the visits to relevant documents, or of time there."""
+        out = np.zeros(self.n)
+        at = self.relevant - 1
+        out[at] = self.everywhere[at] * self.user.times(self.relevant)
+        return np.asarray(out / (out.sum() or 1.0))
+
+    def residual(self, k: int) -> float:
+        """The share of attention that goes beyond rank k."""
+        return float(self.weights[k:].sum())
+
+    @property
+    def _induced(self) -> tuple[Array, Array]:
+        raise MeasureError("the user remembers what was visited: there are no transitions from document to document")
+
+    @property
+    def distribution(self) -> Distribution:
+        """An error: it is simulated."""
+        raise NoExactDistributionError("what a user who remembers does next depends on all that was visited")
+
+    @cached_property
+    def _chain(self) -> tuple[Ints, Array, Array]:
+        return self.user.moves(self.relevant, self.n)
+
+    def follower(self, seed: int) -> RememberingFollower:
+        """Simulated users."""
+        from amble.users.finite_steps import RememberingFollower
+
+        over, p, start = self._chain
+        precision = np.where(np.isin(over, self.relevant), self.precision[over - 1], np.nan)
+        steps, times = self.user.steps or 0, self.user.times(over)
+        return RememberingFollower(p, start, precision, times, steps, seed, self.scale, over)

@@ -34,9 +34,11 @@ __all__ = [
     "ScoreCounts",
     "Simulation",
     "WalkFollower",
+    "allotted",
     "check_users",
     "followed",
     "simulated_distribution",
+    "simulated_mixture",
 ]
 
 Array = NDArray[Any]
@@ -71,7 +73,8 @@ class Simulation(Distribution):
     seed : int
     order2, order2_error : float
         E[T] / E[f(H)] of these users, and its standard error (delta method). Of several lists, the means of both: the
-        same users walk them all, so that their errors do not cancel.
+        same users walk them all, so that their errors do not cancel. Of a population NaN: it has one for each of its
+        users.
     mean_visits : float
         The mean number of visits.
     paths, gain, visits : list of ndarray, ndarray and ndarray, or None
@@ -139,10 +142,13 @@ class ScoreCounts:
         self.values, place = np.unique(both, return_inverse=True)
         self.counts = np.asarray(np.bincount(place.ravel(), np.concatenate((self.counts, counts))), np.float64)
 
-    def distribution(self, users: int, seed: int) -> Simulation:
-        """The distribution so far; each of ``users`` users may have walked several lists."""
+    def distribution(self, users: int, seed: int, *, mixed: bool = False) -> Simulation:
+        """The distribution so far; each of ``users`` users may have walked several lists, or be of another kind."""
         self._count()
-        return Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
+        out = Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
+        if mixed:
+            out.order2 = out.order2_error = math.nan
+        return out
 
 
 class WalkFollower:
@@ -262,25 +268,47 @@ class ForwardFollower(WalkFollower):
         return [np.arange(1, h + 1, dtype=np.int32) for h in self(first, count).visits.tolist()]
 
 
-def followed(follower: Follower, users: int, threads: int = 1) -> Iterator[Paths]:
-    """All users, batch by batch and in their order, on several threads."""
-    batch = follower.batch(users, threads)
+def followed(follower: Follower, users: int, threads: int = 1, first: int = 0) -> Iterator[Paths]:
+    """All users, or those from a number on, batch by batch and in their order, on several threads."""
+    batch, end = follower.batch(users, threads), first + users
     return map_in_order(
-        lambda first: follower(first, min(batch, users - first)), range(0, users, batch), threads, ahead=2 * threads
+        lambda at: follower(at, min(batch, end - at)), range(first, end, batch), threads, ahead=2 * threads
     )
+
+
+def allotted(shares: Sequence[float], users: int, seed: int) -> list[tuple[int, int, int]]:
+    """How many of the simulated users are of each kind, at random by their shares: kind, first user and number.
+
+    >>> allotted([1.0], 1000, seed=7)
+    [(0, 0, 1000)]
+    """
+    p = np.array(shares, np.float64)
+    counts = np.random.default_rng(seed).multinomial(users, p / p.sum()) if p.size > 1 else np.array([users])
+    before = np.cumsum(counts) - counts
+    return [(k, int(before[k]), int(counts[k])) for k in np.flatnonzero(counts).tolist()]
 
 
 def simulated_distribution(
     follower: Follower, question: Question, users: int, seed: int, *, by: float = 1.0
 ) -> Simulation:
     """The distribution of the scores of simulated users on one list, divided ``by`` a number."""
+    return simulated_mixture([(1.0, follower, question, by)], users, seed)
+
+
+def simulated_mixture(kinds: Sequence[tuple[float, Follower, Question, float]], users: int, seed: int) -> Simulation:
+    """The distribution of the scores of simulated users of several kinds on one list.
+
+    Of each kind: its share, the follower, the question, and what the answer is divided by.
+    """
     counts = ScoreCounts()
-    for paths in followed(follower, users):
-        total = question.gained(paths, 0)
-        score = question.score(total, paths.effort) / (by or np.inf)
-        score[paths.nothing] = 0.0
-        counts.add(score, total, paths.effort, paths.visits)
-    return counts.distribution(users, seed)
+    for k, first, count in allotted([kind[0] for kind in kinds], users, seed):
+        _, follower, question, by = kinds[k]
+        for paths in followed(follower, count, first=first):
+            total = question.gained(paths, 0)
+            score = question.score(total, paths.effort) / (by or np.inf)
+            score[paths.nothing] = 0.0
+            counts.add(score, total, paths.effort, paths.visits)
+    return counts.distribution(users, seed, mixed=len(kinds) > 1)
 
 
 def _as_chain(behaviour: Behaviour) -> tuple[BirthDeathChain, Tail | None]:

@@ -27,7 +27,7 @@ from amble.users.protocol import Question
 from amble.users.timing import COSTS, Clock, Timing
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
-from amble.users.walk_scores import mean_efforts, score_walks
+from amble.users.walk_scores import mean_efforts, mean_scores, score_walks
 
 if TYPE_CHECKING:
     from amble.users.protocol import Follower
@@ -247,6 +247,8 @@ class Walk:
             return score_walks(self, gains, rate=True).rate
         found = score_walks(self, gains)
         return found.total if question is Question.TOTAL else found.total / mean_efforts(self, gains, found)
+
+    mean_scores = staticmethod(mean_scores)  # of a population
 
     def totals(self, gains: Gains) -> tuple[Array, Array]:
         """E[T] and E[H] of every list."""

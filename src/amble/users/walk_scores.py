@@ -7,7 +7,7 @@ random walk costs what RBP costs. One who looks is followed on every list, many 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import (
     BirthDeathChain,
     Passages,
+    chain_on_lists,
     least_visits,
     most_likely_to_go_on,
     passages,
@@ -26,17 +27,19 @@ from amble.users.birth_death import (
     shortened,
     solved,
 )
+from amble.users.protocol import Question
 
 if TYPE_CHECKING:
     from amble.users.timing import Clock
     from amble.users.walk import Walk
 
-__all__ = ["WalkScores", "mean_efforts", "score_walks"]
+__all__ = ["WalkScores", "mean_efforts", "mean_scores", "score_walks"]
 
 Array = NDArray[Any]
 
 _CELLS = 1 << 21  # ranks x lists x nodes solved at once
 _BLOCK = 256  # lists of users who look, solved together
+_ALIKE = 128  # users of a population, solved together
 
 
 class WalkScores(NamedTuple):
@@ -187,6 +190,49 @@ def _visits(found: Passages, clock: Clock | None) -> tuple[Array, Array, Array]:
     inside = visits.sum(axis=0)
     outside = np.zeros(inside.size) if found.tail is None else visits[-1] * found.tail[:, 0].real
     return inside + outside, inside, np.zeros(inside.size) if clock is None else clock.time(visits, outside)
+
+
+def mean_scores(walks: Sequence[Walk], shares: Array, question: Question, gains: Gains) -> Array | None:
+    """The mean over walking users of a population of each list's answer: one vector of weights for all of them.
+
+    None if they differ in more than p and q, look at the grades or go on for ever, or if lists are tied.
+    """
+    one, lists = walks[0], gains.lists
+    f = one.effort
+    plain = one.timing is None and f.is_power and (question is not Question.ORDER2 or f.power in (0.0, 1.0))
+    ends = "endless" not in (one.beyond, one.per)
+    if not (plain and ends and one.is_static and lists.ties is None and len(set(map(_but_for_steps, walks))) == 1):
+        return None
+    length = np.maximum(np.asarray(lists.length, np.int64), 1)
+    out = np.zeros(lists.n)
+    order = np.argsort([float(walk.forward.at(1)[0] + walk.back.at(1)[0]) for walk in walks])
+    weights = np.zeros((1, int(length.max(initial=1)) + 1))
+    for n in np.unique(length).tolist():
+        weights[:] = 0.0
+        for some in np.array_split(order, -(-order.size // _ALIKE)):
+            p, q = (
+                np.array([c.at(n) for c in of])
+                for of in zip(*((walks[i].forward, walks[i].back) for i in some), strict=True)
+            )
+            chain = chain_on_lists(p, q, np.full(some.size, n), one.start, one.first, None)
+            chain = shortened(chain, reachable(chain))
+            depth = _visits(solved(chain), None)[0]
+            nodes = (np.zeros(1), np.ones(1))
+            if question is Question.ORDER1:
+                nodes = f.nodes(float(depth.max()), lambda: 0, most_likely_to_go_on(chain))
+            each = _weights(one, chain, nodes, None, np.ones(1))[0][0]
+            if question is Question.ORDER2:
+                each = each / ((depth + f.shift) ** f.power)[:, None]
+            weights[0, 1 : each.shape[1] + 1] += shares[some] @ each
+        hits = np.flatnonzero(length[gains.list] == n)
+        out += np.bincount(gains.list[hits], gains.gain[hits] * weights[0, gains.position[hits]], lists.n)
+    return out
+
+
+def _but_for_steps(walk: Walk) -> tuple[Any, ...]:
+    """What two walks have in common that differ in p and q only."""
+    rest = (walk.first, walk.beyond, walk.per, walk.effort, walk.looks, walk.timing)
+    return walk.utility, walk.start.tobytes(), *rest
 
 
 def _each(walk: Walk, gains: Gains, order1: bool) -> WalkScores:

@@ -132,8 +132,9 @@ def run(args: argparse.Namespace) -> int:
     from amble.reporting.page import report
 
     design = design_of(args)
-    gates = [parse_gate(text) for text in args.fail_if]
-    measures = parse_measures(_wanted(args))
+    mixtures = _mixtures(args)
+    gates = [parse_gate(_spelled(text, mixtures)) for text in args.fail_if]
+    measures = parse_measures(_wanted(args, mixtures))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
@@ -167,6 +168,7 @@ def _fill(args: argparse.Namespace) -> None:
     args.given = {option for option in _USUAL if getattr(args, option) is not None}
     args.named = args.qrels is not None
     config = read_config(args.config) if args.config is not None else {}
+    args.mixtures = config.get("mixtures", {})
     for option, choices in _CHOICES.items():
         if option in config:
             checks.one_of(config[option], choices, f"{args.config}: {option}")
@@ -213,12 +215,36 @@ def _check(args: argparse.Namespace) -> None:
         check_file(os.path.join(args.charts, "chart.svg"))
 
 
-def _wanted(args: argparse.Namespace) -> list[Any]:
-    """The measures of -m, or the usual ones."""
-    chosen = argparse.Namespace(measure=args.measure, trec=False, cwl=False, ties=args.ties, rel=None)
-    if not chosen.measure:
-        chosen.measure = [_TIED if args.ties == "expected" else _DEFAULT]
-    return measures_of(chosen)
+def _wanted(args: argparse.Namespace, mixtures: dict[str, Any]) -> list[Any]:
+    """The measures of -m, or the usual ones, and the mixtures that the file of options names."""
+    from amble.expressions.grammar import split_measures
+
+    texts = args.measure or [_TIED if args.ties == "expected" else _DEFAULT]
+    found: list[Any] = []
+    for word in (word for text in texts for word in split_measures(text)):
+        chosen = argparse.Namespace(measure=[word], trec=False, cwl=False, ties=args.ties, rel=None)
+        found += [mixtures[word]] if word in mixtures else measures_of(chosen)
+    return [*found, *(m for m in mixtures.values() if m not in found)]
+
+
+def _mixtures(args: argparse.Namespace) -> dict[str, Any]:
+    """The mixtures of the file of options, by name."""
+    from amble.measures import parse
+    from amble.measures.mixture import Mixture
+
+    out: dict[str, Any] = {}
+    for name, shares in args.mixtures.items():
+        try:
+            out[name] = Mixture({parse(of): share for of, share in shares.items()}, name=name)
+        except AmbleError as error:
+            raise AmbleError(f"{args.config}: mixtures.{name}: {error}") from None
+    return out
+
+
+def _spelled(gate: str, mixtures: dict[str, Any]) -> str:
+    """A gate with the expression of a mixture in place of its name."""
+    name, blank, rest = gate.partition(" ")
+    return f"{mixtures[name]}{blank}{rest}" if name in mixtures else gate
 
 
 def _systems(topics: int) -> int:
@@ -269,6 +295,7 @@ def _config(args: argparse.Namespace, measures: list[str]) -> str:
 
     options = {key: getattr(args, option) for option, (key, _) in _USUAL.items()}
     options |= {"qrels": args.qrels, "runs": list(args.runs), "measures": measures, "title": args.title or None}
+    options["mixtures"] = args.mixtures
     if args.charts is None:
         options["chart-format"] = None
     return write_config(options)

@@ -77,8 +77,9 @@ def _read_rates(path: str) -> list[float]:
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
-    if "start" in given and values["steps"] is None:
-        raise MeasureError("start goes with steps only")
+    for name, other in (("start", "steps"), ("memory", "steps"), ("seed", "memory")):
+        if name in given and values[other] is None:
+            raise MeasureError(f"{name} goes with {other} only")
     if isinstance(rates, FittedParameters):
         values = values | {"rates": rates.by_rank("mu")}
     if user is None:
@@ -131,6 +132,13 @@ def markov_precision(
         Optional(OneOf(*STARTS)),
         "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
+    memory: Annotated[
+        int | None,
+        Optional(Whole(1)),
+        "with steps: documents not visited yet are visited first, as long as a move leads to one; so many users are "
+        "simulated. None: no memory",
+    ] = None,
+    seed: Annotated[int, Whole(0), "with memory: same seed, same users"] = 0,
     user: Annotated[
         FittedTransitions | None,
         Optional(FittedUser("markov")),
@@ -142,11 +150,16 @@ def markov_precision(
     The score is the mean over the visits to relevant documents: in the long run, or over as many as steps
     says. With no relevant document it is 0.
     """
+    more: dict[str, Any] = {
+        "steps": steps,
+        "start": start or "first",
+        "memory": memory,
+        "seed": seed,
+        "rescale": rescale,
+    }
     if user is not None:
-        return MarkovUser(matrix=user, rates=rates, steps=steps, start=start or "first", rescale=rescale)
-    return MarkovUser(
-        model, loops=loops, counts=counts, rates=rates, steps=steps, start=start or "first", rescale=rescale
-    )
+        return MarkovUser(matrix=user, rates=rates, **more)
+    return MarkovUser(model, loops=loops, counts=counts, rates=rates, **more)
 
 
 def _ncp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:

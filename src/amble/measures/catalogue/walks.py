@@ -16,6 +16,7 @@ from amble.expressions.domains import (
     Domain,
     Form,
     GainTable,
+    Joint,
     Numbers,
     OneOf,
     Optional,
@@ -107,7 +108,8 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
             raise MeasureError("base goes with model='DCG' only")
         by_grade = values["utility"] is not None and values["utility"].rows
         beside = ("loss", "rel", "gains") if by_grade else ("loss",)  # what a utility says
-        for one, other in (("rel", "gains"), *((name, "utility") for name in beside)):
+        apart = [("rel", "gains"), ("pqs", "p"), ("pqs", "q"), ("pqs", "user")]
+        for one, other in (*apart, *((name, "utility") for name in beside)):
             if {one, other} <= given:
                 raise MeasureError(f"{one} and {other}: expected one of them")
         if "per" in given and order != 2:
@@ -220,6 +222,12 @@ def walk(
         str | None, Optional(OneOf("P", "AP", "RBP", "DCG", "ERR")), "a classic measure as a user; None: the walk"
     ] = None,
     base: Annotated[float, Above(1), "of the logarithm in model='DCG'"] = 2,
+    pqs: Annotated[
+        Population | None,
+        Optional(Joint("p", "q")),
+        "instead of p and q: the distribution over users of p, q and the probability of stopping, "
+        "as Dirichlet(20,10,10)",
+    ] = None,
     user: Annotated[
         None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
     ] = None,
