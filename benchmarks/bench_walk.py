@@ -78,6 +78,7 @@ def exact(folder: Path, rounds: int) -> None:
         lengths = np.unique(rankings.lengths)
         print(f"\n{name}: {rankings.lengths.size} lists of {lengths.size} different lengths, in memory")
         measures = ["RBP(p=0.8)", WALK, WALK[:-1] + ",order=2)", "PH(p=0.5,q=0.49,loss=0.25)", "PH(p='0=0.6,1=0.4')"]
+        measures.append("PH(p='1:0=0.6,1=0.4;2:0=0.5,1=0.3')")
 
         def score(text: str, rankings: amble.Rankings = rankings) -> Callable[[], object]:
             m = amble.parse(text)

@@ -52,7 +52,7 @@ def measures_stub() -> str:
     ]
     measures = [line for d in REGISTRY.values() if d.family != "yours" for line in _measure(d)]
     head = [MADE_MEASURES, "# fmt: off", "# ruff: noqa: E501, N801, N816", ""]
-    types = ["from collections.abc import Mapping, Sequence", "from typing import Any, Literal, Self", ""]
+    types = ["from collections.abc import Callable, Mapping, Sequence", "from typing import Any, Literal, Self", ""]
     return "\n".join([*head, *types, *imports, "", *measures, ""])
 
 

@@ -23,6 +23,7 @@ from amble.users.joint_distribution import (
     distribution_of_gain,
     joint_kept,
     joint_once,
+    same_steps,
 )
 from amble.users.utility import Utility
 from amble.users.walk import Probabilities, Walk
@@ -578,8 +579,8 @@ def test_a_walk_that_loses_count_of_its_users_ends(wrong: float) -> None:
     units = np.array([1, 1])
     for follow in (
         lambda: WalkOnList(chain)._stopping(),
-        lambda: joint_kept(p, q, s, start, units),
-        lambda: joint_once(p, q, s, start, np.ones(2)),
+        lambda: joint_kept(same_steps(p, q, s), start, units),
+        lambda: joint_once(same_steps(p, q, s), start, np.ones(2)),
         lambda: distribution_of_gain(q, np.zeros(2), p, s, start, units),
     ):
         with pytest.raises(RuntimeError, match="internal error: a share .* of the users still walks"):

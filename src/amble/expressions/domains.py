@@ -8,7 +8,7 @@ from typing import Any
 
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.populations import Population
-from amble.expressions.values import ByGrade, ByRank, real
+from amble.expressions.values import ByFunction, ByGrade, ByRank, ByRankAndGrade, real
 
 __all__ = [
     "Above",
@@ -166,23 +166,32 @@ class Numbers(Domain):
 
 
 class Probability(Domain):
-    """A probability at every rank: a number, ``'0.5,0.4'`` by rank, or ``'0=0.6,1=0.3'`` by grade.
+    """A probability at every rank: a number, or by rank, by grade, by both, or in Python by a function.
 
     >>> domain = Probability()
     >>> domain.check({0: 0.6, 1: 0.3}), domain.check("0.5,0.4"), domain.check(0.5)
     (ByGrade('0=0.6,1=0.3'), ByRank('0.5,0.4'), 0.5)
+    >>> domain.check("1:0=0.6,1=0.4;2:0=0.5,1=0.3") == domain.check([[0.6, 0.4], [0.5, 0.3]])
+    True
     """
 
-    accepts = "float | str | Sequence[float] | Mapping[float, float]"
+    accepts = "float | str | Sequence[Any] | Mapping[float, Any] | Callable[..., Any]"
     text = (
-        "a number between 0 and 1, or a string of them: by rank, as '0.5,0.4' (the last holds further down), or by "
-        "grade, as '0=0.6,1=0.3'"
+        "a number between 0 and 1, or a string of them: by rank, as '0.5,0.4' (the last holds further down), by "
+        "grade, as '0=0.6,1=0.3', or by both, as '1:0=0.6,1=0.4;2:0=0.5,1=0.3'"
     )
 
-    def check(self, value: Any) -> float | ByRank | ByGrade:
-        """The number, the numbers by rank, or those by grade."""
+    def check(self, value: Any) -> float | ByRank | ByGrade | ByRankAndGrade | ByFunction:
+        """The number, or the numbers by rank, by grade, by both, or by a function."""
         if isinstance(value, Real):
             return Between(0, 1, closed=True).check(value)
+        if isinstance(value, ByFunction) or callable(value):
+            return value if isinstance(value, ByFunction) else ByFunction(value)
+        if ByRankAndGrade.made_of(value):
+            table = value if isinstance(value, ByRankAndGrade) else ByRankAndGrade(value)
+            for _, row in table.rows:
+                self.check(row)
+            return table
         by_grade = isinstance(value, Mapping) or (isinstance(value, str) and "=" in value)
         found = ByGrade(value) if by_grade else ByRank(value)
         if not all(0 <= x <= 1 for x in (found.values() if isinstance(found, ByGrade) else found)):

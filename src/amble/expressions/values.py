@@ -10,7 +10,7 @@ import io
 import math
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Self
 
@@ -18,7 +18,9 @@ import numpy as np
 
 from amble.checks import is_number
 
-__all__ = ["ByGrade", "ByRank", "Value", "digest", "real", "show_number"]
+__all__ = ["ByFunction", "ByGrade", "ByRank", "ByRankAndGrade", "Value", "digest", "real", "show_number"]
+
+MOST_RANKS = 1_000_000  # that a table may spell out
 
 
 def real(value: Any) -> float:
@@ -33,6 +35,11 @@ def _read(word: str) -> float:
     if "_" in word or not word.isascii():
         raise ValueError(f"{word!r:.60} is not a number")
     return real(float(word))
+
+
+def _plain(table: Any) -> Any:
+    """The numbers of an array, of whatever library; anything else as it is."""
+    return np.asarray(table).tolist() if hasattr(table, "__array__") else table
 
 
 def show_number(x: float) -> str:
@@ -80,7 +87,7 @@ class ByRank(tuple[float, ...]):
         """The numbers of a text, with commas between them, or those of a sequence; ValueError if there are none."""
         if isinstance(numbers, str):
             return super().__new__(cls, map(_read, numbers.split(",")))
-        plain = np.asarray(numbers).tolist() if hasattr(numbers, "__array__") else numbers  # of all libraries' arrays
+        plain = _plain(numbers)
         if not isinstance(plain, Sequence) or isinstance(plain, bytes | bytearray) or not plain:
             raise ValueError(f"{numbers!r:.60}: expected one number or more, in order")
         return super().__new__(cls, map(real, plain))
@@ -134,6 +141,75 @@ class ByGrade(Value, Mapping[float, float]):
 
     def __repr__(self) -> str:
         return f"ByGrade({str(self)!r})"
+
+
+class ByRankAndGrade(Value):
+    """Numbers by grade at each of some ranks, where they hold until the next: from a text, a mapping or rows.
+
+    A row is a mapping of grades, or holds the numbers of grades 0, 1, 2, …
+
+    >>> ByRankAndGrade("1:0=0.6,1=0.4;3:0=0.5"), ByRankAndGrade([[0.6, 0.4], {0: 0.5}])
+    (ByRankAndGrade('1:0=0.6,1=0.4;3:0=0.5'), ByRankAndGrade('1:0=0.6,1=0.4;2:0=0.5'))
+    """
+
+    rows: tuple[tuple[int, ByGrade], ...]
+
+    def __init__(self, table: Any) -> None:
+        rows: list[tuple[Any, Any]]
+        if isinstance(table, str):
+            rows = [(_read(rank), row) for rank, _, row in (part.partition(":") for part in table.split(";"))]
+        else:
+            rows = list(table.items() if isinstance(table, Mapping) else enumerate(_plain(table), 1))
+        found = {
+            real(rank): ByGrade(row if isinstance(row, str | Mapping) else dict(enumerate(ByRank(row))))
+            for rank, row in rows
+        }
+        if len(found) < len(rows) or min(found) != 1 or any(x % 1 or x > MOST_RANKS for x in found):
+            raise ValueError(
+                f"{table!r:.60}: expected a row for rank 1, and for other whole ranks up to {MOST_RANKS:,}"
+            )
+        object.__setattr__(self, "rows", tuple((int(rank), found[rank]) for rank in sorted(found)))
+
+    @staticmethod
+    def made_of(table: Any) -> bool:
+        """Whether such a table can be made of it: a text with ranks, or rows."""
+        if isinstance(table, str | ByRankAndGrade):
+            return ":" in str(table)
+        rows = _plain(table.values() if isinstance(table, Mapping) else table)
+        return isinstance(rows, Iterable) and any(isinstance(_plain(row), Mapping | list | tuple) for row in rows)
+
+    def content(self) -> tuple[Any, ...]:
+        """The numbers by grade, by rank."""
+        return ({rank: dict(row.pairs) for rank, row in self.rows},)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __str__(self) -> str:
+        return ";".join(f"{rank}:{row}" for rank, row in self.rows)
+
+    def __repr__(self) -> str:
+        return f"ByRankAndGrade({str(self)!r})"
+
+
+class ByFunction(Value):
+    """Numbers that a function gives, which no text can spell."""
+
+    function: Callable[..., Any]
+    unquoted = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        object.__setattr__(self, "function", function)
+
+    def content(self) -> tuple[Any, ...]:
+        """The function."""
+        return (self.function,)
+
+    def __str__(self) -> str:
+        return digest("function", self.function)
+
+    def __repr__(self) -> str:
+        return f"ByFunction({self.function!r})"
 
 
 def _names(code: CodeType) -> list[str]:

@@ -8,8 +8,9 @@ visit, but may be many: the work has a budget. The distribution of the gain alon
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from amble.errors import MeasureError
 
 __all__ = [
     "BUDGET",
+    "Joint",
     "NoExactDistributionError",
     "OverBudgetError",
+    "Steps",
     "between",
     "check_mass",
     "distribution_of_gain",
@@ -27,6 +30,7 @@ __all__ = [
     "joint_once",
     "lattice",
     "product_of_two",
+    "same_steps",
 ]
 
 Array = NDArray[Any]
@@ -34,6 +38,7 @@ Array = NDArray[Any]
 BUDGET = 200_000_000  # cells, some seconds
 _LARGEST = 1 << 25  # cells at one time, a quarter of a gigabyte
 _NEGLIGIBLE = 1e-15  # a share of users that is taken to stop
+_LEAST_WORK = 100  # cells that a visit costs, however few states there are
 _CRUMB = 1e-19  # mass that is not worth a row
 _MOST_UNITS = 1 << 22  # of gain that are followed one by one
 
@@ -46,9 +51,44 @@ class OverBudgetError(NoExactDistributionError):
     """Raised where the exact distribution would take more work than was allowed."""
 
 
+class Joint(NamedTuple):
+    """The joint distribution of gain and visits, and what is known of each rank.
+
+    Attributes
+    ----------
+    t, h, prob : ndarray
+        Gains, numbers of visits, and the probabilities of both together.
+    visits, last : ndarray
+        Of each rank: its mean number of visits, and the probability of stopping there.
+    met : ndarray
+        Of each rank: the mean number of its visits that gain something.
+    """
+
+    t: Array
+    h: Array
+    prob: Array
+    visits: Array
+    last: Array
+    met: Array
+
+
+class Steps(Protocol):
+    """The probabilities of going forward, back and stopping, at some states."""
+
+    def __call__(self, mass: Array, seen: Callable[[int], Array]) -> tuple[Array, Array, Array]:
+        """Those of states with this mass, by rank in the last axis; ``seen`` are gains so far, to a number of rows."""
+
+
+def same_steps(p: Array, q: Array, s: Array) -> Steps:
+    """The steps of users who do the same at a rank whatever they gained so far."""
+    return lambda mass, seen: (p[: mass.shape[-1]], q[: mass.shape[-1]], s[: mass.shape[-1]])
+
+
 def _spend(budget: int, cells: int) -> int:
     if cells > min(budget, _LARGEST):
-        raise OverBudgetError("the exact distribution would take more work than its budget allows")
+        raise OverBudgetError(
+            "to follow all users, visit by visit and gain by gain, would take more work than its budget allows"
+        )
     return budget - cells
 
 
@@ -58,101 +98,113 @@ def check_mass(left: float) -> None:
         raise RuntimeError(f"internal error: a share {left!r} of the users still walks, expected 0 to 1")
 
 
-def joint_kept(
-    p: Array, q: Array, s: Array, start: Array, units: NDArray[np.int64], budget: int = BUDGET
-) -> tuple[Array, Array, Array]:
-    """The joint distribution where nothing is ever lost: t (in units), h and probabilities."""
-    n = p.size
-    steps = [(u, np.flatnonzero(units == u)) for u in np.unique(units).tolist() if u]
-    top = int(units.max(initial=0))
-    _spend(budget, (top + 1) * n)
-    mass = np.zeros((top + 1, n))
-    mass[units, np.arange(n)] = start
-    found: list[tuple[Array, int, Array]] = []
-    h = 0
-    while True:
-        h += 1
-        budget = _spend(budget, (mass.shape[0] + top) * n)
-        stopped = mass @ s
-        moved = np.zeros((mass.shape[0] + top, n))
-        moved[: mass.shape[0], 1:] = mass[:, :-1] * p[:-1]
-        moved[: mass.shape[0], :-1] += mass[:, 1:] * q[1:]
-        for u, ranks in steps:
-            moved[u:, ranks] = moved[: moved.shape[0] - u, ranks]
-            moved[:u, ranks] = 0.0
-        by_gain = moved.sum(axis=1)
-        left = float(by_gain.sum())
-        check_mass(left)
-        if left < _NEGLIGIBLE:
-            stopped = stopped + _upto(by_gain, stopped.size)
-        t = np.flatnonzero(stopped > 0)
-        found.append((t, h, stopped[t]))
-        if left < _NEGLIGIBLE:
-            break
-        rows = np.flatnonzero(np.cumsum(by_gain[::-1])[::-1] > _CRUMB)
-        mass = moved[: int(rows[-1]) + 1]
-    return (
-        np.concatenate([t for t, _, _ in found]).astype(np.float64),
-        np.concatenate([np.full(t.size, float(h)) for t, h, _ in found]),
-        np.concatenate([prob for _, _, prob in found]),
-    )
+def joint_kept(steps: Steps, start: Array, units: NDArray[np.int64], unit: float = 1.0, budget: int = BUDGET) -> Joint:
+    """The joint distribution where nothing is ever lost; each rank gains some units."""
+    n = start.size
+    raised = [(u, np.flatnonzero(units == u)) for u in np.unique(units).tolist() if u]
+
+    def arrived(ahead: Array, behind: Array) -> Array:
+        rows, m = ahead.shape
+        wide = min(m + 1, n)
+        moved = np.zeros((rows + int(units[:wide].max(initial=0)), wide))
+        moved[:rows, 1:] = ahead[:, : wide - 1]
+        moved[:rows, : m - 1] += behind[:, 1:]
+        for u, ranks in raised:
+            here = ranks[: np.searchsorted(ranks, wide)]
+            if here.size:
+                moved[u:, here] = moved[:-u, here]
+                moved[:u, here] = 0.0
+        return moved
+
+    m = int(np.flatnonzero(start)[-1]) + 1
+    _spend(budget, (int(units[:m].max()) + 1) * m)
+    mass = np.zeros((int(units[:m].max()) + 1, m))
+    mass[units[:m], np.arange(m)] = start[:m]
+    found = _followed(mass, steps, lambda rows: unit * np.arange(rows), arrived, n, budget)
+    return found._replace(met=found.visits)
 
 
-def _upto(values: Array, size: int) -> Array:
-    """The first values, the rest added to the last."""
-    out = np.array(values[:size])
-    out[-1] += values[size:].sum()
-    return out
-
-
-def joint_once(
-    p: Array, q: Array, s: Array, start: Array, gains: Array, budget: int = BUDGET
-) -> tuple[Array, Array, Array]:
-    """The joint distribution where only first visits count: t, h and probabilities."""
-    n = p.size
-    lowest = int(np.flatnonzero(start > 0)[-1]) + 1 if (start > 0).any() else 1
-    if (start[1:] == 0).all():
-        lowest = 1  # all start at rank 1, so rank 1 is always the lowest
+def joint_once(steps: Steps, start: Array, gains: Array, budget: int = BUDGET) -> Joint:
+    """The joint distribution where only first visits count."""
+    n = start.size
+    m = int(np.flatnonzero(start)[-1]) + 1
     total = np.concatenate(([0.0], np.cumsum(gains)))
-    seen = total[None, 1:] - total[:lowest, None]  # gain of the ranks from the lowest to the highest
-    _spend(budget, lowest * n * n)
-    mass = np.zeros((lowest, n, n))  # lowest, highest, rank
-    at = np.arange(lowest)
-    mass[at, at, at] = start[:lowest]
-    found: list[tuple[Array, int, Array]] = []
-    high = np.arange(n - 1)
-    low = np.arange(1, lowest)
-    h = 0
-    while True:
-        h += 1
-        budget = _spend(budget, 2 * mass.size)
-        stopped = mass @ s
-        moved = np.zeros(mass.shape)
-        moved[:, :, 1:] = mass[:, :, :-1] * p[:-1]
-        beyond = moved[:, high, high + 1].copy()  # one further than ever: the highest is one more
+    low = np.arange(1, m)  # where all start at rank 1, it is always the lowest
+    ended = np.zeros((m, n))  # by lowest and highest rank, from there on
+
+    def seen(rows: int) -> Array:
+        return total[None, 1 : rows + 1] - total[:m, None]
+
+    def arrived(ahead: Array, behind: Array) -> Array:
+        m = ahead.shape[-1]
+        wide = min(m + 1, n)
+        moved = np.zeros((ahead.shape[0], wide, wide))  # lowest, highest, rank
+        moved[:, :m, 1:] = ahead[..., : wide - 1]
+        high = np.arange(wide - 1)
+        beyond = moved[:, high, high + 1]  # one further than ever: the highest is one more
         moved[:, high, high + 1] = 0.0
-        back = np.zeros(mass.shape)
-        back[:, :, :-1] = mass[:, :, 1:] * q[1:]
-        if lowest > 1:
-            below = back[low, :, low - 1].copy()
-            back[low, :, low - 1] = 0.0
-            back[low - 1, :, low - 1] += below
-        moved += back
+        moved[:, :m, : m - 1] += behind[..., 1:]
+        if low.size:
+            below = moved[low, :, low - 1]
+            moved[low, :, low - 1] = 0.0
+            moved[low - 1, :, low - 1] += below
         moved[:, high + 1, high + 1] += beyond
+        return moved
+
+    _spend(budget, m * m * m)
+    mass = np.zeros((m, m, m))
+    at = np.arange(m)
+    mass[at, at, at] = start[:m]
+    found = _followed(mass, steps, seen, arrived, n, budget, ended)
+    saw = np.cumsum(ended.sum(axis=0)[::-1])[::-1]  # whose highest rank is this one or further down
+    unseen = np.append(0.0, np.cumsum(ended.sum(axis=1)[::-1])[::-1][1:])  # whose lowest rank is further down
+    saw[:m] -= np.append(unseen[1:], 0.0)
+    return found._replace(met=saw)
+
+
+def _followed(
+    mass: Array,
+    steps: Steps,
+    seen: Callable[[int], Array],
+    arrived: Callable[[Array, Array], Array],
+    n: int,
+    budget: int,
+    ended: Array | None = None,
+) -> Joint:
+    """Users followed visit by visit, over states whose last axis is the rank."""
+    visits, last = np.zeros(n), np.zeros(n)
+    found: list[tuple[Array, Array]] = []
+    over = tuple(range(mass.ndim - 1))
+    while True:
+        rows, m = mass.shape[-2:]
+        budget = _spend(budget, 2 * mass.size + _LEAST_WORK)
+        p, q, s = steps(mass, seen)
+        stopping = mass * s
+        moved = arrived(mass * p, mass * q)
         left = float(moved.sum())
         check_mass(left)
         if left < _NEGLIGIBLE:
-            stopped = stopped + moved.sum(axis=2)
-        t = stopped > 0
-        found.append((seen[t], h, stopped[t]))
+            stopping *= 1.0 + left / (float(stopping.sum()) or 1.0)
+        visits[:m] += mass.sum(axis=over)
+        last[:m] += stopping.sum(axis=over)
+        stopped = stopping.sum(axis=-1)
+        if ended is not None:
+            ended[:, :rows] += stopped
+        some = stopped > 0
+        found.append((seen(rows)[some], stopped[some]))
         if left < _NEGLIGIBLE:
             break
-        mass = moved
-    return (
-        np.concatenate([t for t, _, _ in found]),
-        np.concatenate([np.full(t.size, float(h)) for t, h, _ in found]),
-        np.concatenate([prob for _, _, prob in found]),
-    )
+        rows = _extent(moved.sum(axis=(*over[:-1], moved.ndim - 1)))
+        mass = moved[..., :rows, : _extent(moved.sum(axis=over)) if ended is None else rows]
+    counts = [np.full(t.size, h) for h, (t, _) in enumerate(found, 1)]
+    gain, prob = (np.concatenate(part) for part in zip(*found, strict=True))
+    return Joint(gain, np.concatenate(counts).astype(np.float64), prob, visits, last, visits)
+
+
+def _extent(mass: Array) -> int:
+    """The number of rows up to the last that matters."""
+    some = np.flatnonzero(np.cumsum(mass[::-1])[::-1] > _CRUMB)
+    return int(some[-1]) + 1 if some.size else 1
 
 
 # ---- gains alone

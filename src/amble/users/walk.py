@@ -12,7 +12,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from amble.checks import is_whole, one_of
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
+from amble.expressions.values import ByFunction, ByRankAndGrade
 from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
 from amble.users.effort import Effort
@@ -30,6 +33,7 @@ from amble.users.walk_on_list import WalkOnList
 from amble.users.walk_scores import mean_efforts, mean_scores, score_walks
 
 if TYPE_CHECKING:
+    from amble.users.adaptive_walk import AdaptiveWalkOnList
     from amble.users.protocol import Follower
 
 __all__ = ["Probabilities", "Walk"]
@@ -42,7 +46,9 @@ _NEVER_STOPS = (
     "p + q = 1 at every rank: the user never stops before the end of the list, and may not come there; "
     "expected p + q < 1 somewhere, or p > 0 everywhere and a list that ends"
 )
-Rule = float | Sequence[float] | Mapping[float, float] | Callable[[Array], Any]
+_POINTS = ("rank", "grade", "gain", "seen")  # what a function may be told
+_UNCHECKED: ContextVar[bool] = ContextVar("unchecked", default=False)  # a walk at points of which some are never met
+Rule = float | Sequence[Any] | Mapping[float, Any] | Callable[..., Any] | ByRankAndGrade | ByFunction
 
 
 def _check_steps(forward: Array, back: Array) -> None:
@@ -62,10 +68,13 @@ def _check_steps(forward: Array, back: Array) -> None:
 
 
 class Probabilities:
-    """A probability at every rank: one number, one for each rank (the last holds further down), or one for each grade.
+    """A probability at every rank: one number, or one for each rank, each grade, or each rank and grade.
 
-    A function is called with the ranks. With a table of grades, a grade that is not in it has the probability of the
-    next lower one that is; an unjudged document has grade 0.
+    By rank, the last holds further down. A grade that is not in the table has the probability of the next lower one
+    that is; an unjudged document has grade 0. By both, a row of grades holds from its rank to that of the next.
+
+    A function has arguments of the names rank, grade, gain (of this document) and seen (gained so far, this visit
+    included), all arrays of one shape; one argument of any other name is the ranks.
 
     Examples
     --------
@@ -74,43 +83,76 @@ class Probabilities:
     array([0.5, 0.4, 0.4, 0.4])
     >>> Probabilities({0: 0.6, 1: 0.3}).at(3, np.array([0.0, 2.0, 1.0]))
     array([0.6, 0.3, 0.3])
+    >>> Probabilities({1: {0: 0.6, 1: 0.4}, 3: {0: 0.5, 1: 0.3}}).at(4, np.array([0.0, 1.0, 0.0, 1.0]))
+    array([0.6, 0.4, 0.5, 0.3])
+    >>> Probabilities(lambda rank, grade: grade / rank).at(2, np.array([0.5, 1.0]))
+    array([0.5, 0.5])
     """
 
-    def __init__(self, rule: Rule, name: str = "probability") -> None:
+    def __init__(self, rule: Rule, name: str = "probability", names: tuple[str, ...] | None = None) -> None:
         self.name = name
-        self.function: Callable[[Array], Any] | None = rule if callable(rule) else None
+        self.function: Callable[..., Any] | None = None
+        self.names: tuple[str, ...] = ()  # of the arguments, if they have names
         self.grades: Array | None = None
-        self.values: Array = np.zeros(0)
-        if callable(rule):
+        self.ranks: Array = np.ones(1)
+        self.values: Array = np.zeros((1, 1))  # by rank and grade
+        given: Any = rule.function if isinstance(rule, ByFunction) else rule
+        if callable(given):
+            self.function, self.names = given, _arguments(given, name) if names is None else names
             return
         try:
-            if isinstance(rule, Mapping):
-                self.grades = np.array(sorted(rule), np.float64)
-                self.values = np.array([rule[key] for key in sorted(rule)], np.float64)
+            if ByRankAndGrade.made_of(given):
+                rows = (given if isinstance(given, ByRankAndGrade) else ByRankAndGrade(given)).rows
+                self.ranks = np.array([rank for rank, _ in rows], np.float64)
+                self.grades = np.unique([grade for _, row in rows for grade in row])
+                self.values = np.array([Probabilities(row).of(1.0, self.grades) for _, row in rows])
+            elif isinstance(given, Mapping):
+                self.grades = np.array(sorted(given), np.float64)
+                self.values = np.array([[given[key] for key in sorted(given)]], np.float64)
             else:
-                self.values = np.array(rule, np.float64, ndmin=1)
+                self.values = np.array(given, np.float64, ndmin=1)[:, None]
+                self.ranks = np.arange(1.0, len(self.values) + 1.0)
         except (TypeError, ValueError):
-            raise MeasureError(
-                f"{name}={rule!r:.60}: expected a probability, or probabilities by rank or grade"
-            ) from None
-        if self.values.ndim != 1 or not self.values.size or (self.grades is not None and np.isnan(self.grades).any()):
+            self.values = np.zeros(0)
+        if self.values.ndim != 2 or not self.values.size or (self.grades is not None and np.isnan(self.grades).any()):
             raise MeasureError(f"{name}={rule!r:.60}: expected a probability, or probabilities by rank or grade")
 
     @property
-    def by_grade(self) -> bool:
-        """Whether it depends on the grades."""
-        return self.grades is not None
+    def looks(self) -> bool:
+        """Whether it depends on the documents."""
+        return self.grades is not None or bool({"grade", "gain", "seen"} & set(self.names))
 
-    def at(self, n: int, grades: Array | None = None) -> Array:
-        """The probabilities at ranks 1 to n; with grades, of that shape."""
-        if self.grades is not None:
-            seen = np.zeros(n) if grades is None else np.nan_to_num(np.asarray(grades, np.float64), nan=0.0)
-            place = np.searchsorted(self.grades, seen, side="right") - 1
-            return np.asarray(self.values[np.maximum(place, 0)])
+    def of(self, rank: Any, grade: Any = 0.0, gain: Any = 0.0, seen: Any = 0.0) -> Array:
+        """The probabilities at some points: arrays that go together."""
         if self.function is not None:
-            out = np.asarray(self.function(np.arange(1.0, n + 1.0)), np.float64)
-            return np.array(np.broadcast_to(out, (n,)))
-        return np.asarray(self.values[np.minimum(np.arange(n), self.values.size - 1)])
+            points = {"rank": rank, "grade": grade, "gain": gain, "seen": seen}
+            given = np.broadcast_arrays(*(points[name] for name in self.names or ("rank",)))
+            used = [np.array(part, np.float64) for part in given]
+            try:
+                if not self.names:
+                    return np.broadcast_to(np.asarray(self.function(*used), np.float64), used[0].shape)
+                out = self.function(**dict(zip(self.names, used, strict=True)))
+                return np.broadcast_to(np.asarray(out, np.float64), used[0].shape)
+            except MeasureError:
+                raise
+            except Exception as error:
+                raise MeasureError(f"{self.name}: its function failed with {type(error).__name__}: {error}") from error
+        row = np.searchsorted(self.ranks, rank, side="right") - 1
+        if self.grades is None:
+            return np.asarray(self.values[row, 0])
+        place = np.searchsorted(self.grades, np.nan_to_num(np.asarray(grade, np.float64), nan=0.0), side="right") - 1
+        place = np.maximum(place, 0, out=place) if isinstance(place, np.ndarray) else max(place, 0)
+        return np.asarray(self.values.take(place + row * self.grades.size if self.ranks.size > 1 else place))
+
+    def at(self, n: int, grades: Any = 0.0, gains: Any = 0.0) -> Array:
+        """The probabilities at ranks 1 to n, of documents of these grades and gains."""
+        out = self.of(np.arange(1.0, n + 1.0), grades, gains)
+        return out if out.shape[-1:] == (n,) else np.full(n, out)
+
+    @property
+    def spelled(self) -> int:
+        """The number of ranks that are spelled out."""
+        return int(self.ranks[-1])
 
     @property
     def outside(self) -> float:
@@ -119,7 +161,29 @@ class Probabilities:
             raise MeasureError(
                 f"{self.name}: an endless list needs a probability for all ranks beyond it, not a function"
             )
-        return float(self.at(1, np.zeros(1))[0] if self.by_grade else self.values[-1])
+        return float(self.of(np.inf))
+
+
+def _arguments(function: Callable[..., Any], name: str) -> tuple[str, ...]:
+    """The names of a function's arguments; none if it has one, whatever its name, which is the rank."""
+    import inspect
+
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a part of NumPy, say
+        return ()
+    names = tuple(x.name for x in found if x.name in _POINTS and x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD))
+    others = [x.name for x in found if x.name not in _POINTS and x.default is x.empty and x.kind != x.VAR_KEYWORD]
+    if others and (names or len(others) > 1):
+        raise MeasureError(
+            f"{name}: a function of {', '.join((*names, *others))}, expected one of {', '.join(_POINTS)}"
+        )
+    return names
+
+
+def _wide(part: Array, n: int) -> Array:
+    """What is known of the documents of some lists, for n ranks; 0 beyond."""
+    return part[:, :n] if part.shape[1] >= n else np.pad(part, ((0, 0), (0, n - part.shape[1])))
 
 
 class Walk:
@@ -128,8 +192,9 @@ class Walk:
     Parameters
     ----------
     forward, back : float, sequence, mapping or callable
-        p and q: one number, numbers by rank (the last one holds further down), ``{grade: probability}``, or a function
-        of the ranks.
+        p and q: one number, numbers by rank (the last one holds further down), ``{grade: probability}``,
+        ``{rank: {grade: probability}}`` (a row holds to the next), or a function of the ranks, or of arguments named
+        ``rank``, ``grade``, ``gain`` and ``seen`` (gained so far, repeats and this visit included).
     first : {"forward", "stop"}
         What happens at rank 1 instead of going back: FF20's Figure 1d has the former, its Appendix C the latter.
     start : sequence of float, optional
@@ -197,16 +262,12 @@ class Walk:
     def _check(self) -> None:
         """What can be said before a list is seen."""
         p, q = self.forward, self.back
-        if p.function is None and q.function is None:
-            if p.by_grade and q.by_grade:
-                grades = np.union1d(p.grades, q.grades)  # type: ignore[arg-type]
-            else:
-                grades = p.grades if p.by_grade else q.grades if q.by_grade else np.zeros(0)  # type: ignore[assignment]
-            n = max(p.values.size if not p.by_grade else 1, q.values.size if not q.by_grade else 1)
+        if p.function is None and q.function is None and not _UNCHECKED.get():
+            grades = {grade for c in (p, q) if c.grades is not None for grade in c.grades.tolist()} or {0.0}
+            n = max(p.spelled, q.spelled)
             stopping = 0.0  # the largest probability of stopping
-            for grade in grades if grades is not None and grades.size else [None]:
-                here = None if grade is None else np.full(n, grade)
-                a, b = p.at(n, here), q.at(n, here)
+            for grade in grades:
+                a, b = p.at(n, grade), q.at(n, grade)
                 _check_steps(a, b)
                 stopping = max(stopping, float(stops(a, b).max()), float(b[0]) if self.first == "stop" else 0.0)
             outside = 0.0 if self.beyond == "stop" else float(stops(np.array([p.outside]), np.array([q.outside]))[0])
@@ -228,11 +289,31 @@ class Walk:
         return not self.looks_at_documents and self.utility.separable
 
     @classmethod
-    def looking(cls, function: Callable[..., Any], names: tuple[str, ...], stops: str | None) -> Walk:
-        """Raise an error: a walk looks by its probabilities, not by a function of what is seen."""
-        raise MeasureError(
-            f"a walk that depends on {', '.join(names)}: expected p and q by rank or by grade, as Walk takes them"
+    def looking(cls, function: Callable[..., Walk], names: tuple[str, ...], stops: str | None) -> Walk:
+        """The walk that does, at every visit, what a function of what is seen there says."""
+        others = [name for name in names if name not in _POINTS]
+        if others:
+            raise MeasureError(f"a walk that depends on {', '.join(others)}: expected rank, gain or seen")
+
+        def walk(seen: dict[str, Array]) -> Walk:
+            token = _UNCHECKED.set(True)
+            try:
+                return function(**{name: np.ravel(part) for name, part in seen.items()})
+            finally:
+                _UNCHECKED.reset(token)
+
+        def part(which: str, **seen: Array) -> Array:
+            rule: Probabilities = getattr(walk(seen), which)
+            shape = next(iter(seen.values())).shape
+            if rule.function is not None or rule.grades is not None or rule.values.size not in (1, math.prod(shape)):
+                raise MeasureError(f"{rule.name}: expected a number for each of the {math.prod(shape)} that is seen")
+            return rule.values[0, 0] if rule.values.size == 1 else rule.values.reshape(shape)
+
+        out = copy.copy(walk({name: np.array([float(name == "rank")]) for name in names}))
+        out.forward, out.back = (
+            Probabilities(partial(part, which), name, names) for which, name in (("forward", "p"), ("back", "q"))
         )
+        return out
 
     # ---- what measures ask
 
@@ -274,8 +355,9 @@ class Walk:
     def on(self, gains: Gains, i: int) -> WalkOnList:
         """The walk over list i."""
         lists, n = gains.lists, int(gains.lists.length[i])
-        grades = lists.grades_by_rank(i)[None, :] if self.looks_at_documents else None
-        return self._over(n, grades, lists, np.array([i]))
+        if not self.looks_at_documents:
+            return self._over(n, None, None, lists, np.array([i]))
+        return self._over(n, lists.grades_by_rank(i)[None, :], gains.by_rank(i)[None, :], lists, np.array([i]))
 
     def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:
         """The exact distribution of T / f(H) on list i."""
@@ -284,6 +366,8 @@ class Walk:
     def worth(self, question: Question, gains: Gains, i: int) -> tuple[Array, bool]:
         """What a gain of 1 at each rank of list i adds; of gains whose worth depends on their size, theirs."""
         on_list, y = self.on(gains, i), gains.by_rank(i)
+        if self.adaptive:
+            return cast("AdaptiveWalkOnList", on_list).worth(question), True
         if question is Question.ORDER1 and self.utility.separable and self.timing is None:
             return np.asarray(on_list.order1_weights()), True
         score = on_list.order1 if question is Question.ORDER1 else on_list.total
@@ -298,6 +382,8 @@ class Walk:
 
     def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
         """Simulated readers of some lists."""
+        if self.adaptive:
+            return cast("AdaptiveWalkOnList", self.on(gains, lists[0])).follower(seed)
         from amble.users.simulation import WalkFollower  # scores do without its engine
 
         return WalkFollower(self.on(gains, lists[0]), [gains.by_rank(i) for i in lists], seed)
@@ -313,13 +399,17 @@ class Walk:
 
     def endless_effort(self) -> float:
         """E[f(H)] where the list goes on for ever."""
-        spelled = max(c.values.size for c in (self.forward, self.back))
-        return self.endless().over(spelled).mean_effort
+        return self.endless().over(max(self.forward.spelled, self.back.spelled)).mean_effort
 
     @property
     def looks(self) -> bool:
-        """Whether p or q depends on the grades."""
-        return self.forward.by_grade or self.back.by_grade
+        """Whether p or q depends on the documents."""
+        return self.forward.looks or self.back.looks
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether p or q depends on what was gained so far."""
+        return "seen" in self.forward.names + self.back.names
 
     @property
     def looks_at_documents(self) -> bool:
@@ -334,16 +424,15 @@ class Walk:
         on = float(self.forward.values.max() + self.back.values.max())  # after every visit, at most
         return min(_FURTHEST, self.start.size + math.ceil(math.log(1e-18) / math.log(on))) if 0 < on < 1 else _FURTHEST
 
-    def chain(self, length: Array, grades: Array | None = None) -> BirthDeathChain:
-        """The chains of lists of some lengths; with grades (lists x ranks) where p or q depends on them."""
+    def chain(self, length: Array, grades: Array | None = None, gains: Array | None = None) -> BirthDeathChain:
+        """The chains of lists of some lengths; with grades and gains (lists x ranks) where p or q depends on them."""
         n = max(int(np.max(length, initial=0)), 1)
         if self.beyond == "endless":  # all that is said by rank is spelled out, however short the list is
-            n = max(n, self.start.size, *(1 if c.by_grade else c.values.size for c in (self.forward, self.back)))
+            n = max(n, self.start.size, self.forward.spelled, self.back.spelled)
             n = n if self.timing is None else max(n, self.timing.spelled)
-        if grades is not None and grades.shape[1] < n:
-            grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
+        seen = [0.0 if part is None else _wide(part, n) for part in (grades, gains)]
         lists = np.size(length)
-        p, q = (np.broadcast_to(c.at(n, grades if c.by_grade else None), (lists, n)) for c in (self.forward, self.back))
+        p, q = (np.broadcast_to(c.at(n, *seen), (lists, n)) for c in (self.forward, self.back))
         if self.looks or self.forward.function is not None or self.back.function is not None:
             _check_steps(p, q)
             stopping = max(float(stops(p[0], q[0]).max()), float(q[0, 0]) if self.first == "stop" else 0.0)
@@ -363,23 +452,40 @@ class Walk:
             if lists is None or lists.costs is None or some is None:
                 raise MeasureError("seconds='costs': found no costs of documents, expected `amble eval --costs FILE`")
             return Clock(timing, lists.costs.stretch(some, 0, n), np.full(some.size, lists.costs.beyond))
-        if grades is not None and timing.looks:
-            grades = np.pad(grades, ((0, 0), (0, n - grades.shape[1])))
-        means = np.atleast_2d(timing.means(n, grades))
+        means = np.atleast_2d(timing.means(n, None if grades is None else _wide(grades, n)))
         beyond = means[:1, -1] if not timing.looks else timing.means(1)
         return Clock(timing, means, beyond)
 
-    def over(self, n: int, grades: Any = None) -> WalkOnList:
-        """The walk over one list of n documents (with these grades, where p, q or the seconds depend on them)."""
+    def over(self, n: int, grades: Any = None, gains: Any = None) -> WalkOnList:
+        """The walk over one list of n documents (with these grades, where p, q or the seconds depend on them).
+
+        With ``gains``, where p or q depends on them, or on what was gained so far; without, they are the grades.
+        """
         if not is_whole(n) or n < 0:
             raise MeasureError(f"over({n!r:.60}): expected how many documents the list has")
-        seen = None if grades is None else np.array(grades, np.float64, ndmin=2)
-        if seen is not None and seen.shape[1] > max(n, 1):
-            raise MeasureError(f"over({n}): {seen.shape[1]} grades, expected at most as many as documents")
-        return self._over(n, seen)
+        seen, worth = (None if x is None else np.array(x, np.float64, ndmin=2) for x in (grades, gains))
+        for x in (seen, worth):
+            if x is not None and x.shape[1] > max(n, 1):
+                raise MeasureError(f"over({n}): {x.shape[1]} grades, expected at most as many as documents")
+        if worth is None and seen is not None:
+            worth = np.nan_to_num(np.maximum(seen, 0.0))
+        return self._over(n, seen, worth)
 
-    def _over(self, n: int, grades: Array | None, lists: Lists | None = None, some: Array | None = None) -> WalkOnList:
-        chain = self.chain(np.array([n]), grades if self.looks else None)
+    def _over(
+        self,
+        n: int,
+        grades: Array | None = None,
+        gains: Array | None = None,
+        lists: Lists | None = None,
+        some: Array | None = None,
+    ) -> WalkOnList:
+        if self.adaptive:
+            from amble.users.adaptive_walk import AdaptiveWalkOnList  # most walks do without
+
+            n = max(n, 1)
+            seen, worth = (np.zeros(n) if x is None else _wide(x, n)[0] for x in (grades, gains))
+            return AdaptiveWalkOnList(self, seen, worth, self.clock(n, grades, lists, some))
+        chain = self.chain(np.array([n]), *((grades, gains) if self.looks else ()))
         clock = self.clock(chain.forward.shape[1], grades, lists, some)
         on_list = WalkOnList(chain, self.utility, self.effort, clock)
         if self.per == "endless" and self.beyond != "endless":

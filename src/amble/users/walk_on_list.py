@@ -39,6 +39,7 @@ from amble.users.joint_distribution import (
     joint_once,
     lattice,
     product_of_two,
+    same_steps,
 )
 from amble.users.protocol import OnList
 from amble.users.stationary import check_size
@@ -428,11 +429,11 @@ class WalkOnList(OnList):
         walk = self.cut()
         p, q, s, mu = (part[0] for part in walk.chain[:4])
         y = np.pad(y, (0, max(0, walk.n - y.size)))[: walk.n]
+        steps = same_steps(p, q, s)
         if self.utility.kind == "once":
-            return joint_once(p, q, s, mu, y, budget)
+            return joint_once(steps, mu, y, budget)[:3]
         unit, units = lattice(y)
-        t, h, prob = joint_kept(p, q, s, mu, units, budget)
-        return unit * t, h, prob
+        return joint_kept(steps, mu, units, unit, budget)[:3]
 
     def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
         """The distribution of T / f(H), from the joint distribution of both."""

@@ -27,6 +27,7 @@ from amble.users.birth_death import (
     shortened,
     solved,
 )
+from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def score_walks(walk: Walk, gains: Gains, *, rate: bool = False) -> WalkScores:
         return _shared(walk, gains, rate)
     if gains.lists.ties is not None:
         raise MeasureError("a walk that looks at the documents, with ties='expected': use ties='docno'")
-    return _each(walk, gains, rate)
+    return _adaptive(walk, gains, rate) if walk.adaptive else _each(walk, gains, rate)
 
 
 def mean_efforts(walk: Walk, gains: Gains, found: WalkScores) -> Array:
@@ -243,10 +244,13 @@ def _each(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     order = np.argsort(lists.length, kind="stable")
     for block in np.array_split(order, max(1, -(-order.size // _BLOCK))):
         length = np.minimum(np.asarray(lists.length[block], np.int64), furthest)
-        grades = lists.grades_of(block)[:, : max(length.max(), 1)] if walk.looks_at_documents else None
-        chain = walk.chain(length, grades if walk.looks else None)
-        clock = walk.clock(chain.forward.shape[1], grades, lists, block)
         rank, row, y = gains.hits_of(block)
+        grades, dense = lists.grades_of(block) if walk.looks_at_documents else None, None
+        if grades is not None and "gain" in walk.forward.names + walk.back.names:
+            dense = np.zeros(grades.shape)
+            dense[row, rank - 1] = y
+        chain = walk.chain(length, grades if walk.looks else None, dense)
+        clock = walk.clock(chain.forward.shape[1], grades, lists, block)
         if chain.beyond is None:
             n = reachable(chain)
             chain, seen = shortened(chain, n), rank <= n
@@ -292,6 +296,20 @@ def _rates(
 
 def _at_nodes(chain: BirthDeathChain, clock: Clock | None, x: Array) -> Passages:
     return passages(chain, x if clock is None else clock.weights(x))
+
+
+def _adaptive(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
+    """The same where what was gained so far matters: all users are followed, list by list and visit by visit."""
+    total, rate, depth, time = (np.zeros(gains.lists.n) for _ in range(4))
+    for i in range(gains.lists.n):
+        on_list, y = walk.on(gains, i), gains.by_rank(i)
+        try:
+            total[i], depth[i] = on_list.total(y), on_list.expected_depth
+            time[i] = 0.0 if on_list.clock is None else on_list.mean_time
+            rate[i] = on_list.order1(y) if order1 else 0.0
+        except NoExactDistributionError as error:  # a score has no other, as a distribution has
+            raise MeasureError(f"no exact score: {error}; amble.simulate has it with its error") from None
+    return WalkScores(total, rate, depth, depth, time)
 
 
 def _worth(walk: Walk, found: Passages, met: tuple[Array, Array], gain: Array) -> Array:

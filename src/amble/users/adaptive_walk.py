@@ -1,0 +1,298 @@
+"""Walks that depend on what was gained so far: all users followed over ranks and gains, and simulated ones.
+
+Where nothing is ever lost, a user's state is the rank and the gain so far, T; where only first visits count, it is the
+rank and the lowest and highest rank so far. p and q are told T with the gain of this visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amble.distributions.distribution import Distribution
+from amble.errors import MeasureError
+from amble.native.plain_walker import draws, keys
+from amble.users.birth_death import stops
+from amble.users.joint_distribution import (
+    BUDGET,
+    Joint,
+    NoExactDistributionError,
+    OverBudgetError,
+    joint_kept,
+    joint_once,
+    lattice,
+)
+from amble.users.paths import collected
+from amble.users.protocol import Paths, Question
+from amble.users.timing import Clock
+from amble.users.walk_on_list import WalkOnList
+
+if TYPE_CHECKING:
+    from amble.users.walk import Walk
+
+__all__ = ["AdaptiveWalkOnList"]
+
+Array = NDArray[Any]
+
+_BATCH = 1 << 14  # readers who are followed together
+_MOST_VISITS = 1 << 16  # that are followed one by one
+_CELLS = 1 << 22  # readers x documents whose visits are counted
+_LIMIT = 1 << 20  # visits of one reader
+
+
+class AdaptiveWalkOnList(WalkOnList):
+    """The walk over a list of a user who looks at what was gained so far; made by `Walk.over`.
+
+    Examples
+    --------
+    >>> from amble.users.walk import Walk
+    >>> walk = Walk(lambda seen: 1 - seen, 0.0)  # goes on until something is gained
+    >>> on_list = walk.over(3, [0, 1, 1])
+    >>> on_list.visits, on_list.order1([0, 1, 1]), on_list.order1([1, 0, 1])
+    (array([1., 1., 0.]), 0.5, 1.0)
+    """
+
+    def __init__(self, walk: Walk, grades: Array, gains: Array, clock: Clock | None = None) -> None:
+        if walk.beyond == "endless":
+            raise MeasureError(
+                "an endless list: expected one that ends, as this walk depends on what was gained so far"
+            )
+        self.walk, self.utility, self.effort, self.clock = walk, walk.utility, walk.effort, clock
+        self.grades, self.gains = grades, gains
+        n = grades.size
+        self.start = np.zeros(n)
+        self.start[: walk.start.size] = walk.start[:n]
+        self.start[-1] += walk.start[n:].sum()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("chain", "forward", "back", "stop"):
+            raise MeasureError(
+                "a walk that depends on what was gained so far is no one chain of ranks; this is not known"
+            )
+        raise AttributeError(name)
+
+    @property
+    def n(self) -> int:
+        """The number of ranks."""
+        return int(self.start.size)
+
+    @property
+    def furthest(self) -> int:
+        """The last rank that can be visited."""
+        return self.n
+
+    def _check_effort(self) -> None:
+        if self.clock is not None:
+            raise MeasureError(
+                "a walk that depends on what was gained so far, by time: expected order=2, or visits as effort"
+            )
+
+    def steps(self, rank: Array, seen: Array) -> tuple[Array, Array, Array, Array]:
+        """p, q and the probability of stopping at some ranks (from 0) and gains so far; and which are none."""
+        p, q = (
+            np.array(np.broadcast_to(c.of(rank + 1.0, self.grades[rank], self.gains[rank], seen), np.shape(seen)))
+            for c in (self.walk.forward, self.walk.back)
+        )
+        wrong = ~((p >= 0) & (q >= 0) & (p + q <= 1 + 1e-9))
+        first, last = rank == 0, rank == self.n - 1
+        s = stops(p, q)
+        if self.walk.first == "forward":
+            p[first] += q[first]
+        else:
+            s[first] += q[first]
+        q[first] = 0.0
+        s[last] += p[last]
+        p[last] = 0.0
+        return p, q, s, wrong
+
+    def refuse(self, rank: Array, seen: Array, wrong: Array) -> None:
+        """Raise an error if some probabilities are none."""
+        if wrong.any():
+            at, t = rank[wrong][0], seen[wrong][0]
+            p, q = (
+                float(c.of(at + 1.0, self.grades[at], self.gains[at], t)) for c in (self.walk.forward, self.walk.back)
+            )
+            raise MeasureError(
+                f"p = {p:g} and q = {q:g} at rank {at + 1}, with {t:g} gained so far: expected probabilities that add "
+                "up to at most 1"
+            )
+
+    # ---- all users
+
+    def _of(self, gains: Any) -> AdaptiveWalkOnList:
+        """The walk of users who gain this."""
+        y = self._gains(gains)
+        return self if np.array_equal(y, self.gains) else AdaptiveWalkOnList(self.walk, self.grades, y, self.clock)
+
+    def _joint(self, budget: int = BUDGET) -> Joint:
+        if self.utility.kind == "fading":
+            raise NoExactDistributionError(
+                "with this loss what was gained so far depends on the whole history of visits (not with 0 or 1)"
+            )
+        known: list[Array] = [np.zeros((0, 0))] * 4
+        visits = 0
+
+        def steps(mass: Array, seen: Callable[[int], Array]) -> tuple[Array, Array, Array]:
+            nonlocal visits
+            visits += 1
+            if visits > _MOST_VISITS:
+                raise OverBudgetError(f"some users still walk after {_MOST_VISITS:,} visits, too many to be followed")
+            rows, m = mass.shape[-2:]
+            if rows > known[0].shape[-2] or m > known[0].shape[-1]:
+                to = min(2 * m, self.n)
+                levels = seen(min(2 * rows, self.n) if self.utility.kind == "once" else 2 * rows)[..., None]
+                rank, t = np.broadcast_arrays(np.arange(to), levels)
+                with np.errstate(all="ignore"):  # at states that are never met
+                    known[:] = self.steps(rank, t)
+            p, q, s, wrong = (part[..., :rows, :m] for part in known)
+            if wrong.any():
+                rank, t = np.broadcast_arrays(np.arange(m), seen(rows)[..., None])
+                self.refuse(rank, t, wrong & (mass > 0))
+                p, q, s = (np.where(wrong, 0.0, part) for part in (p, q, s))
+            return p, q, s
+
+        if self.utility.kind == "once":
+            return joint_once(steps, self.start, self.gains, budget)
+        unit, units = lattice(self.gains)
+        return joint_kept(steps, self.start, units, unit, budget)
+
+    @cached_property
+    def _all(self) -> Joint:
+        return self._joint()
+
+    @property
+    def visits(self) -> Array:
+        """The mean number of visits to each rank."""
+        return self._all.visits
+
+    @property
+    def last(self) -> Array:
+        """The probability of stopping at each rank."""
+        return self._all.last
+
+    @property
+    def halting(self) -> Array:
+        """The probability of stopping at a visit to each rank."""
+        return np.divide(self.last, self.visits, out=np.ones(self.n), where=self.visits > 0)
+
+    @property
+    def continuation(self) -> Array:
+        """The probability of going on, forward or back, after a visit to each rank."""
+        return 1.0 - self.halting
+
+    tail_visits = beyond = 0.0
+
+    @property
+    def depth_var(self) -> float:
+        """Var[H]."""
+        return float(self._all.prob @ (self._all.h - self.expected_depth) ** 2)
+
+    def depth_distribution(self) -> Distribution:
+        """The distribution of H."""
+        return Distribution(self._all.h, self._all.prob)
+
+    @property
+    def mean_effort(self) -> float:
+        """E[f(H)], or the mean time."""
+        if self.clock is not None:
+            return self.clock.timing.overhead + self.mean_time
+        return float(self._all.prob @ self.effort(self._all.h))
+
+    def total(self, gains: Any) -> float:
+        """E[T], the mean gain."""
+        found = self._of(gains)._all
+        return float(found.prob @ found.t)
+
+    def order1(self, gains: Any) -> float:
+        """E[T / f(H)], the expected gain per unit of effort (order 1)."""
+        self._check_effort()
+        found = self._of(gains)._all
+        return float(found.prob @ (found.t / self.effort(found.h)))
+
+    def order2(self, gains: Any) -> float:
+        """E[T] / E[f(H)], the expected gain over expected effort (order 2)."""
+        return self.total(gains) / self._of(gains).mean_effort
+
+    def total_var(self, gains: Any) -> float:
+        """Var[T]."""
+        found = self._of(gains)._all
+        return float(found.prob @ (found.t - found.prob @ found.t) ** 2)
+
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T."""
+        found = self._of(gains)._all
+        return Distribution(found.t, found.prob)
+
+    def joint(self, gains: Any, budget: int = BUDGET) -> tuple[Array, Array, Array]:
+        """The joint distribution of T and H: arrays of t, h and their probabilities."""
+        return self._of(gains)._joint(budget)[:3]
+
+    def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
+        """The distribution of T / f(H), from the joint distribution of both."""
+        self._check_effort()
+        return super().distribution(gains, budget)
+
+    def worth(self, question: Question) -> Array:
+        """What a gain of 1 at each rank, as it stands, adds to E[T], or to E[T] / E[f(H)]."""
+        if question is Question.ORDER1:
+            raise MeasureError("what each rank adds to order 1 of a walk that depends on what was gained is not known")
+        return self._all.met / (self.mean_effort if question is Question.ORDER2 else 1.0)
+
+    # ---- simulated users
+
+    def follower(self, seed: int) -> AdaptiveFollower:
+        """Simulated readers of the list."""
+        self._check_effort()
+        return AdaptiveFollower(self, seed)
+
+
+class AdaptiveFollower:
+    """Simulated readers of one list: every draw is a function of the seed, the reader's number and the visit."""
+
+    def __init__(self, walk: AdaptiveWalkOnList, seed: int) -> None:
+        self.walk, self.seed = walk, seed
+        self.gaining = np.flatnonzero(walk.gains > 0)
+        self.worth = walk.utility.table(walk.gains[self.gaining], 1.0)
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many readers are followed together."""
+        return max(256, min(_BATCH, _CELLS // max(self.gaining.size, 1)))
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """The readers ``first`` to ``first + count - 1``."""
+        total, visits = np.zeros(count), np.zeros(count, np.int64)
+        for who, _ in self._visits(first, total):
+            visits[who] += 1
+        return Paths(total[:, None], visits, self.walk.effort(visits.astype(np.float64)))
+
+    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
+        """The ranks that each of these readers visits, one after another."""
+        return collected(self._visits(first, np.zeros(count)), count)
+
+    def _visits(self, first: int, total: Array) -> Iterator[tuple[Array, Array]]:
+        """Of every visit, the readers who make it and their ranks; what they gain is added to their totals."""
+        key, who, walk = keys(self.seed, first, total.size), np.arange(total.size), self.walk
+        column = np.full(walk.n, -1)
+        column[self.gaining] = np.arange(self.gaining.size)
+        seen = np.zeros((total.size, self.gaining.size), np.int32)
+        start = np.cumsum(walk.start)[: np.flatnonzero(walk.start)[-1]]
+        at, h = np.searchsorted(start, draws(key, 0), side="right"), 0
+        while who.size:
+            h += 1
+            if h > _LIMIT:
+                raise MeasureError(f"some users were still walking after {_LIMIT:,} visits")
+            met = column[at] >= 0
+            reader, place = who[met], column[at[met]]
+            total[reader] += self.worth[place, np.minimum(seen[reader, place], self.worth.shape[1] - 1)]
+            seen[reader, place] += 1
+            yield who, at + 1
+            p, q, s, wrong = walk.steps(at, total[who])
+            walk.refuse(at, total[who], wrong)
+            draw = draws(key, h)
+            goes = (draw < p + q) | (s == 0)
+            at = np.where(draw < p, at + 1, at - 1)
+            who, key, at = who[goes], key[goes], at[goes]
