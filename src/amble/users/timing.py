@@ -278,7 +278,8 @@ class Clock(NamedTuple):
         """E[e^(-u D)] of the visits to each rank."""
         distinct, which = np.unique(self.means.T, return_inverse=True)
         of_distinct, which = self.timing.transform(u, distinct), which.reshape(self.means.T.shape)
-        return VisitWeights(*(x[which] for x in of_distinct), self.timing.transform(u, self.beyond))
+        z, lost = (x[which] for x in of_distinct)
+        return VisitWeights(z, lost, self.timing.transform(u, self.beyond))
 
     def time(self, visits: Array, outside: Array) -> Array:
         """E[tau] of each list, given the mean visits to its ranks (ranks x lists), and beyond."""
