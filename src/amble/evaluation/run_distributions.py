@@ -187,7 +187,7 @@ def orders_of(
         return np.full((second.size, 2), np.nan)
     if known is not None:
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
-    if m.one_user.has_order1 or m.question is Question.ORDER1:
+    if m.members[0][1].one_user.has_order1 or m.question is Question.ORDER1:
         first = means_of(Question.ORDER1, rankings, m, topics, runs)
     else:  # the mean of its own distribution
         first = np.array(
@@ -206,7 +206,7 @@ def means_of(
     """The mean over topics of a question to a measure's user (of order 1 or 2), by run; NaN if it has no answer."""
     groups = chosen_lists(rankings, topics, runs)
     d = measure.declaration
-    if d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None or measure.is_population:
+    if d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None or len(measure.members) > 1:
         return np.full(len(groups), np.nan)
     answers = measure.answers(question, Lists.of_rankings(rankings))
     place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic

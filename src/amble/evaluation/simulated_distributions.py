@@ -87,7 +87,7 @@ def simulate(
         if paths:
             raise MeasureError(f"{m}: paths are of users who read one list, not a session")
         return m.distribution(grades, users=users, seed=seed, **context)
-    m = of_lists(m)
+    m, context = of_lists(m).resolve_topic(context)
     gains = m.gains_of_grades(grades, **context)
     kept: list[Paths] | None = [] if paths else None
     with m.wrap_errors():
@@ -128,19 +128,20 @@ def simulate_lists(
         gains = measure.gains_of(gains)
     if gains.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
-    if measure.is_population:
+    if len(measure.members) > 1:
         raise MeasureError(f"{measure} is a population, not one user; simulate a user of it")
-    user, question = measure.one_user, measure.question
+    question = measure.question
     group_of = {i: g for g, group in enumerate(groups) for i in group}
     together: dict[Any, list[int]] = {}
     for i in group_of:
-        together.setdefault(int(gains.lists.length[i]) if user.is_static else -1 - i, []).append(i)
+        one = measure.at(gains.lists, i)
+        together.setdefault((one, int(gains.lists.length[i]) if one.is_static else -1 - i), []).append(i)
     tallies = [ScoreCounts() for _ in groups]
     all_users, done, made = users * len(group_of), 0, 0
-    divisors = measure.divisors(gains)
     with Progress(f"simulating {measure}") as line:
         tell = line if progress is None else progress
-        for members in together.values():
+        for (one, _), members in together.items():
+            user, divisors = one.one_user, one.divisors(gains)
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
                 for paths in followed(user.follower(gains, some, seed), users, count):
