@@ -129,6 +129,13 @@ def test_simulated_readers() -> None:
         m.distribution([1, 0, 1], users=100, topic="402")
 
 
+def test_paths() -> None:
+    m = PH(p="p.tsv", q=0.1, loss=0.5)
+    assert m.score_path([1, 2, 1], [1, 0], topic="402") == pytest.approx(1.5 / 3)
+    with pytest.raises(MeasureError, match="p differs by topic"):
+        m.score_path([1], [1])
+
+
 def test_contributions() -> None:
     found = amble.why(QRELS, RUNS, "402", "INSQ(T='t.tsv',max_grade=2)")
     same = amble.why(QRELS, RUNS, "402", "INSQ(T=5,max_grade=2)")

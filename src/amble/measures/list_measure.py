@@ -283,6 +283,9 @@ class ListMeasure(Measure):
         >>> m.score_path([1, 2, 1, 2, 3], [3, 2, 3, 0, 1])  # (3 + 2 + 3/2 + 2/2 + 3) / 5
         2.1
         """
+        if self.by_topic:
+            one, context = self.resolve_topic(context)
+            return one.score_path(path, grades, **context)
         gains = self.gains_of_grades(grades, **context)
         with self.wrap_errors():
             user = self.one_user.on(gains, 0)
