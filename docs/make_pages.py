@@ -39,7 +39,7 @@ DRAWN = {
     "GRBP": ("GRBP(p=0.5)", "GRBP(p=0.8)", "GRBP(p=0.95)"),
     "INSQ": ("INSQ(T=1)", "INSQ(T=5)", "INSQ(T=5,adaptive=True)"),
     "INST": ("INST(T=1)", "INST(T=5)"),
-    "CWL": ("CWL(C='0.9,0.8,0.7,0.6')", "CWL(C='0.5,0.7,0.9')"),
+    "CWL": ("CWL(C='0.9,0.8,0.7,0.6')", "CWL(W='1/(i+1)**1.5')"),
     "BPM": ("BPM(T=2,k=10)", "BPM(T=3,k=20)"),
     "BPMD": ("BPMD(T=2,k=10)", "BPMD(T=3,k=20)"),
     "TBG": ("TBG(h=5)", "TBG(h=20)", "TBG(h=224)"),

@@ -32,6 +32,7 @@ from amble.expressions.domains import (
     Switch,
     Whole,
 )
+from amble.expressions.formulas import OverRanks
 from amble.measures import REGISTRY
 from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedUser
@@ -283,6 +284,8 @@ def _strategy(domain: Domain) -> st.SearchStrategy[Any]:
         return st.sampled_from(domain.words)
     if isinstance(domain, GainTable):
         return st.sampled_from(["linear", "exp", "1=3,2=9", "1=0.5"])
+    if isinstance(domain, OverRanks):  # for each of C, V, W, L and H
+        return st.sampled_from(["0.5", "1,0.5,0.25"])
     if isinstance(domain, Rates):
         return st.sampled_from(["0.5", "2,1,0.25"])
     if isinstance(domain, FittedUser):  # test_fitting.py has them
@@ -305,6 +308,8 @@ def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
             given[p.name] = draw(_strategy(p.domain))
     # what would have no part, and be refused
     idle = {"g": given.get("distribution"), "form": not given.get("adaptive"), "start": given.get("steps") is None}
+    idle["rel"] = given.get("gains") == "scaled"
+    idle |= dict.fromkeys([name for name in "CVWLH" if d.name == "CWL" and given.get(name)][1:], True)
     arguments = [f"{name}={x!r}" for name, x in given.items() if not idle.get(name)]
     at = ""
     if draw(st.booleans()):

@@ -195,7 +195,8 @@ def why(
         raise MeasureError("ties='expected': tied documents have no one rank to be gained at; use ties='docno'")
     wanted = [rankings.index(name) for name in chosen_runs(rankings, runs)]
     at = [_list_of(rankings, run, topic) for run in wanted]
-    found = [None if i is None else _contributions(m, lists, i) for i in at]
+    here = m.at_topic(topic)
+    found = [None if i is None else _contributions(here, lists, i) for i in at]
     scored = _scores(m, lists, rankings, given)
     scores = np.array([np.nan if i is None else scored[i] for i in at])
     sums = [0.0 if own is None else float(own[0].sum()) for own in found]
@@ -208,7 +209,7 @@ def why(
             if i is not None and own is not None:
                 values[np.searchsorted(rows, lists.row[lists.hits(i)]), r] = own[0]
     else:
-        values = _losses_without(m, lists, rows, at, rankings.unjudged == "condense")
+        values = _losses_without(here, lists, rows, at, rankings.unjudged == "condense")
     names = [rankings.runs[run] for run in wanted]
     kinds = [own[1] for own in found if own is not None] if adds_up else []
     return _sorted(m, rankings, (topic, names), (rows, ranks, values, scores), kinds[0] if kinds else "removed")

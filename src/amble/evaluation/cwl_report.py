@@ -39,7 +39,8 @@ def expectations(measure: ListMeasure, lists: Lists) -> Array:
     """EU, ETU, EC, ETC and ED of every list: an array of shape (lists, 5)."""
     d = measure.declaration
     if measure.is_population:
-        return np.asarray(sum(w * expectations(one, lists) for w, one in measure.members))
+        each = ((np.broadcast_to(w, lists.n)[:, None], one) for w, one in measure.members_of(lists))
+        return np.asarray(sum(w * expectations(one, lists) for w, one in each))
     if d.cwl_form == "found":
         return _by_found(measure, lists)
     if d.question is None or not d.question.about_visits or d.norm is not None:

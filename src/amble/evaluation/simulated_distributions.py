@@ -89,7 +89,7 @@ def simulate(
         if paths:
             raise MeasureError(f"{m}: paths are of users who read one list, not a session")
         return m.distribution(grades, users=users, seed=seed, **context)
-    m = of_lists(m)
+    m, context = of_lists(m).resolve_topic(context)
     gains = m.gains_of_grades(grades, **context)
     kept: list[Paths] | None = [] if paths and m.one_user else None  # a population has no one user to follow
     with m.wrap_errors():
@@ -137,13 +137,13 @@ def simulate_lists(
     with Progress(f"simulating {measure}") as line:
         tell = line if progress is None else progress
         for kind, first, number in allotted([share for share, _ in kinds], users, seed):
-            one = kinds[kind][1]
-            seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
-            user, question, divisors = one.one_user, one.question, one.divisors(seen)
             together: dict[Any, list[int]] = {}
             for i in group_of:
-                together.setdefault(int(seen.lists.length[i]) if user.is_static else -1 - i, []).append(i)
-            for members in together.values():
+                one = measure.at(lists, i).members[kind][1]
+                together.setdefault((one, int(lists.length[i]) if one.is_static else -1 - i), []).append(i)
+            for (one, _), members in together.items():
+                seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
+                user, question, divisors = one.one_user, one.question, one.divisors(seen)
                 for at in range(0, len(members), _TOGETHER):
                     some = members[at : at + _TOGETHER]
                     for paths in followed(user.follower(seen, some, seed), number, count, first):

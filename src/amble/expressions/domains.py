@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 from amble.errors import AmbleError, MeasureError
+from amble.expressions.by_topic import ByTopic
 from amble.expressions.populations import Population
 from amble.expressions.values import ByFunction, ByGrade, ByRank, ByRankAndGrade, real
 
@@ -35,6 +36,7 @@ class Domain:
     accepts = "float"  # the types of Python that stand for a value, for the type stub
     smooth = True  # whether scores change smoothly with it, so that a population may have it
     names: tuple[str, ...] = ()  # of a joint distribution: the parameters that it is of
+    by_topic = False  # whether each topic may have a value of its own
 
     def check(self, value: Any) -> Any:
         """The value in the form that measures use; ValueError if it is not in the domain."""
@@ -49,6 +51,8 @@ class Between(Domain):
     >>> Between(0, 1).text
     'a number between 0 and 1, both excluded'
     """
+
+    by_topic = True
 
     def __init__(self, low: float, high: float, *, closed: bool = False) -> None:
         self.low, self.high, self.closed = low, high, closed
@@ -65,6 +69,8 @@ class Between(Domain):
 class Above(Domain):
     """Numbers greater than a number."""
 
+    by_topic = True
+
     def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
         self.smooth = smooth
@@ -80,6 +86,8 @@ class Above(Domain):
 
 class AtLeast(Domain):
     """Numbers of at least a number."""
+
+    by_topic = True
 
     def __init__(self, low: float, *, smooth: bool = True) -> None:
         self.low = low
@@ -176,6 +184,7 @@ class Probability(Domain):
     """
 
     accepts = "float | str | Sequence[Any] | Mapping[float, Any] | Callable[..., Any]"
+    by_topic = True
     text = (
         "a number between 0 and 1, or a string of them: by rank, as '0.5,0.4' (the last holds further down), by "
         "grade, as '0=0.6,1=0.3', or by both, as '1:0=0.6,1=0.4;2:0=0.5,1=0.3'"
@@ -254,7 +263,7 @@ class Optional(Domain):
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.smooth, self.names = domain.smooth, domain.names
+        self.smooth, self.names, self.by_topic = domain.smooth, domain.names, domain.by_topic
         self.accepts = f"{domain.accepts} | None"
         self.text = f"{domain.text}, or None"
 
@@ -266,8 +275,11 @@ class Optional(Domain):
 def checked(
     owner: str, name: str, domain: Domain, value: Any, *, mixed: bool = True, kind: type[AmbleError] = MeasureError
 ) -> Any:
-    """The value in its domain, or if ``mixed`` a population of such values; an error with what is allowed otherwise."""
+    """The value in its domain, or if ``mixed`` a population of such values, or one for each topic; or an error."""
     try:
+        found = ByTopic.of(value, domain.check, domain.text) if mixed and domain.by_topic else None
+        if found is not None:
+            return found
         if mixed and isinstance(value, Population) and not value.is_joint:  # all of its values must be allowed
             if not domain.smooth:
                 raise MeasureError(

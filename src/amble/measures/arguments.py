@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from amble.errors import MeasureError
+from amble.expressions.by_topic import ByTopic
 from amble.expressions.domains import Domain, Optional, Whole, checked
 from amble.expressions.grammar import show_value
 from amble.measures.declaration import Declaration
@@ -43,6 +44,8 @@ def build(
                 f"{said}{d.name} has no parameter {key}, expected {known}{suggestion(_close(key, d.parameters))}"
             )
         values[key] = checked(d.name, key, d.parameters[key].domain, _plain(value))
+        if isinstance(values[key], ByTopic) and (d.of_sessions or any(key == p.name for p in d.gain.parameters)):
+            raise MeasureError(f"{said}{key} cannot differ by topic: only what users of lists do may")
     if at is not NOTHING:
         if d.at in named:
             raise MeasureError(f"{said}{d.at} is given twice, in parentheses and after '@'")

@@ -71,7 +71,8 @@ class ListMeasure(Measure):
         """Who reads the lists: a user, or a function that has scores and no more."""
         d, arguments = self.declaration, self.arguments
         if self.is_population:
-            raise MeasureError(f"{self} is a population, not one user; expected one user, or use its distribution")
+            why = "has another user for each topic" if self.by_topic else "is a population"
+            raise MeasureError(f"{self} {why}, not one user; expected one user, or use its distribution")
         if d.question is None:
             return ListFunction(d.function, arguments)
         user = d.function(**first_look(d.seen), **arguments)
@@ -143,6 +144,8 @@ class ListMeasure(Measure):
 
     def _mean_scores(self, lists: Lists) -> Array:
         """The mean over users; of a joint distribution by ever more of them, until it stays as it is."""
+        if self.by_topic:
+            return np.asarray(sum(w * one._scores(lists) for w, one in self.members_of(lists)))
         if not any(isinstance(value, Population) and value.is_joint for value in self.values.values()):
             return self._mean_over(self.members, lists)
         before, change = self._mean_over(self.members_on(GRIDS[0]), lists), np.inf
@@ -170,6 +173,25 @@ class ListMeasure(Measure):
             sum(w * (user.answers(question, lists) if question else user._scores(lists)) for w, user in members)
         )
 
+    def members_of(self, lists: Lists) -> list[tuple[Any, Self]]:
+        """Weights and measures of the users; where a parameter differs by topic, weights of each list, 0 or more."""
+        if not self.by_topic:
+            return list(self.members)
+        lists_of: dict[Self, list[int]] = {}
+        for i, t in zip(*np.unique(lists.topic, return_index=True)[::-1], strict=True):
+            lists_of.setdefault(self.at(lists, int(i)), []).append(int(t))
+        return [
+            (w * np.isin(lists.topic, topics), inner) for one, topics in lists_of.items() for w, inner in one.members
+        ]
+
+    def at(self, lists: Lists, i: int) -> Self:
+        """The measure with the parameters of the topic of list i."""
+        if not self.by_topic:
+            return self
+        if lists.topics is None:
+            raise MeasureError(f"{self}: {self.by_topic[0]} differs by topic, and these lists have no topics")
+        return self.at_topic(lists.topics[int(lists.topic[i])])
+
     def divisors(self, gains: Gains) -> Array | None:
         """What the answer of each list is divided by: the recall base, or the ideal list's answer; None: nothing."""
         norm = self.declaration.norm
@@ -185,6 +207,8 @@ class ListMeasure(Measure):
 
     def answers(self, question: Question, lists: Lists) -> Array:
         """The answer of every list to another question than the measure's own, divided by nothing."""
+        if self.by_topic:
+            return np.asarray(sum(w * one.answers(question, lists) for w, one in self.members_of(lists)))
         with self.wrap_errors():
             if self.is_population:
                 return self._mean_over(self.members, lists, question)
@@ -235,6 +259,8 @@ class ListMeasure(Measure):
             The grades of all the topic's judged documents; zeros of the list may be left out.
         max_grade : float, optional
             The largest grade there is.
+        topic : str, optional
+            Whose list it is, for a measure with parameters that differ by topic.
         most : int, optional
             How many relevant documents the best run found, for MP with ``rescale='RR'``; without it, as many as this
             one.
@@ -247,7 +273,8 @@ class ListMeasure(Measure):
         >>> round(amble.parse("nDCG").value([0, 2], ideal=[2, 1, 0]), 6)  # (2/log2(3)) / (2 + 1/log2(3))
         0.479625
         """
-        score = float(self.scores(self.gains_of_grades(grades, **context).lists)[0])
+        one, context = self.resolve_topic(context)
+        score = float(one.scores(one.gains_of_grades(grades, **context).lists)[0])
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
@@ -269,7 +296,8 @@ class ListMeasure(Measure):
         """
         from amble.measures.residuals import residual_interval
 
-        return residual_interval(self, grades, **context)
+        one, context = self.resolve_topic(context)
+        return residual_interval(one, grades, **context)
 
     def score_path(self, path: ArrayLike, grades: ArrayLike, **context: Any) -> float:
         """The score of one observed reader: T / f(H) of the visits made, divided by what the measure divides by.
@@ -294,6 +322,9 @@ class ListMeasure(Measure):
         >>> m.score_path([1, 2, 1, 2, 3], [3, 2, 3, 0, 1])  # (3 + 2 + 3/2 + 2/2 + 3) / 5
         2.1
         """
+        if self.by_topic:
+            one, context = self.resolve_topic(context)
+            return one.score_path(path, grades, **context)
         gains = self.gains_of_grades(grades, **context)
         with self.wrap_errors():
             user: Any = self.one_user.on(gains, 0)
@@ -321,9 +352,9 @@ class ListMeasure(Measure):
         >>> amble.parse("DCG@2").user([1, 1, 1]).visits.size, amble.parse("RBP@2").user([1, 1, 1]).visits.size
         (2, 3)
         """
+        one, context = self.resolve_topic(context)
         with self.wrap_errors():
-            user = self.one_user
-            return user.on(self.gains_of_grades(grades, **context), 0)
+            return one.one_user.on(one.gains_of_grades(grades, **context), 0)
 
     def distribution(self, grades: ArrayLike, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
         """The distribution of the score over users: of T / H for a user with gain T after H visits.
@@ -344,6 +375,9 @@ class ListMeasure(Measure):
         from amble.users.simulation import check_users, simulated_mixture  # scores do without its engine
 
         check_users(users, seed, 1)
+        if self.by_topic:
+            one, context = self.resolve_topic(context)
+            return one.distribution(grades, users=users, seed=seed, **context)
         gains = self.gains_of_grades(grades, **context)
         found: list[tuple[float, Distribution]] = []
         rest, why = [], None
@@ -369,6 +403,8 @@ class ListMeasure(Measure):
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The exact distribution of the score of list i of `gains_of`; NoExactDistributionError where there is none."""
+        if self.by_topic:
+            return self.at(gains.lists, i).distribution_on(gains, i)
         with self.wrap_errors():
             if self.is_population:
                 each = [one.distribution_on(one.gains_of(gains.lists), i) for _, one in self.members]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
+from amble.expressions.by_topic import ByTopic
 from amble.expressions.grammar import plain_value, show_call, show_value
 from amble.expressions.populations import Population
 from amble.measures.arguments import rebuild
@@ -142,7 +143,12 @@ class Measure(ABC):
 
     @cached_property
     def members(self) -> list[tuple[float, Self]]:
-        """Weights and measures of the users of a population; only this one where no parameter is a population."""
+        """Weights and measures of the users of a population; only this one where no parameter is a population.
+
+        Where a parameter differs by topic, those of the first topic.
+        """
+        if self.by_topic:
+            return self.at_topic(next(iter(self.values[self.by_topic[0]]))).members  # as on any of the topics
         return self.members_on()
 
     def members_on(self, grid: int | None = None) -> list[tuple[float, Self]]:
@@ -161,8 +167,39 @@ class Measure(ABC):
 
     @property
     def is_population(self) -> bool:
-        """Whether a parameter differs from user to user."""
-        return any(isinstance(value, Population) for value in self.values.values())
+        """Whether a parameter differs from user to user, or by topic."""
+        return any(isinstance(value, Population | ByTopic) for value in self.values.values())
+
+    @cached_property
+    def by_topic(self) -> tuple[str, ...]:
+        """The parameters that differ by topic."""
+        return tuple(name for name, value in self.values.items() if isinstance(value, ByTopic))
+
+    @cached_property
+    def _of_values(self) -> dict[tuple[Any, ...], Self]:
+        return {}
+
+    def at_topic(self, topic: str) -> Self:
+        """The measure with the parameters of a topic, where some differ by topic; an error if one has none for it."""
+        own = {}
+        for name in self.by_topic:
+            table = self.values[name]
+            if topic not in table:
+                raise MeasureError(f"{self}: topic {topic} has no value of {name}, expected one for every topic")
+            own[name] = table[topic]
+        key = tuple(own.values())
+        if key not in self._of_values:
+            self._of_values[key] = rebuild(self, (), own) if own else self
+        return self._of_values[key]
+
+    def resolve_topic(self, context: Mapping[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """The measure with the parameters of the ``topic`` that a context names, and the rest of the context."""
+        rest = dict(context)
+        if not self.by_topic:
+            return self, rest
+        if rest.get("topic") is None:
+            raise MeasureError(f"{self}: {' and '.join(self.by_topic)} differs by topic; say whose list it is, topic=")
+        return self.at_topic(str(rest.pop("topic"))), rest
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -180,6 +217,9 @@ class Measure(ABC):
         """The measure that the parameters make of this one, as written; itself where they make no other."""
         if self.declaration.variant is None:
             return self
+        if self.by_topic:
+            one = self.members[0][1]
+            return type(self)(one.declaration, one.values | {n: self.values[n] for n in self.by_topic}, one.cut, self)
         given = frozenset(name for name in self.given if self.values[name] is not None)  # None says nothing
         try:
             declaration, values, cut = self.declaration.variant(self.declaration, dict(self.values), self.cut, given)

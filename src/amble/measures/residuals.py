@@ -127,7 +127,11 @@ def residuals_of(
     if lists.ties is not None:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
     out = [np.zeros(lists.n) for _ in measures]
-    users = [(extra, w, one, one.scores(lists)) for extra, m in zip(out, measures, strict=True) for w, one in m.members]
+    users = [
+        (extra, np.broadcast_to(w, lists.n), one, one.scores(lists))
+        for extra, m in zip(out, measures, strict=True)
+        for w, one in m.members_of(lists)
+    ]
     largest = lists.max_grade if lists.max_grade > 0 else 1.0
     # a relevant one, if there is none yet
     most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for _, _, m, _ in users]
@@ -137,7 +141,7 @@ def residuals_of(
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
         filled = {key: _filled(lists, chunk, key[0], key[1], length) for key, length in longer.items()}
         for (extra, w, one, scored), key in zip(users, how, strict=True):
-            extra[chunk] += w * np.maximum(_best(one, filled[key], key[0]) - scored[chunk], 0.0)
+            extra[chunk] += w[chunk] * np.maximum(_best(one, filled[key], key[0]) - scored[chunk], 0.0)
         if progress is not None:
             progress(int(chunk[-1]) + 1, lists.n)
     return out

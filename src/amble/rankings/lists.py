@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -77,6 +77,8 @@ class Lists:
         The grade of each row; topic ``t`` has the rows ``rows[t]:rows[t + 1]``.
     max_grade : float
         The largest grade of all the judgments.
+    topics : sequence of str or None
+        The names of the topics, where they are known.
     """
 
     def __init__(
@@ -93,7 +95,9 @@ class Lists:
         shown: tuple[NDArray[Any], NDArray[Any]] | None = None,
         ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
         depth: int | None = None,
+        topics: Sequence[str] | None = None,
     ) -> None:
+        self.topics = topics
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
         self.position, self.row = position, row
@@ -128,6 +132,7 @@ class Lists:
             shown=(rankings.rank, rankings.length),
             ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
+            topics=rankings.topics,
         )
 
     @classmethod

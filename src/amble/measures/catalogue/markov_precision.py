@@ -33,9 +33,10 @@ class Rates(Domain):
 
     accepts = "str | Sequence[float]"
     smooth = False
+    by_topic = True
     text = (
         "numbers above 0, by rank, with commas between them (the last holds further down), or the name of a file with "
-        "one per line, or of a file of `amble fit`"
+        "one per line, or with a topic and its rates per line (.tsv), or of a file of `amble fit`"
     )
 
     def check(self, value: Any) -> ByRank | NumbersFile | FittedParameters:
