@@ -236,6 +236,16 @@ class ChainOnList(OnList):
         """The share of the visits that each rank gets."""
         return self.visits / self.expected_depth
 
+    def depth_distribution(self) -> Distribution:
+        """The distribution of H."""
+        return ChainOnList(self.p, self.start, None, Utility(), self.effort).distribution(
+            Question.TOTAL, np.ones(self.n)
+        )
+
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T, where nothing is ever lost."""
+        return self.distribution(Question.TOTAL, np.pad(gains, (0, self.n - len(gains))))
+
     @property
     def transition_matrix(self) -> Array:
         """The probabilities of going from rank to rank; what a row lacks to 1 stops there, or leaves."""
