@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import numpy as np
 import pytest
 
 from amble.cli.main import main
 from amble.cli.options import read_gains
+from amble.reporting.charts.state_graph import state_graph_spec
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -134,3 +136,94 @@ def test_reading_of_lists() -> None:
     assert read_gains(None) == {}
     assert read_gains(["1 0, 2.5"]) == {"1": [1, 0, 2.5]}  # spaces, too
     assert list(read_gains(["1", "b = 1", "0"])) == ["1", "b", "3"]
+
+
+# ---- amble user
+
+
+def test_user_of_two_lists(amble_cli: Cli) -> None:
+    words = ("user", "PH(loss=0)", "RBP(p=0.5)", "--gains", "r=1,0,0", "--gains", "s=0,1,0", "--format", "json")
+    done = amble_cli(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert [(row["measure"], row["list"], row["rank"]) for row in told["rows"]] == [
+        (m, name, rank) for m in ("PH(loss=0)", "RBP(p=0.5)") for name in "rs" for rank in (1, 2, 3)
+    ]
+    # .75 from 1 to 2; .25 back and .5 on from 2; .25 back from 3. To 2 one returns by 1 with .25 x .75 and by 3
+    # with .5 x .25, together .3125, so V(2) = .75 / .6875 = 12/11, V(1) = 1 + .25 V(2) = 14/11
+    first, second, third = told["rows"][:3]
+    assert (first["p"], first["q"], first["s"]) == (0.75, 0, 0.25)
+    assert (third["p"], third["q"], third["s"]) == (0, 0.25, 0.75)
+    assert (second["reach"], second["returns"], second["V"]) == pytest.approx((0.75, 0.3125, 12 / 11), abs=1e-12)
+    assert told["rows"][6]["p"] is None  # RBP's user goes nowhere but down
+    assert told["transitions"].keys() == {"PH(loss=0) on r", "PH(loss=0) on s"}
+    assert told["transitions"]["PH(loss=0) on r"] == [[0, 0.75, 0], [0.25, 0, 0.5], [0, 0.25, 0]]
+    spread = {(row["measure"], row["list"], row["of"]): (row["mean"], row["variance"]) for row in told["spread"]}
+    # T on r counts visits to rank 1: to it, one comes back by 2 with .75 (.25 + .5 .25 (…)) = 3/14; geometric
+    back = 1 - 11 / 14
+    assert spread["PH(loss=0)", "r", "T"] == pytest.approx((14 / 11, back / (1 - back) ** 2), abs=1e-12)
+    # V(3) = V(2) / 2
+    assert spread["PH(loss=0)", "r", "H"][0] == pytest.approx((14 + 12 + 6) / 11, abs=1e-12)
+    # H is geometric: mean 2, variance 2; T on s is 1 with probability 1/2
+    assert spread["RBP(p=0.5)", "s", "H"] == pytest.approx((2, 2), abs=1e-12)
+    assert spread["RBP(p=0.5)", "s", "T"] == pytest.approx((0.5, 0.25), abs=1e-12)
+
+
+def test_user_shows_the_spread_and_the_matrix(amble_cli: Cli) -> None:
+    shown = amble_cli("user", "PH", "--gains", "1,0", "--digits", "3").stdout
+    rows = [line.split() for line in shown.splitlines()]
+    # from 2 back with .25: V(1) = 1 / (1 - .75 x .25) = 16/13, V(2) = 12/13; an unnamed list has no column
+    assert rows[1] == [
+        "PH",
+        "1",
+        "0.750",
+        "0.000",
+        "0.250",
+        "0.750",
+        "1.000",
+        "1.231",
+        "0.188",
+        "0.571",
+        "0.308",
+        "0.429",
+    ]
+    assert ["from", "1", "2", "stop"] in rows
+    assert ["2", "0.250", "-", "0.750"] in rows
+    # H: 2 x 14/13; T = (1 - .75^K) / .25 for K visits to rank 1, geometric with r = 3/16: E = 1 / (1 - .75 r) = 64/55
+    assert [row[2] for row in rows if row[:2] == ["PH", "H"]] == ["2.154"]
+    assert [(row[2], row[-1]) for row in rows if row[:2] == ["PH", "T"]] == [("1.164", "100000")]
+    down = amble_cli("user", "INSQ").stdout
+    assert "transition matrix" not in down
+    # V falls as 1 / i^2, so that H has a mean and no variance
+    assert [line.split()[3] for line in down.splitlines() if line.startswith("INSQ") and " H " in line] == ["-"]
+    endless = amble_cli("user", "PH(end='endless')", "--depth", "2").stdout
+    assert "stop, or further down" in endless
+    long = amble_cli("user", "RBP(p=.99999999)", "--depth", "1")
+    assert (long.returncode, long.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        (["PH", "--gains", "1,0,0,1"], ["moves of PH", ".75", ".5", ".25", "stop"]),
+        (["MP(model='GL_OR_ID')", "--gains", "1,0,1,1"], ["moves of MP(model='GL_OR_ID')", ".6", ".4", "4"]),
+        (["PH(end='endless')", "--depth", "4"], ["stop, or further down"]),
+    ],
+)
+def test_state_graph(words: list[str], labels: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "graph.svg"
+    assert main(["user", *words, "--plot", str(file)]) == 0
+    drawn = file.read_text(encoding="utf-8")
+    for label in labels:
+        assert f">{label.replace(chr(39), '&#39;')}<" in drawn or f">{label}<" in drawn
+    assert (">stop<" in drawn) == ("stop" in labels)
+    assert f"chart: {file}" in capsys.readouterr().out
+
+
+def test_state_graph_of_any_chain() -> None:
+    matrix = np.array([[0.25, 0.5, 0], [0, 0, 1], [0.5, 0, 0.5]])  # a rank that is stayed at, and a jump back
+    spec = state_graph_spec(matrix, [2, 5, 7], title="t")
+    texts = [row["text"] for layer in spec["layer"] if "text" in layer["encoding"] for row in layer["data"]["values"]]
+    assert texts[:4] == ["2", "5", "7", "stop"]
+    assert sorted(texts[4 : 4 + 6]) == [".25", ".25", ".5", ".5", ".5", "1"]  # five moves, and the stop of the first
+    assert not any("stop" in str(layer) for layer in state_graph_spec(matrix, [2, 5, 7], end="")["layer"])

@@ -21,7 +21,7 @@ from amble.rankings.lists import Gains
 from amble.users.protocol import Paths
 from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed
 
-__all__ = ["Simulation", "simulate", "simulate_lists"]
+__all__ = ["Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
 
 Array = NDArray[Any]
 
@@ -99,6 +99,18 @@ def simulate(
             found.visits = np.concatenate([some.visits for some in kept])
             found.paths = m.one_user.follower(gains, [0], seed).paths(0, users)
     return found
+
+
+def simulate_gain_and_visits(
+    measure: ListMeasure, gains: Gains, users: int = 100_000, seed: int = 0
+) -> tuple[Simulation, Simulation]:
+    """The distributions of T and of H of simulated users on the first list."""
+    tallies = ScoreCounts(), ScoreCounts()
+    for some in followed(measure.one_user.follower(gains, [0], seed), users):
+        total = np.where(_left(some), 0.0, some.total[:, 0])
+        for tally, values in zip(tallies, (total, some.visits.astype(np.float64)), strict=True):
+            tally.add(values, total, some.effort, some.visits)
+    return tallies[0].distribution(users, seed), tallies[1].distribution(users, seed)
 
 
 def _left(paths: Paths) -> Array:

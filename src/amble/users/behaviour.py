@@ -86,6 +86,24 @@ class Behaviour(OnList):
         check_size(self.visits.size)
         return np.diag(self.continuation[:-1], 1)
 
+    def depth_distribution(self) -> Distribution:
+        """The distribution of H, the documents looked at; of a heavy tail, all far beyond stop at one rank."""
+        rank, probs, left = np.arange(1.0, self.visits.size + 1), self.last, self.beyond
+        if self.tail is not None:
+            ranks, stops = self.tail.stops(left, rank.size)
+            return Distribution(np.append(rank, ranks), np.append(probs, stops))
+        return Distribution(np.append(rank, rank[-1]), np.append(probs, left))
+
+    @property
+    def depth_var(self) -> float:
+        """Var[H]; infinite where stops fall too slowly, as INSQ's do."""
+        spelled = self.depth_distribution()
+        return spelled.var if abs(spelled.mean - self.expected_depth) < 1e-9 * self.expected_depth else np.inf
+
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T, the gain of those who do not leave with nothing."""
+        return distribution_of_stops(self, np.pad(gains, (0, self.visits.size - len(gains))), Question.TOTAL)
+
     @property
     def furthest(self) -> int | None:
         """The last rank that can be visited; None if there is none."""

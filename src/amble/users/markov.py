@@ -500,6 +500,22 @@ class MarkovUserOnList(OnList):
         """The transition probabilities of the chain: between all ranks, or (OR) between the relevant ones."""
         return self.user.matrix_on(self.relevant, self.n)
 
+    @property
+    def states(self) -> list[int]:
+        """The ranks of the rows and columns of `transition_matrix`."""
+        return super().states if self.user.states == "AD" else self.relevant.tolist()
+
+    @property
+    def by_rank(self) -> dict[str, Any]:
+        """What is shown of each rank, by the name of its column."""
+        relevant = ["yes" if i in self.relevant else "no" for i in range(1, self.n + 1)]
+        return {
+            "relevant": relevant,
+            "everywhere": self.everywhere,
+            "W": self.weights,
+            "precision": self.precision,
+        }
+
     def gained(self, path: Ints, gains: Array) -> tuple[float, float]:
         """The sum of precision over the visits to relevant documents, each for its mean time, rescaled; and the time.
 

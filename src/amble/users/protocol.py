@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.effort import Effort
+from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.paths import check_path, times_before
 from amble.users.utility import Utility
 
@@ -133,9 +134,46 @@ class OnList(ABC):
         raise MeasureError("this user has no transition matrix")
 
     @property
+    def states(self) -> list[int]:
+        """The ranks of the rows and columns of `transition_matrix`."""
+        return list(range(1, self.weights.size + 1))
+
+    @property
+    def by_rank(self) -> dict[str, Any]:
+        """What is shown of each rank, by the name of its column."""
+        names = {"C": "continuation", "V": "visits", "W": "weights", "L": "last"}
+        return {column: getattr(self, name) for column, name in names.items()}
+
+    def depth_distribution(self) -> Distribution:
+        """The distribution of H, where it is known exactly."""
+        raise NoExactDistributionError("the distribution of the number of visits of this user is not known exactly")
+
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T, where it is known exactly."""
+        raise NoExactDistributionError("the distribution of the gain of this user is not known exactly")
+
+    @property
+    def depth_var(self) -> float:
+        """Var[H]."""
+        return self.depth_distribution().var
+
+    def total(self, gains: Any) -> float:
+        """E[T]."""
+        return self.total_distribution(gains).mean
+
+    def total_var(self, gains: Any) -> float:
+        """Var[T]."""
+        return self.total_distribution(gains).var
+
+    @property
     def furthest(self) -> int | None:
         """The last rank that can be visited; None if there is none."""
         return self.weights.size
+
+    @property
+    def end(self) -> str:
+        """What becomes of who does not go on to another rank of the list, in words."""
+        return "stop" if self.furthest is not None else "stop, or further down"
 
     def check_path(self, path: Any) -> NDArray[np.int64]:
         """The ranks of an observed path; an error if such a user cannot take it."""

@@ -151,6 +151,12 @@ class WalkOnList(OnList):
         return np.asarray(self.forward + self.back)
 
     @property
+    def by_rank(self) -> dict[str, Any]:
+        """What is shown of each rank, by the name of its column."""
+        steps = {"p": self.forward, "q": self.back, "s": self.stop, "reach": self.reach, "returns": self.returns}
+        return steps | super().by_rank
+
+    @property
     def transition_matrix(self) -> Array:
         """The probabilities of going from rank to rank, to neighbours only; what a row lacks to 1 stops there."""
         check_size(self.n)
@@ -403,7 +409,7 @@ class WalkOnList(OnList):
             return Distribution(t, p)
         unit, units = lattice(y)
         walk = self.cut()
-        units = units[: walk.n]
+        units = np.pad(units, (0, max(0, walk.n - units.size)))[: walk.n]
         keep = units > 0
         if not keep.any():
             return Distribution([0.0], [1.0])

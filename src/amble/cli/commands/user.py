@@ -1,146 +1,226 @@
 """Show what a measure's user does: how likely each rank is looked at, where reading stops, what is gained.
 
   amble user RBP
-  amble user "INST(T=2)" --gains 1,0,0,1,0,1
+  amble user PH --gains 1,0,0,1,0,1 --plot graph.svg
+  amble user "INST(T=2)" --gains r=1,0,0,1,0,1 --gains s=0,1,1,1,0,0
   amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
   amble user "MP(model='GL_AD_ID')" --gains 1,0,1,1
 
-A Markov user, who never stops (MP), is shown by the stationary distribution, beside precision at each rank.
-Without --gains nothing on the list is relevant. Grades may be given with - or nan for an unjudged document.
+Beside the ranks: mean, variance and quantiles of H, the visits, and of T, the gain; and the transition matrix of users
+who do not only walk down. A Markov user, who never stops (MP), is shown by the stationary distribution, beside
+precision at each rank. Without --gains nothing on the list is relevant.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import warnings
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
-from amble.cli.options import FORMATS, add_digits, add_plugins, number, read_number, whole
+from amble.cli.options import FORMATS, add_digits, add_gains, add_plugins, number, read_gains, whole
 from amble.cli.plugins import load_plugins
-from amble.errors import AmbleError, SimulationWarning
+from amble.errors import AmbleError, MeasureError, SimulationWarning
 
+Way = Callable[[], Any]
 _QUARTILES = (0.25, 0.5, 0.75)
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_LONG = 1e4  # visits of a user, in the mean, too many to be simulated in passing
+_FEW = 12  # ranks whose transition matrix is shown
+_COLUMNS = ("relevant", "p", "q", "s", "C", "reach", "V", "returns", "everywhere", "W", "L", "precision")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("measures", nargs="+", metavar="MEASURE", help="measures that are users")
-    parser.add_argument("--gains", metavar="G,G,…", help="the grades of a list, by rank")
+    add_gains(parser.add_argument)
     parser.add_argument("--relevant", type=whole(0), metavar="N", help="how many relevant documents there are")
     parser.add_argument("--max-grade", type=number(0), metavar="G", help="the largest grade there is")
     parser.add_argument(
         "--depth", type=whole(1, 100_000), metavar="K", help="ranks to show (default: the list, or 10; charts 100)"
     )
-    parser.add_argument("--plot", metavar="FILE", help="chart of W, halting and residual: .svg, .png, .pdf or .html")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="chart of W, halting and residual, and the state graph of who does not only walk down: .svg, .png, "
+        ".pdf or .html",
+    )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_digits(parser.add_argument)
     add_plugins(parser.add_argument)
 
 
-def _grades(text: str) -> list[float]:
-    out = []
-    for i, word in enumerate(text.replace(" ", ",").split(","), 1):
-        if word in ("-", "nan", "?"):
-            out.append(math.nan)
-            continue
-        try:
-            out.append(read_number(word))
-        except ValueError:
-            raise AmbleError(f"--gains: {word!r} at place {i}, expected a number or - for unjudged") from None
-    return out
+class _Shown(NamedTuple):
+    """A measure's user on a list."""
+
+    measure: Any
+    of: str  # the list's name
+    given: Sequence[float] | None
+    context: dict[str, Any]
+
+    @property
+    def grades(self) -> list[float]:
+        return list(self.given or ())
+
+    def on(self, depth: int) -> Any:
+        """The user on a list of at least so many ranks; a Markov user's list ends where its grades do."""
+        more = 0 if self.given and self.markov else depth - len(self.grades)
+        return self.measure.user(self.grades + [0.0] * more, **self.context)
+
+    @property
+    def markov(self) -> bool:
+        from amble.users.protocol import Question
+
+        return self.measure.declaration.question is Question.MARKOV
+
+    @property
+    def name(self) -> str:
+        return f"{self.measure.label} on {self.of}" if self.of else f"{self.measure.label}"
 
 
 def run(args: argparse.Namespace) -> int:
     """Show it."""
     from amble.measures import parse
     from amble.table import Table
-    from amble.users.protocol import Question
 
     load_plugins(args)
-    given = None if args.gains is None else _grades(args.gains)
-    grades = given or []
-    depth = args.depth or (len(grades) or 10)
+    lists: dict[str, Any] = dict(read_gains(args.gains)) or {"": None}
+    if len(lists) == 1 and "=" not in (args.gains or [""])[0]:
+        lists = {"": next(iter(lists.values()))}
     context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
     measures = [parse(text) for text in args.measures]
     for m in measures:
         if m.declaration.of_sessions:
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
-    if any(m.declaration.question is Question.MARKOV for m in measures):
-        return _markov_users(args, measures, given, depth, context)
-    rows: list[list[Any]] = []
-    notes = []
-    for m in measures:
-        user = m.user(grades + [0.0] * (depth - len(grades)), **context)
-        for i in range(min(depth, user.visits.size)):
-            rows.append(
-                [m.label, i + 1]
-                + [float(x[i]) for x in (user.continuation, user.visits, user.weights, user.last)]
-                + [user.residual(i + 1)]
-            )
-        notes.append(
-            f"{m.label}: expected depth {user.expected_depth:.{args.digits}f}{_about(m, given, context, args.digits)}"
-        )
-    table = Table(["measure", "rank", "C", "V", "W", "L", "residual"], rows, digits=args.digits)
-    print(table.render(args.format))
-    if args.format == "table":
-        print("\n" + "\n".join(notes))
-    if args.plot:
-        far = args.depth or 100
-        _plot(args, {m.label: m.user(grades + [0.0] * (far - len(grades)), **context) for m in measures}, far)
-    return 0
-
-
-def _plot(args: argparse.Namespace, users: dict[str, Any], depth: int) -> None:
-    from amble.reporting.charts.chart import save, user_chart
-
-    save(user_chart(users, depth), args.plot)
-    print(f"\nchart: {args.plot}") if args.format == "table" else None
-
-
-def _markov_users(
-    args: argparse.Namespace, measures: list[Any], given: list[float] | None, depth: int, context: dict[str, Any]
-) -> int:
-    """Show Markov users: their stationary distributions, and precision at each rank."""
-    from amble.table import Table
-    from amble.users.protocol import Question
-
-    others = [m.label for m in measures if m.declaration.question is not Question.MARKOV]
-    if others:
+    shown = [_Shown(m, name, grades, context) for m in measures for name, grades in lists.items()]
+    others = [one.name for one in shown if not one.markov]
+    if 0 < len(others) < len(shown):
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind"
         )
-    # the list ends where its grades do: more ranks would be more states of the chain
-    grades = [0.0] * depth if given is None else given
-    users = {m.label: m.user(grades, **context) for m in measures}
-    rows: list[list[Any]] = [
-        [name, i + 1, "yes" if i + 1 in user.relevant else "no"]
-        + [float(x[i]) for x in (user.everywhere, user.weights, user.precision)]
-        + [user.residual(i + 1)]
-        for name, user in users.items()
-        for i in range(min(depth, user.n))
-    ]
-    columns = ["measure", "rank", "relevant", "everywhere", "W", "precision", "residual"]
-    print(Table(columns, rows, digits=args.digits).render(args.format))
+    depths = [args.depth or len(one.grades) or 10 for one in shown]
+    users = [one.on(depth) for one, depth in zip(shown, depths, strict=True)]
+    heads = [[one.measure.label, one.of][: 1 + bool(one.of)] for one in shown]
+    names = ["measure", "list"][: len(heads[0])]
+    columns = [name for name in _COLUMNS if any(name in user.by_rank for user in users)]
+    rows: list[list[Any]] = []
+    for head, user, depth in zip(heads, users, depths, strict=True):
+        cells = [user.by_rank.get(column) for column in columns]
+        for i in range(min(depth, user.weights.size)):
+            rows.append([*head, i + 1, *(None if x is None else _cell(x[i]) for x in cells), user.residual(i + 1)])
+    table = Table([*names, "rank", *columns, "residual"], rows, digits=args.digits)
+    graphs = {one.name: user for one, user in zip(shown, users, strict=True) if _walks(user)}
+    each = zip(shown, heads, depths, strict=True)
+    spread = [[*head, *row] for one, head, depth in each for row in _spread(one, depth)]
+    shares = [f"{100 * u:g}%" for u in _QUANTILES]
+    spreads = Table([*names, "of", "mean", "variance", *shares, "simulated"], spread, digits=args.digits)
+    if args.format == "json":
+        table.facts = {
+            "spread": [dict(zip(spreads.columns, row, strict=True)) for row in spread],
+            "transitions": {name: user.transition_matrix.tolist() for name, user in graphs.items()},
+        }
+    print(table.render(args.format))
     if args.format == "table":
-        notes = [f"{m.label}: {users[m.label].ends}{_about(m, given, context, args.digits)}" for m in measures]
-        print("\n" + "\n".join(notes))
+        if spread:
+            print("\n" + spreads.render("table"))
+        for name, user in graphs.items():
+            print(f"\ntransition matrix of {name}\n{_matrix(user, args.digits)}")
+        print("\n" + "\n".join(_note(one, user, args.digits) for one, user in zip(shown, users, strict=True)))
     if args.plot:
-        _plot(args, users, min(depth, len(grades)))
+        _plot(args, shown, graphs)
     return 0
 
 
-def _about(m: Any, grades: list[float] | None, context: dict[str, Any], digits: int) -> str:
-    """The score on the list given, and its distribution over users."""
-    if grades is None:
-        return ""
+def _cell(x: Any) -> Any:
+    return x if isinstance(x, str) else float(x)
+
+
+def _walks(user: Any) -> bool:
+    """Whether a user's few transitions are more than those of walking down."""
+    import numpy as np
+
+    if user.weights.size > _FEW:
+        return False
+    try:
+        matrix = user.transition_matrix
+    except MeasureError:
+        return False
+    return bool((matrix - np.diag(np.diagonal(matrix, 1), 1)).any())
+
+
+def _matrix(user: Any, digits: int) -> str:
+    """The transition matrix, with the probability of stopping where there is one."""
+    from amble.table import Table
+
+    rows = [
+        [rank, *(x or None for x in row.tolist()), *[max(0.0, 1.0 - row.sum())] * user.stops]
+        for rank, row in zip(user.states, user.transition_matrix, strict=True)
+    ]
+    return Table(["from", *map(str, user.states), *[user.end] * user.stops], rows, digits=digits).render("table")
+
+
+def _spread(one: _Shown, depth: int) -> list[list[Any]]:
+    """Mean, variance and quantiles of H and, on a list that is given, of T; of how many users, if simulated."""
+    from amble.evaluation.simulated_distributions import simulate_gain_and_visits
+
+    if one.markov:
+        return []
+    gains = one.measure.gains_of_grades(one.given or [0.0] * depth, **one.context)
+    user, y = one.measure.one_user.on(gains, 0), gains.by_rank(0)
+
+    @cache
+    def simulated() -> Any:
+        if user.expected_depth > _LONG:
+            raise MeasureError("too many visits to be simulated in passing")
+        return simulate_gain_and_visits(one.measure, gains)
+
+    def row(name: str, mean: Way, var: Way, exact: Way) -> list[Any]:
+        found = _first(exact, lambda: simulated()[0 if name == "T" else 1])
+        quantiles = found.quantile(_QUANTILES).tolist() if found else [None] * len(_QUANTILES)
+        spread = _first(var, lambda: found.var if found else None)
+        mid = _first(mean, lambda: found.mean if found else None)
+        return [name, mid, None if spread == math.inf else spread, *quantiles, found.users if found else None]
+
+    visits = row("H", lambda: user.expected_depth, lambda: user.depth_var, user.depth_distribution)
+    if one.given is None:
+        return [visits]
+    gain = row("T", lambda: user.total(y), lambda: user.total_var(y), lambda: user.total_distribution(y))
+    return [visits, gain]
+
+
+def _first(*ways: Way) -> Any:
+    """What the first way gives that leads anywhere; None if none does."""
+    for way in ways:
+        with contextlib.suppress(MeasureError):
+            return way()
+    return None
+
+
+def _plot(args: argparse.Namespace, shown: list[_Shown], graphs: dict[str, Any]) -> None:
+    from amble.reporting.charts.chart import save
+    from amble.reporting.charts.state_graph import user_and_graph_chart
+
+    far = args.depth or (max(len(one.grades) or 10 for one in shown) if shown[0].markov else 100)
+    save(user_and_graph_chart({one.name: one.on(far) for one in shown}, far, graphs), args.plot)
+    print(f"\nchart: {args.plot}") if args.format == "table" else None
+
+
+def _note(one: _Shown, user: Any, digits: int) -> str:
+    """When the user stops, the score on the list given, and its distribution over users."""
+    ends = user.ends if one.markov else f"expected depth {user.expected_depth:.{digits}f}"
+    if one.given is None:
+        return f"{one.name}: {ends}"
+    m, grades, context = one.measure, one.given, one.context
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # noted below
         distribution = m.distribution(grades, **context)
     who = "users" if distribution.users is None else f"{distribution.users:,} simulated users"
     low, high = m.interval(grades, **context)
     quartiles = ", ".join(f"{q:.{digits}f}" for q in distribution.quantile(_QUARTILES).tolist())
-    text = f", score {m.value(grades, **context):.{digits}f}"
+    text = f"{one.name}: {ends}, score {m.value(grades, **context):.{digits}f}"
     if any(math.isnan(g) for g in grades) or high > low:
         text += f" (between {low:.{digits}f} and {high:.{digits}f})"
     return (
