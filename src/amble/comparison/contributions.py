@@ -117,9 +117,8 @@ class Contributions:
                 [self.measure, self.topic, "all", None, run, None, score]
                 for run, score in zip(self.runs, scores, strict=True)
             ]
-            return Table(
-                ["measure", "topic", "doc", "grade", "run", "rank", "contribution"], rows, digits=digits, facts=facts
-            )
+            columns = ["measure", "topic", "doc", "grade", "run", "rank", "contribution"]
+            return Table(columns, rows, digits=digits, facts=facts)
         two = len(self.runs) == 2
         columns = ["doc", "grade", *(name for run in self.runs for name in (f"rank {run}", run))]
         rows = []

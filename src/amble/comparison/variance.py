@@ -84,9 +84,8 @@ class Anova(NamedTuple):
             for s in self.sources
         ]
         rows.append(["error", self.error_squares, self.error_freedom, self.error, None, None, None])
-        return Table(
-            ["source", "squares", "df", "mean square", "F", "p", "ω²"], rows, digits=digits, caption=self.caption
-        )
+        columns = ["source", "squares", "df", "mean square", "F", "p", "ω²"]
+        return Table(columns, rows, digits=digits, caption=self.caption)
 
     @property
     def caption(self) -> str:

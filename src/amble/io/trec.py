@@ -122,12 +122,8 @@ class Ranked(NamedTuple):
     def of(cls, raw: tuple[bytes, bytes, list[str], str], groups: bool = True) -> Ranked:
         """The arrays of what the reader returns."""
         lists, hits, extra, tag = raw
-        return cls(
-            np.frombuffer(lists, np.int64).reshape(-1, 6),
-            np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2),
-            extra,
-            tag,
-        )
+        of_hits = np.frombuffer(hits, np.int32).reshape(-1, 4 if groups else 2)
+        return cls(np.frombuffer(lists, np.int64).reshape(-1, 6), of_hits, extra, tag)
 
 
 class Documents:
@@ -512,6 +508,5 @@ def qrels_text(topics: Sequence[str], docs: Sequence[str], grades: Sequence[floa
     """
     _one_word(dict.fromkeys(topics), "topic", first=True)
     _one_word(docs, "document")
-    return "\n".join(
-        f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in zip(topics, docs, grades, strict=True)
-    )
+    judged = zip(topics, docs, grades, strict=True)
+    return "\n".join(f"{topic} 0 {doc} {grade_text(grade)}" for topic, doc, grade in judged)

@@ -96,9 +96,8 @@ class Pool:
         return len(self.docs)
 
     def __repr__(self) -> str:
-        runs, topics = (
-            f"{n} {what}{'s' * (n != 1)}" for n, what in ((len(self.runs), "run"), (len(self.topics), "topic"))
-        )
+        sizes = ((len(self.runs), "run"), (len(self.topics), "topic"))
+        runs, topics = (f"{n} {what}{'s' * (n != 1)}" for n, what in sizes)
         return f"Pool({runs}, depth {self.depth}: {topics}, {len(self)} documents)"
 
     def rows(self, topic: str) -> slice:

@@ -105,9 +105,8 @@ class Fit:
             for j in range(whole.shape[1]):
                 if not whole[i, j]:
                     continue
-                way = (
-                    "start" if i == 0 else "stop" if j == 0 else "forward" if j > i else "back" if j < i else "repeated"
-                )
+                way = "forward" if j > i else "back" if j < i else "repeated"
+                way = "start" if i == 0 else "stop" if j == 0 else way
                 row: list[Any] = [i, j, way, str(shown_count(whole[i, j], bool(enough[i, j]), self.data.smallest))]
                 if enough[i, j] and shared:
                     low, high = np.quantile(draws[:, i, j] / np.maximum(totals, 1.0), [tail, 1.0 - tail])

@@ -188,6 +188,5 @@ def fit_continuation(data: Resampled, observation: str) -> FittedModel:
         return out
 
     estimate = data.estimate(probabilities, came[:, np.maximum(first, 0), 0], first=first)
-    return FittedModel(
-        "continuation", "continuation", {"C": estimate}, OBSERVATIONS[observation], confidence=data.confidence
-    )
+    kind, seen = "continuation", OBSERVATIONS[observation]
+    return FittedModel(kind, kind, {"C": estimate}, seen, confidence=data.confidence)

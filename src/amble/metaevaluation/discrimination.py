@@ -58,10 +58,9 @@ class Power:
         """A table with one row per measure, the most discriminative first."""
         order = np.argsort(-self.power, kind="stable").tolist()
         rows = [[self.measures[j], self.test, float(self.power[j]), float(self.needed[j])] for j in order]
-        caption = f"{', '.join(self.logarithms)}: differences of logarithms, as the mean is geometric"
-        return Table(
-            ["measure", "test", "power", "needed"], rows, digits=digits, caption=caption if self.logarithms else ""
-        )
+        columns, names = ["measure", "test", "power", "needed"], ", ".join(self.logarithms)
+        caption = f"{names}: differences of logarithms, as the mean is geometric" if names else ""
+        return Table(columns, rows, digits=digits, caption=caption)
 
     def curve(self, *, digits: int = 4) -> Table:
         """The ASL curves: one row per measure and pair of systems, pairs sorted by p-value."""

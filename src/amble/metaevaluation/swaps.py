@@ -112,9 +112,8 @@ class Swaps:
                 drawn = int(self.counts[j, k].sum())
                 overall = int(self.swaps[j, k].sum()) / drawn if drawn else float("nan")
                 rows.append([measure, size, overall, float(needed[j, k]), float(resolved[j, k])])
-        return Table(
-            ["measure", "topics", "swap rate", "needed", "share above"], rows, digits=digits, caption=self._caption
-        )
+        columns = ["measure", "topics", "swap rate", "needed", "share above"]
+        return Table(columns, rows, digits=digits, caption=self._caption)
 
     def curve(self, *, digits: int = 4) -> Table:
         """A table with one row per measure, size and bin of differences."""

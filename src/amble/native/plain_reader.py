@@ -160,9 +160,8 @@ def parse_lines(
             raise ReadError(f"{name}:{line}: {found}")
         n = len(columns)
         if n < layout.least or (n > layout.most and not (layout.more and _is_number(columns[3]))):
-            raise ReadError(
-                f"{name}:{line}: found {n} column{'' if n == 1 else 's'}, expected {layout.most}: {layout.columns}"
-            )
+            found = f"{n} column{'' if n == 1 else 's'}, expected {layout.most}: {layout.columns}"
+            raise ReadError(f"{name}:{line}: found {found}")
         if n > layout.most and b"\r" in text.strip():
             found = "carriage return inside the line, expected lines that end in LF or CRLF"
             raise ReadError(f"{name}:{line}: {found}")

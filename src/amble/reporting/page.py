@@ -100,9 +100,8 @@ class Page:
         return charts_of(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Page({len(self.scores.runs)} runs, {len(self.scores.topics)} topics, {', '.join(self.scores.measures)})"
-        )
+        scores = self.scores
+        return f"Page({len(scores.runs)} runs, {len(scores.topics)} topics, {', '.join(scores.measures)})"
 
 
 @overload

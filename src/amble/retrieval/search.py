@@ -62,10 +62,9 @@ class Hits(Mapping[str, dict[str, float]]):
 
     def __repr__(self) -> str:
         count = sum(len(places) for places, _ in self._found.values())
-        documents, topics = (
-            f"{what}{'s' * (n != 1)}" for n, what in ((count, "document"), (len(self.topics), "topic"))
-        )
-        return f"Hits({self.tag}: {count:,} {documents} for {len(self)} of {len(self.topics)} {topics})"
+        documents = f"{count:,} document{'s' * (count != 1)}"
+        topics = f"{len(self)} of {len(self.topics)} topic{'s' * (len(self.topics) != 1)}"
+        return f"Hits({self.tag}: {documents} for {topics})"
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of a TREC run; scores have all their digits, so that reading them again changes no rank."""

@@ -212,16 +212,11 @@ class _Lists:
             return Query(0, (), (), (), topic)
         rankings = self._rankings
         hits = slice(int(rankings.offsets[i]), int(rankings.offsets[i + 1]))
-        rows = rankings.row[hits]
         position = self._position[hits]
         order = np.argsort(position, kind="stable")
-        return Query(
-            int(self._length[i]),
-            position[order],
-            self._docs[rows[order]].tolist(),
-            rankings.qrels.grades[rows[order]],
-            topic,
-        )
+        rows = rankings.row[hits][order]
+        docs, grades = self._docs[rows].tolist(), rankings.qrels.grades[rows]
+        return Query(int(self._length[i]), position[order], docs, grades, topic)
 
 
 def _with_audit_of(sessions: Sessions, rankings: Rankings) -> Sessions:

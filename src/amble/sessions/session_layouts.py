@@ -156,9 +156,8 @@ def _session(found: Any, where: str, run: str, judgments: Judgments | None, dupl
     if not isinstance(queries, list):
         raise ReadError(f"{where}: queries is {str(queries)[:40]}, expected a list")
     topic, mine = _name(found.get("topic", name), "topic", where), _name(found.get("run", run), "run", where)
-    return ShownSession(
-        mine, name, [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)]
-    )
+    lists = [_query(q, f"{where}: query {j}", topic, judgments, duplicates) for j, q in enumerate(queries, 1)]
+    return ShownSession(mine, name, lists)
 
 
 def _name(found: Any, what: str, where: str) -> str:

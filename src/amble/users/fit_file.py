@@ -198,14 +198,9 @@ def _fitted(table: dict[str, Any], path: str) -> Fitted:
     counts = {key: _count(origin, key, "origin.") for key in ("sessions", "records")}
     few = origin.get("moves") == f"<{smallest}"
     counts["moves"] = SUPPRESSED if few else _count(origin, "moves", "origin.")
+    layout, amble = (_take(origin, key, str, "origin.") for key in ("layout", "amble"))
     return Fitted(
-        Origin(
-            files,
-            _take(origin, "layout", str, "origin."),
-            **counts,
-            date=when,
-            amble=_take(origin, "amble", str, "origin."),
-        ),
+        Origin(files, layout, **counts, date=when, amble=amble),
         [_model(model, smallest) for model in models],
         best=_take(table, "best", str, ""),
         smallest=smallest,

@@ -227,11 +227,10 @@ def _check_model(model: FittedModel, smallest: int) -> None:
         raise AmbleError(f"{where}, level: found {model.confidence:g}, expected a number between 0 and 1")
     _check_word(model.first, ("forward", "stop"), f"{where}, first")
     parts = KINDS[model.kind]
-    for name, part in parts.items():
-        if part.needed and name not in model.estimates:
-            raise AmbleError(
-                f"{where}: {name} is missing, expected {', '.join(n for n, p in parts.items() if p.needed)}"
-            )
+    needed = [name for name, part in parts.items() if part.needed]
+    for name in needed:
+        if name not in model.estimates:
+            raise AmbleError(f"{where}: {name} is missing, expected {', '.join(needed)}")
     for name, estimate in model.estimates.items():
         if name not in parts:
             raise AmbleError(f"{where}: found {name}, expected {', '.join(parts)}")

@@ -72,10 +72,8 @@ class _Batch:
         for i in (np.flatnonzero(rising) + 1).tolist():
             if i not in reported:
                 text = "score {!r} is higher than {!r} on line {}, expected scores that fall within a topic"
-                above = float(self.scores[i - 1])
-                self.found.add(
-                    "score-order", int(self.lines[i]), text, float(self.scores[i]), above, int(self.lines[i - 1])
-                )
+                above, here = (float(self.scores[j]) for j in (i - 1, i))
+                self.found.add("score-order", int(self.lines[i]), text, here, above, int(self.lines[i - 1]))
 
     def _ranks(self, bases: Counter[float]) -> set[int]:
         """Report on the rank column; return where it contradicts the scores."""
@@ -350,9 +348,8 @@ def _look_at_topics(run: _Run, totals: _Totals, judged: Judged, qrels: str, foun
     """Report topics that are missing from the run, or not judged."""
     if judged and run.topics.keys().isdisjoint(judged):
         here, there = (", ".join(map(decode, list(topics)[:3])) for topics in (run.topics, judged))
-        found.add(
-            "no-common-topic", None, "no topic in common with {}: found {}, expected such as {}", qrels, here, there
-        )
+        text = "no topic in common with {}: found {}, expected such as {}"
+        found.add("no-common-topic", None, text, qrels, here, there)
         return
     for topic in judged:
         if topic not in run.topics and topic not in run.refused:

@@ -17,13 +17,10 @@ _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "ERR@20")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("folder", nargs="?", default="demo", help="where to write it (default: %(default)s)")
-    parser.add_argument(
-        "--size", type=whole(1, 600), default=25, metavar="N", help="how many topics (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--seed", type=SEED, default=7, metavar="S", help="same seed, same collection (default: %(default)s)"
-    )
+    add = parser.add_argument
+    add("folder", nargs="?", default="demo", help="where to write it (default: %(default)s)")
+    add("--size", type=whole(1, 600), default=25, metavar="N", help="how many topics (default: %(default)s)")
+    add("--seed", type=SEED, default=7, metavar="S", help="same seed, same collection (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:

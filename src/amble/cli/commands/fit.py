@@ -222,9 +222,8 @@ def _stoppable() -> Iterator[None]:
 
 
 def _rendered(found: Fit, args: argparse.Namespace) -> str:
-    shown = _words(args.show, "--show", _SHOWN) or (
-        ["parameters", "choice"] if args.format == "table" else ["parameters"]
-    )
+    usual = ["parameters", "choice"] if args.format == "table" else ["parameters"]
+    shown = _words(args.show, "--show", _SHOWN) or usual
     makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied}
     tables: list[Table] = [makers[name]() for name in shown]
     for table in tables:

@@ -89,9 +89,7 @@ def run(args: argparse.Namespace) -> int:
 def families(chosen: list[Any]) -> dict[str, list[Any]]:
     """Measures by family: amble's own families in their order, then others as they come."""
     found = dict.fromkeys(d.family for d in chosen)
-    order = [family for family in _FAMILIES if family in found] + [
-        family for family in found if family not in _FAMILIES
-    ]
+    order = [family for family in dict.fromkeys((*_FAMILIES, *found)) if family in found]
     return {family: [d for d in chosen if d.family == family] for family in order}
 
 

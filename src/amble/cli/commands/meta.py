@@ -243,9 +243,8 @@ def run(args: argparse.Namespace) -> int:
 
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     with Progress(args.analysis) as line:
-        table, chart = _ANALYSES[args.analysis](
-            scores, args, seed=args.seed, threads=args.threads or os.cpu_count(), progress=line
-        )
+        common = {"seed": args.seed, "threads": args.threads or os.cpu_count(), "progress": line}
+        table, chart = _ANALYSES[args.analysis](scores, args, **common)
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}

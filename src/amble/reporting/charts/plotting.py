@@ -121,16 +121,12 @@ def charts_of(report: Page) -> dict[str, Any]:
     out = {"means": means_chart(board), "topics": heat_chart(scores)}
     if base != best:
         out["differences"] = difference_chart(scores, best, base)
-    user = next(
-        (m for m, distribution in zip(scores.parsed, data["distributions"], strict=True) if "lines" in distribution),
-        None,
-    )
+    of_measures = zip(scores.parsed, data["distributions"], strict=True)
+    user = next((m for m, distribution in of_measures if "lines" in distribution), None)
     if user is not None:
         found = distributions_under(scores, user, data["chosen"], board.design.seed)
-        drawn = dict.fromkeys([best, *([base] if base in found else []), *found])
-        out["distributions"] = distribution_chart(
-            {name: found[name] for name in list(drawn)[:_LINES]}, title=user.label
-        )
+        drawn = list(dict.fromkeys([best, *([base] if base in found else []), *found]))[:_LINES]
+        out["distributions"] = distribution_chart({name: found[name] for name in drawn}, title=user.label)
         if len(found) > 1:
             out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
     users = {m.label: scores.user(best, topic, m) for m, topic in _stopping_users(report)}
