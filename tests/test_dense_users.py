@@ -62,7 +62,7 @@ from amble.measures.list_measure import of_lists
 from amble.measures.residuals import list_residuals
 from amble.rankings.lists import Gains
 from amble.users import DenseUser, Effort, Question, Utility
-from amble.users.dense import ChainOnList
+from amble.users.chain_on_list import ChainOnList
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 from amble.users.simulation import simulated_distribution
 

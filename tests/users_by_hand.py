@@ -24,7 +24,7 @@ from amble.measures.costs import Costs
 from amble.measures.list_measure import of_lists
 from amble.rankings.lists import Gains
 from amble.users import DenseUser, Effort, Utility
-from amble.users.dense import ChainOnList
+from amble.users.chain_on_list import ChainOnList
 
 Array = NDArray[np.float64]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amble.users.fitted import Fitted, FittedModel
 
 __all__ = [
+    "FittedOrChain",
     "FittedParameters",
     "FittedTransitions",
     "FittedUser",
@@ -120,6 +121,24 @@ class FittedUser(Domain):
         return value
 
 
+class FittedOrChain(FittedUser):
+    """Fitted users, or chains: a file of transition probabilities, ``'matrix.tsv'``, or in Python a `Chain`."""
+
+    accepts = "Any"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.text += ", or of a chain, with lines of from, to and probability, as 'matrix.tsv'"
+
+    def check(self, value: Any) -> Any:
+        """The parameters of the model, or the chain; a file is read."""
+        if isinstance(value, str | os.PathLike) and os.fspath(value).endswith(".tsv"):
+            return _read_chain(os.fspath(value), _state(os.fspath(value)))
+        from amble.users.chain import Chain  # for such users only
+
+        return value if isinstance(value, Chain) else super().check(value)
+
+
 def _path_and_name(name: str) -> tuple[str, str]:
     """The file and the model's name, which may be empty."""
     path, _, chosen = (name, "", "") if "#" not in name or os.path.exists(name) else name.rpartition("#")
@@ -141,6 +160,13 @@ def _read(path: str, state: tuple[int, int]) -> Fitted:
     return read_fit(path)
 
 
+@functools.lru_cache(maxsize=16)
+def _read_chain(path: str, state: tuple[int, int]) -> Any:
+    from amble.users.chain import Chain  # for chains only
+
+    return Chain.read(path)
+
+
 def is_fit(value: Any) -> bool:
     """Whether what is given for a parameter that may be several things is fitted users, or the name of their file."""
     if isinstance(value, str | os.PathLike):
@@ -150,11 +176,11 @@ def is_fit(value: Any) -> bool:
     return isinstance(value, FittedParameters | Fitted | FittedModel)
 
 
-def refuse_beside(given: frozenset[str], names: Sequence[str]) -> None:
+def refuse_beside(given: frozenset[str], names: Sequence[str], has: str = "the file of a fitted user has") -> None:
     """Raise an error if parameters are given that the file of a fitted user has."""
     for name in names:
         if name in given:
-            raise MeasureError(f"user and {name}: expected one of them, the file of a fitted user has {name}")
+            raise MeasureError(f"user and {name}: expected one of them, {has} {name}")
 
 
 def fitted_variant(name: str) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 * `Forward` walks down rank by rank and stops: declared by one of the C/W/L quantities (RBP, INST, AP, ERR …).
 * `Walk` walks back and forth and stops: probabilities of going forward and back at each rank (PH …).
 * `MarkovUser` goes from any rank to any other by a Markov chain (Markov Precision).
+* `Chain` goes from any state to any other and stops: states show ranks, and some gain nothing (snippets, page turns).
 * `DenseUser` is any other, by the transition probabilities between ranks.
 * `SessionWalk` walks through the lists of a session, query by query.
 
@@ -16,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from amble.users.chain import Chain
     from amble.users.dense import DenseUser
     from amble.users.effort import Effort
     from amble.users.forward import Forward
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 # each name is imported when it is first used: every module of amble that needs one user would wait for all of them
 _HOMES = {
+    "Chain": "chain",
     "DenseUser": "dense",
     "Effort": "effort",
     "Forward": "forward",
@@ -43,8 +46,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "DenseUser", "Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "Timing", "User",
-    "Utility", "Walk",
+    "Chain", "DenseUser", "Effort", "Forward", "MarkovUser", "OnList", "Question", "Scorer", "SessionWalk", "Timing",
+    "User", "Utility", "Walk",
 ]  # fmt: skip
 
 

@@ -247,7 +247,7 @@ def product_of_two(
     again: Array,
     away: float,
     aways: Array,
-    visit: float,
+    visit: float | Array,
     visits: Array,
     first: Array,
     i: int,

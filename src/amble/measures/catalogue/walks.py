@@ -27,7 +27,7 @@ from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
 from amble.expressions.values import ByGrade, ByRank
 from amble.measures.declaration import REGISTRY, Declaration, Variant, measure
-from amble.measures.fitted_parameters import FittedParameters, FittedUser, is_fit, refuse_beside
+from amble.measures.fitted_parameters import FittedOrChain, FittedParameters, FittedUser, is_fit, refuse_beside
 from amble.measures.gain_maps import GainKind, binary, graded
 from amble.rankings.lists import GainMap
 from amble.users.effort import Effort
@@ -91,9 +91,11 @@ walked = GainKind(
 
 def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """PH as its parameters have it: the walk, of order 1 or 2, or a classic measure."""
-    if values["user"] is not None:
+    if isinstance(values["user"], FittedParameters):
         refuse_beside(given, ["p", "q", "first", "start", "model"])
         values = values | _fitted(values["user"])
+    elif values["user"] is not None:
+        refuse_beside(given, ["p", "q", "first", "start", "end", "per", "model"], "a chain needs no")
     model, order = values["model"], values["order"]
     if values["effort"] is None:
         values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
@@ -229,7 +231,9 @@ def walk(
         "as Dirichlet(20,10,10)",
     ] = None,
     user: Annotated[
-        None, Optional(FittedUser("walk")), "instead of p, q, first and start: a user fitted to what people did"
+        None,
+        Optional(FittedOrChain("walk")),
+        "instead of p, q, first and start: a user fitted to what people did, or a chain",
     ] = None,
     seconds: Annotated[
         Any, Optional(Seconds()), "with effort='time': the mean seconds of a visit, by rank, grade or cost, or fitted"
@@ -242,6 +246,8 @@ def walk(
     overhead: Annotated[float, AtLeast(0), "with effort='time': seconds that are spent anyway"] = 0,
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
+    if user is not None:
+        return user.asked(utility or Utility(loss), effort)
     return Walk(
         p,
         q,
