@@ -447,7 +447,7 @@ def test_a_chain_in_a_file(tmp_path: Path, amble_cli: Any) -> None:
     [
         (
             "1 2 0.5\n2 1 0.6\n2 3 0.5\n",
-            "m.tsv:1: the transitions from 2 add up to 1.1, expected probabilities up to 1",
+            "m.tsv:2: the transitions from 2 add up to 1.1, expected probabilities up to 1",
         ),
         ("1 2 1\n2 1 1\n", "m.tsv:1: some users never stop: no way leads from 1 to a stop"),
         ("1 2 0.5\n1 2 0.2\n", "m.tsv:2: from 1 to 2 for the second time, expected once"),

@@ -111,7 +111,7 @@ class Chain(Value, DenseUser):
         vars(self).update(seconds=seconds, by=by, utility=utility or Utility(), effort=effort or Effort(), source="")
         vars(self).update(P=P if callable(P) else _matrix(P), _given=(rank, gains))
         if not callable(P):
-            self.states(1)  # may refuse
+            vars(self)["depth"] = int(self._states.rank.max())  # may refuse
         vars(self)["start"] = self._checked_start(start)
 
     # ---- from pieces
@@ -231,7 +231,7 @@ class Chain(Value, DenseUser):
         found: dict[tuple[str, str], float] = {}
         lines: dict[str, str] = {}
         try:
-            for where, (source, target), (p,) in read_rows(name, ("from", "to"), ("probability",)):
+            for where, (source, target), (share,) in read_rows(name, ("from", "to"), ("probability",)):
                 for state in (source, target):
                     number = state.partition(":")[0]
                     if (state, state) != (source, "start") and not (number.isdecimal() and 1 <= int(number) <= 10**6):
@@ -239,18 +239,20 @@ class Chain(Value, DenseUser):
                             f"{where}: state {state!r:.60}, expected a rank, such as 3, or a rank and a name, 3:snippet"
                         )
                     lines.setdefault(state, where)
+                if not any(source == other for other, _ in found):
+                    lines[source] = where
                 if (source, target) in found:
                     raise MeasureError(f"{where}: from {source} to {target} for the second time, expected once")
-                if not 0 <= p <= 1:
-                    raise MeasureError(f"{where}: probability {p:g}, expected a number between 0 and 1")
-                found[source, target] = p
+                if not 0 <= share <= 1:
+                    raise MeasureError(f"{where}: probability {share:g}, expected a number between 0 and 1")
+                found[source, target] = share
         except AmbleError as error:
             raise MeasureError(str(error)) from None
         names = sorted((state for state in lines if state != "start"), key=lambda state: int(state.partition(":")[0]))
         place = {state: i for i, state in enumerate(names)}
-        moves = [(place[i], place[j], p) for (i, j), p in found.items() if i != "start"]
-        columns: Any = zip(*moves, strict=True) if moves else ((), (), ())
-        t = transitions_of(*map(list, columns), len(names), lambda k: f"{lines[names[k]]}: {names[k]}")
+        moves = [(place[a], place[b], share) for (a, b), share in found.items() if a != "start"]
+        i, j, p = (np.array([move[k] for move in moves]) for k in range(3))
+        t = transitions_of(i, j, p, len(names), lambda k: f"{lines[names[k]]}: {names[k]}")
         start = [found.get(("start", state), 0.0) for state in names] if "start" in lines else None
         rank = [int(state.partition(":")[0]) for state in names]
         try:
@@ -382,11 +384,6 @@ class Chain(Value, DenseUser):
     def is_static(self) -> bool:
         """Whether the user ignores the grades, and a gain is worth the same whatever its size."""
         return not self.looks and self.utility.separable
-
-    @property
-    def depth(self) -> int | None:  # type: ignore[override]
-        """The last rank that is ever looked at, if there is one."""
-        return None if callable(self.P) else int(self._states.rank.max())
 
     def transitions(self, gains: Gains, i: int) -> tuple[Array, Array]:
         """The transition probabilities between states on list i, and the distribution of the start."""

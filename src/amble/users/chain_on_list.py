@@ -164,7 +164,7 @@ class ChainOnList(OnList):
     @cached_property
     def p(self) -> Array:
         """The transition probabilities, as a matrix."""
-        return self.transitions.dense
+        return np.asarray(self.transitions.dense)
 
     @property
     def transition_matrix(self) -> Array:
