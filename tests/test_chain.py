@@ -163,6 +163,51 @@ def test_snippets_and_documents_to_all_digits() -> None:
         assert PH(user=weighted, loss=0.25).value([1, 1]) == pytest.approx(expected[1], abs=5e-13)
 
 
+def test_snippets_and_documents_by_time_to_all_digits() -> None:
+    # exponential means 2, 30, 2, 30: order 1 without overhead and with 10 seconds, order 2 with 10
+    for seconds in ([2, 30, 2, 30], {0: 2, 1: 30}):
+        chain = Chain(SNIPPETS, rank=[1, 1, 2, 2], gains=[0, 1, 0, 1], seconds=seconds)
+        timed = PH(user=chain, loss=0.25, gains="linear", effort="time")
+        assert timed.value([1, 2]) == pytest.approx(0.0553744137025, abs=5e-14)
+        assert timed(overhead=10).value([1, 2]) == pytest.approx(0.0330216221031, abs=5e-14)
+        assert timed(overhead=10, order=2).value([1, 2]) == pytest.approx(0.0308288652933, abs=5e-14)
+    assert pickle.loads(pickle.dumps(timed)) == timed
+
+
+@pytest.mark.parametrize("law", ["exponential", "fixed", "gamma(2)"])
+def test_time_of_neighbours_is_a_walks(law: str) -> None:
+    times = {"effort": "time", "seconds": "12,8,5", "timing": law, "overhead": 5}
+    for order in (1, 2):
+        chain = PH(user=Chain.from_moves({1: 0.5, -1: 0.25}), order=order, **times)
+        walk = PH(order=order, **times)
+        assert chain.value(R) == pytest.approx(walk.value(R), rel=1e-11)
+        together = amble.evaluate(
+            {"1": {"a": 1}, "2": {"b": 1}}, {"x": {"1": {"a": 1.0}, "2": {"a": 2, "b": 1}}}, chain
+        )
+        np.testing.assert_allclose(together["x", chain.label], [walk.value([1]), walk.value([0, 1])], rtol=1e-11)
+
+
+def test_times_that_are_refused_and_simulated() -> None:
+    chain = Chain(SNIPPETS, rank=[1, 1, 2, 2], seconds=[2, 30, 2, 30])
+    with pytest.raises(
+        amble.MeasureError, match="the gain per second is infinite: something is gained on a path of 1 "
+    ):
+        PH(user=chain, effort="time").value([1, 0])
+    assert PH(user=chain, effort="time").value([0, 1]) > 0  # two visits at least
+    with pytest.raises(amble.MeasureError, match="user and seconds: expected one of them, the chain has seconds"):
+        PH(user=chain, effort="time", seconds=3)
+    with pytest.raises(amble.MeasureError, match="seconds by grade or cost: a chain takes them by rank"):
+        PH(user=Chain(SNIPPETS), effort="time", seconds="0=4,1=20")
+    with pytest.raises(amble.MeasureError, match="seconds=.*: expected numbers above 0"):
+        Chain(SNIPPETS, seconds=-1)
+    m = PH(user=chain, effort="time", overhead=10, timing="gamma(2)")
+    with pytest.warns(SimulationWarning):
+        found = m.distribution([1, 1], users=20_000, seed=1)
+    assert abs(found.mean - m.value([1, 1])) < 4 * found.standard_error
+    with pytest.raises(amble.MeasureError, match="a path of ranks says neither the states"):
+        m.score_path([1, 2], [1, 1])
+
+
 # ---- walks
 
 

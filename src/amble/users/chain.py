@@ -26,6 +26,7 @@ from amble.users.dense import DenseUser
 from amble.users.effort import Effort
 from amble.users.gth_elimination import Transitions, transitions_of
 from amble.users.protocol import Question
+from amble.users.timing import Timing
 from amble.users.utility import Utility
 
 __all__ = ["Chain", "States"]
@@ -61,8 +62,9 @@ class Chain(Value, DenseUser):
         The rank that each state shows, 0 if it shows none; without it, state i shows rank i.
     gains : sequence, optional
         Whether a state gains the document's gain, or how much of it; without it, all do.
-    seconds : optional
-        How long a visit takes, by state.
+    seconds : float, sequence or mapping, optional
+        The mean time of a visit, where the effort is a time: one number, by state (the last holds further on), or
+        ``{gains: seconds}`` (``{0: 2, 1: 30}``: 2 seconds where nothing is gained, 30 where all is).
     by : {"state", "document"}
         What the visits are counted to, of which the k-th is worth g(k, y): the state, or the document, with all the
         states that show its rank.
@@ -93,6 +95,7 @@ class Chain(Value, DenseUser):
     seconds: Any
     by: str
     source: str  # the name of its file, if it has one
+    timing: Timing | None
     _given: tuple[Any, Any]
 
     def __init__(
@@ -109,7 +112,9 @@ class Chain(Value, DenseUser):
     ) -> None:
         one_of(by, ("state", "document"), "by", MeasureError)
         vars(self).update(seconds=seconds, by=by, utility=utility or Utility(), effort=effort or Effort(), source="")
-        vars(self).update(P=P if callable(P) else _matrix(P), _given=(rank, gains))
+        vars(self).update(P=P if callable(P) else _matrix(P), _given=(rank, gains), timing=None)
+        if seconds is not None:
+            Timing(seconds)  # may refuse
         if not callable(P):
             vars(self)["depth"] = int(self._states.rank.max())  # may refuse
         vars(self)["start"] = self._checked_start(start)
@@ -269,16 +274,19 @@ class Chain(Value, DenseUser):
 
     # ---- a value
 
-    def asked(self, utility: Utility, effort: Effort) -> Chain:
-        """The same user with another utility and effort."""
+    def asked(self, utility: Utility, effort: Effort, timing: Timing | None = None) -> Chain:
+        """The same user with another utility and effort, or a time: the law of the chain's own seconds, or by rank."""
+        if timing is not None and self.seconds is None and timing.looks:
+            raise MeasureError("seconds by grade or cost: a chain takes them by rank, or by state in Chain(seconds=)")
         other: Chain = object.__new__(type(self))
         vars(other).update({key: x for key, x in vars(self).items() if key not in ("_digest", "_made")})
-        vars(other).update(utility=utility, effort=effort)
+        vars(other).update(utility=utility, effort=effort, timing=timing)
         return other
 
     def content(self) -> tuple[Any, ...]:
         """What the chain was made of."""
-        return self.P, self.start, *self._given, self.seconds, self.by, self.utility, self.effort, self.source
+        own = self.P, self.start, *self._given, self.seconds, self.by
+        return *own, self.utility, self.effort, self.timing, self.source
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.content())
@@ -406,12 +414,18 @@ class Chain(Value, DenseUser):
         start, keep = self.starts(rank, np.array([n]))[:, 0], rank <= n
         if not keep.any():
             raise MeasureError(f"no state of the chain shows one of the first {n} ranks")
+        clock = None
+        if self.timing is not None:
+            by_state = self.seconds is not None
+            means = Timing(self.seconds).means(t.n, gain) if by_state else self.timing.means(int(rank.max()))[rank - 1]
+            clock = self.timing, means[keep]
         if not keep.all():
             t, rank, gain, start = t.kept(keep), rank[keep], gain[keep], start[keep]
         by_document = self.by == "document"
         out = ChainOnList(
-            t, start, None, self.utility, self.effort, rank=rank, gains=gain, length=n, by_document=by_document
-        )
+            t, start, None, self.utility, self.effort, rank=rank, gains=gain, length=n, by_document=by_document,
+            clock=clock,
+        )  # fmt: skip
         if not self.looks:
             while len(self._made) >= _KEPT:
                 self._made.pop(next(iter(self._made)), None)
@@ -430,13 +444,14 @@ class Chain(Value, DenseUser):
 
     def scores(self, question: Question, gains: Gains) -> Array:
         """The answer of every list."""
-        if self.looks or question is Question.SATISFIED:
-            return super().scores(question, gains)
+        timed, order1 = self.timing is not None, question is Question.ORDER1
+        if self.looks or question is Question.SATISFIED or (timed and order1 and not self.timing.overhead):
+            return super().scores(question, gains)  # what gains on one visit may be infinite, so only what is gained
         answer, depth = score_chains(self, gains, question)
         f = self.effort
         if question is not Question.ORDER2:
             return answer
-        if f.is_power and f.power in (0.0, 1.0):
+        if f.is_power and f.power in (0.0, 1.0) and not timed:
             return np.asarray(answer / (depth + f.shift) ** f.power)
         distinct, of = np.unique(lengths_that_matter(self, gains), return_inverse=True)
         return np.asarray(answer / np.array([self.over(n).mean_effort for n in distinct.tolist()])[of])
@@ -451,9 +466,9 @@ class Chain(Value, DenseUser):
 
 
 def _restored(kind: type[Chain], content: tuple[Any, ...]) -> Chain:
-    p, start, rank, gains, seconds, by, utility, effort, source = content
-    out = kind(p, start, rank, gains, seconds, by=by, utility=utility, effort=effort)
-    vars(out)["source"] = source
+    *own, by, utility, effort, timing, source = content
+    out = kind(*own, by=by, utility=utility, effort=effort)
+    vars(out).update(timing=timing, source=source)
     return out
 
 

@@ -12,6 +12,7 @@ Where k counts the visits to all states that show a document, M_jj is M among th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +25,7 @@ from amble.users.effort import Effort
 from amble.users.gth_elimination import Plan, Solution, Transitions, fundamental, plan_of, solve, transitions_of
 from amble.users.joint_distribution import NoExactDistributionError, product_of_two
 from amble.users.protocol import OnList, Question
+from amble.users.timing import Timing
 from amble.users.utility import Utility
 
 __all__ = ["ChainOnList", "worth_of_visits"]
@@ -92,6 +94,8 @@ class ChainOnList(OnList):
         The number of ranks, where the states do not say it.
     by_document : bool
         Whether k counts the visits to all states that show a document, not those to the state.
+    clock : tuple of Timing and ndarray, optional
+        The effort is a time: its law, and the mean seconds of a visit to each state.
     """
 
     def __init__(
@@ -106,6 +110,7 @@ class ChainOnList(OnList):
         gains: Any = None,
         length: int = 0,
         by_document: bool = False,
+        clock: tuple[Timing, Array] | None = None,
     ) -> None:
         self.start = np.array(start, np.float64)
         self.n = n = self.start.size
@@ -125,7 +130,7 @@ class ChainOnList(OnList):
         self.rank = np.arange(1, n + 1) if rank is None else np.asarray(rank, np.int64)
         self.gain = np.where(self.rank > 0, 1.0 if gains is None else np.asarray(gains, np.float64), 0.0)
         self.length = max(length, int(self.rank.max(initial=0)))
-        self.by_document = by_document
+        self.by_document, self.clock = by_document, clock
 
     # ---- the algebra
 
@@ -165,6 +170,12 @@ class ChainOnList(OnList):
     def p(self) -> Array:
         """The transition probabilities, as a matrix."""
         return np.asarray(self.transitions.dense)
+
+    def check_path(self, path: Any) -> NDArray[np.int64]:
+        """The ranks of an observed path; an error where ranks do not say in which states they were seen."""
+        if self.n != self.length or self.clock is not None:
+            raise MeasureError("a path of ranks says neither the states of a chain that has others, nor the times")
+        return super().check_path(path)
 
     @property
     def transition_matrix(self) -> Array:
@@ -283,7 +294,9 @@ class ChainOnList(OnList):
 
     @cached_property
     def mean_effort(self) -> float:
-        """E[f(H)]."""
+        """E[f(H)]; the mean time, where the effort is one."""
+        if self.clock is not None:
+            return self.clock[0].overhead + float(self.state_visits @ self.clock[1])
         f = self.effort
         if f.is_power and f.power in (0.0, 1.0):
             return float((self.expected_depth + f.shift) ** f.power)
@@ -321,12 +334,41 @@ class ChainOnList(OnList):
         def worth(found: Solution) -> Array:
             return worth_of_visits(found._replace(blocks=found.blocks[: len(groups)]), self.utility, gain, groups)
 
+        if question is Question.ORDER1 and self.clock is not None:
+            return self._by_rank(self._per_second(self.clock, gain, worth))
         if question is Question.ORDER1:
             return self._by_rank(self._at_nodes(self.nodes(), lambda found: worth(found) * found.end))
         if not question.about_visits:
             raise MeasureError(f"the question {question.value} is no sum over ranks of what they gain")
         total = self._by_rank(worth(self._solved)[:, 0, 0])
         return total if question is Question.TOTAL else total / self.mean_effort
+
+    def _per_second(self, clock: tuple[Timing, Array], gain: Array, worth: Callable[[Solution], Array]) -> Array:
+        """E[T / (c + tau)], by state."""
+        timing, means = clock
+        step = max(1, _CELLS // (self.n * self.width))
+
+        def summed(u: Array, weight: Array) -> Array:
+            out = np.zeros(self.n)
+            for at in range(0, u.size, step):
+                z, lost = timing.transform(u[at : at + step], means)
+                found = self._solution(z, lost, (self.halts[:, None] * z)[:, None, :])
+                out += (worth(found) * found.end)[:, 0] @ weight[at : at + step]
+            return out
+
+        fewest = timing.fewest(self._least_visits()[gain > 0])
+        return timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min()))
+
+    def _least_visits(self) -> Array:
+        """The least number of visits of a path through each state to a stop; infinite if there is none."""
+        t = self.transitions
+        to, off = np.where(self.start > 0, 0.0, np.inf), np.where(self.halts > 0, 0.0, np.inf)
+        while True:
+            before = to.copy(), off.copy()
+            np.minimum.at(to, t.target, to[t.source] + 1.0)
+            np.minimum.at(off, t.source, off[t.target] + 1.0)
+            if all(map(np.array_equal, before, (to, off))):
+                return np.asarray(to + off + 1.0)
 
     def reciprocal_ranks(self) -> Array:
         """E[1 / H; stopping there] of each rank."""
@@ -401,6 +443,8 @@ class ChainOnList(OnList):
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
+        if self.clock is not None:
+            raise NoExactDistributionError("times add up in too many ways for an exact distribution")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"

@@ -86,7 +86,8 @@ def _weights(chain: Chain, lengths: Ints, unit: Array, question: Question) -> It
     if not lengths.size:
         return
     asked = Question.ORDER1 if question is Question.ORDER1 else Question.TOTAL
-    if not chain.is_nested or lengths.size == 1:
+    timed = chain.timing is not None and asked is Question.ORDER1
+    if not chain.is_nested or lengths.size == 1 or timed:
         for n in lengths.tolist():
             user = chain.over(n)
             worth = [

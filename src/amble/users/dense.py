@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 _BATCH = 1 << 14  # readers who are followed together
 _CELLS = 1 << 22  # readers x states
 _MOST_STEPS = 1e10
+_MANY = 1 << 40  # a step that nobody takes
 
 
 class DenseUser(ABC):
@@ -170,6 +171,8 @@ class ChainFollower:
         self.columns = rows.shape[1]
         tables = [user.utility.table(user.gains_by_state(y), user.most_returns) for y in gains]
         self.worth = np.stack(tables)  # by list, state and visit
+        means = np.zeros(user.n) if user.clock is None else user.clock[1]
+        self.seconds, self.takes = np.unique(means, return_inverse=True)
         self.counted = np.unique(user.rank, return_inverse=True)[1] if user.by_document else np.arange(user.n)
 
     def batch(self, users: int, threads: int) -> int:
@@ -198,11 +201,16 @@ class ChainFollower:
         """The readers ``first`` to ``first + count - 1``."""
         total, most = np.zeros((count, len(self.worth))), self.worth.shape[2] - 1
         visits, nothing = np.zeros(count, np.int64), np.zeros(count, bool)
-        seen = np.zeros((count, self.user.n), np.int64)
+        seen, long = np.zeros((count, self.user.n), np.int64), np.zeros((count, self.seconds.size), np.int64)
         for who, at, left in self._steps(first, count):
             nothing[left] = True
             document = self.counted[at]
             total[who] += self.worth[:, at, np.minimum(seen[who, document], most)].T
             seen[who, document] += 1
             visits[who] += 1
-        return Paths(total, visits, self.user.effort(visits.astype(np.float64)), nothing)
+            long[who, self.takes[at]] += 1
+        if self.user.clock is None:
+            return Paths(total, visits, self.user.effort(visits.astype(np.float64)), nothing)
+        key = keys(self.seed, first, count)
+        chance = np.column_stack([draws(key, _MANY + j) for j in range(self.seconds.size)])
+        return Paths(total, visits, self.user.clock[0].spent(long, self.seconds, chance), nothing)

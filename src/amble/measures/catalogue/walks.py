@@ -99,7 +99,10 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     model, order = values["model"], values["order"]
     if values["effort"] is None:
         values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
-    if values["effort"] == _TIME and values["seconds"] is None:
+    own = getattr(values["user"], "seconds", None) is not None  # a chain's
+    if own and "seconds" in given:
+        raise MeasureError("user and seconds: expected one of them, the chain has seconds by state")
+    if values["effort"] == _TIME and values["seconds"] is None and not own:
         raise MeasureError("effort='time' needs seconds, the mean time of a visit, as seconds='12,8,5'")
     for name in {"seconds", "timing", "overhead"} & given if values["effort"] != _TIME else ():
         raise MeasureError(f"{name}={show_value(values[name])} has no effect without effort='time'")
@@ -247,7 +250,8 @@ def walk(
 ) -> Any:
     """She goes forward, back, or stops; what is seen again is worth less, and her gain is divided by her effort."""
     if user is not None:
-        return user.asked(utility or Utility(loss), effort)
+        timed = Timing(1.0 if seconds is None else seconds, timing, overhead) if effort == _TIME else None
+        return user.asked(utility or Utility(loss), effort if isinstance(effort, Effort) else _EFFORT, timed)
     return Walk(
         p,
         q,
