@@ -3,7 +3,8 @@
 Two parts, both in memory and in this process, the contenders taken in turn; wall and processor time, the best of N:
 
 * ``exact``: order 1 and 2 of P@H with a utility loss, beside RBP, on 129 runs x 50 topics x 1000 documents (workload
-  M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has it.
+  M), whose lists have one length, and on TREC-8, whose lists have many, where the folder named by AMBLE_DATA has it;
+  and of chains with moves of up to five ranks, and with pages of ten, the latter also on 100,000 lists of all lengths.
   What P@H takes more than RBP are its weights; they are measured by themselves, too, and for users who hardly ever
   stop.
 * ``simulation``: 100,000 users on each of 50 topics of a run, with loss: the C walker, its plain twin, and a plain
@@ -30,15 +31,17 @@ import numpy as np
 import workload
 
 import amble
-from amble.measures import Lists
+from amble.measures import PH, Lists
 from amble.native import is_compiled, plain_walker
-from amble.users import simulation
+from amble.users import Chain, simulation
 from amble.users.utility import Utility
 from amble.users.walk import Walk
 
 USERS = 100_000
 WALK = "PH(p=0.5,q=0.25,loss=0.25)"
 SECTIONS = ("exact", "simulation")
+MOVES = {1: 0.2, 2: 0.1, 3: 0.05, 4: 0.05, 5: 0.03, -1: 0.1, -2: 0.1, -3: 0.05, -4: 0.05, -5: 0.05}
+CHAINS = {"chain of bandwidth 5": Chain.from_moves(MOVES), "pages of ten": Chain.pages(0.5, 0.2, 0.1)}
 
 
 def best(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, tuple[float, float]]:
@@ -57,6 +60,19 @@ def best(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, 
 def order1_weights(user: Walk) -> object:
     """Weights of order 1 for a list of 1000 documents."""
     return user.over(1000).order1_weights()
+
+
+def many_lists(n: int) -> Lists:
+    """Lists of random lengths up to 1000, each with ten relevant documents or as many as it is long."""
+    rng = np.random.default_rng(0)
+    length = rng.integers(1, 1001, n)
+    found = np.minimum(length, 10)
+    position = np.concatenate([np.sort(rng.permutation(size)[:10]) + 1 for size in length.tolist()])
+    rows = np.concatenate(([0], np.cumsum(found)))
+    return Lists(
+        grades=np.ones(position.size), rows=rows, topic=np.arange(n), length=length, offsets=rows, position=position,
+        row=np.arange(position.size), max_grade=1.0,
+    )  # fmt: skip
 
 
 def one_by_one(calls: list[Callable[[], object]]) -> list[object]:
@@ -80,15 +96,20 @@ def exact(folder: Path, rounds: int) -> None:
         measures = ["RBP(p=0.8)", WALK, WALK[:-1] + ",order=2)", "PH(p=0.5,q=0.49,loss=0.25)", "PH(p='0=0.6,1=0.4')"]
         measures.append("PH(p='1:0=0.6,1=0.4;2:0=0.5,1=0.3')")
 
-        def score(text: str, rankings: amble.Rankings = rankings) -> Callable[[], object]:
-            m = amble.parse(text)
-            return lambda: m.scores(Lists.of_rankings(rankings))
+        def score(m: amble.Measure, rankings: amble.Rankings = rankings) -> Callable[[], object]:
+            return lambda: m().scores(Lists.of_rankings(rankings))  # a new user every time, who knows nothing yet
 
-        times = best({text: score(text) for text in measures}, rounds)
+        contenders = {text: amble.parse(text) for text in measures}
+        contenders |= {f"PH, {name}": PH(user=chain, loss=0.25) for name, chain in CHAINS.items()}
+        times = best({text: score(m) for text, m in contenders.items()}, rounds)
         base = times[measures[0]][0]
         for text, (wall, cpu) in times.items():
             more = "" if text == measures[0] else f"   {1e3 * (wall - base):8.1f} ms more than RBP"
             print(f"  {text:34s} {1e3 * wall:8.1f} ms wall {1e3 * cpu:8.1f} ms CPU{more}")
+    lists = many_lists(100_000)
+    times = best({"PH, pages of ten": lambda: PH(user=CHAINS["pages of ten"], loss=0.25).scores(lists)}, min(rounds, 2))
+    for name, (wall, cpu) in times.items():
+        print(f"\n{lists.n:,} lists of up to 1000 documents\n  {name:34s} {wall:8.2f} s wall {cpu:8.2f} s CPU")
     print("\nweights of order 1 for lists of 1000 documents")
     users = {
         f"p={p} q={q} loss={loss}": Walk(p, q, utility=Utility(loss))

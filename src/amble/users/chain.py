@@ -389,7 +389,7 @@ class Chain(Value, DenseUser):
     # ---- what measures ask
 
     @property
-    def is_static(self) -> bool:
+    def is_static(self) -> bool:  # type: ignore[override]
         """Whether the user ignores the grades, and a gain is worth the same whatever its size."""
         return not self.looks and self.utility.separable
 
@@ -444,8 +444,9 @@ class Chain(Value, DenseUser):
 
     def scores(self, question: Question, gains: Gains) -> Array:
         """The answer of every list."""
-        timed, order1 = self.timing is not None, question is Question.ORDER1
-        if self.looks or question is Question.SATISFIED or (timed and order1 and not self.timing.overhead):
+        timed = self.timing is not None
+        endless = self.timing is not None and not self.timing.overhead and question is Question.ORDER1
+        if self.looks or question is Question.SATISFIED or endless:
             return super().scores(question, gains)  # what gains on one visit may be infinite, so only what is gained
         answer, depth = score_chains(self, gains, question)
         f = self.effort

@@ -99,10 +99,10 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     model, order = values["model"], values["order"]
     if values["effort"] is None:
         values = values | {"effort": Effort("1") if model == "DCG" else _EFFORT}
-    own = getattr(values["user"], "seconds", None) is not None  # a chain's
-    if own and "seconds" in given:
+    has_seconds = getattr(values["user"], "seconds", None) is not None  # a chain
+    if has_seconds and "seconds" in given:
         raise MeasureError("user and seconds: expected one of them, the chain has seconds by state")
-    if values["effort"] == _TIME and values["seconds"] is None and not own:
+    if values["effort"] == _TIME and values["seconds"] is None and not has_seconds:
         raise MeasureError("effort='time' needs seconds, the mean time of a visit, as seconds='12,8,5'")
     for name in {"seconds", "timing", "overhead"} & given if values["effort"] != _TIME else ():
         raise MeasureError(f"{name}={show_value(values[name])} has no effect without effort='time'")
