@@ -446,7 +446,7 @@ class Chain(Value, DenseUser):
         """The answer of every list."""
         timed = self.timing is not None
         endless = self.timing is not None and not self.timing.overhead and question is Question.ORDER1
-        if self.looks or question is Question.SATISFIED or endless:
+        if self.looks or question.about_satisfaction or endless:
             return super().scores(question, gains)  # what gains on one visit may be infinite, so only what is gained
         answer, depth = score_chains(self, gains, question)
         f = self.effort

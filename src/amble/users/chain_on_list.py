@@ -370,15 +370,16 @@ class ChainOnList(OnList):
             if all(map(np.array_equal, before, (to, off))):
                 return np.asarray(to + off + 1.0)
 
-    def reciprocal_ranks(self) -> Array:
-        """E[1 / H; stopping there] of each rank."""
-        nodes = Effort().nodes(self.expected_depth, lambda: 0, self.transitions.going())
-        return self._by_rank(self._at_nodes(nodes, lambda found: found.visits) * self.halts)
+    def satisfactions(self, question: Question) -> Array:
+        """E[1 / f(H); stopping there] of each rank, or P[stopping there] / E[f(H)]."""
+        if question is Question.SATISFIED2:
+            return np.asarray(self.last / self.mean_effort)
+        return self._by_rank(self._at_nodes(self.nodes(), lambda found: found.visits) * self.halts)
 
     def score(self, question: Question, y: Any) -> float:
         """The answer to a question, given the gains by rank."""
-        of_ranks = self.reciprocal_ranks() if question is Question.SATISFIED else self.contributions(question, y)
-        return float(of_ranks.sum())
+        by_rank = self.satisfactions(question) if question.about_satisfaction else self.contributions(question, y)
+        return float(by_rank.sum())
 
     def total(self, y: Any) -> float:
         """E[T]."""
