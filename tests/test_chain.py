@@ -200,12 +200,22 @@ def test_times_that_are_refused_and_simulated() -> None:
         PH(user=Chain(SNIPPETS), effort="time", seconds="0=4,1=20")
     with pytest.raises(amble.MeasureError, match="seconds=.*: expected numbers above 0"):
         Chain(SNIPPETS, seconds=-1)
-    m = PH(user=chain, effort="time", overhead=10, timing="gamma(2)")
-    with pytest.warns(SimulationWarning):
-        found = m.distribution([1, 1], users=20_000, seed=1)
-    assert abs(found.mean - m.value([1, 1])) < 4 * found.standard_error
+    for law in ("exponential", "fixed", "gamma(2)"):
+        m = PH(user=chain, effort="time", overhead=10, timing=law)
+        with pytest.warns(SimulationWarning):
+            found = m.distribution([1, 1], users=20_000, seed=1)
+        assert abs(found.mean - m.value([1, 1])) < 4 * found.standard_error
     with pytest.raises(amble.MeasureError, match="a path of ranks says neither the states"):
         m.score_path([1, 2], [1, 1])
+
+
+def test_distribution_of_gain_per_second() -> None:
+    # 1 → 2 with .5, and the end; 4 seconds, then 16: 1 / 4, or 2 / 20
+    m = PH(user=Chain([[0, 0.5], [0, 0]], seconds=[4, 16]), effort="time", timing="fixed")
+    found = m.distribution([1, 1])
+    assert (found.values.tolist(), found.probs.tolist()) == ([0.1, 0.25], [0.5, 0.5])
+    kept = PH(user=Chain(SNIPPETS, seconds=[2, 30, 2, 30]), loss=0, effort="time", timing="fixed")
+    assert kept.distribution([0, 1, 0, 1]).mean == pytest.approx(kept.value([0, 1, 0, 1]), rel=1e-10)
 
 
 # ---- walks
@@ -403,6 +413,11 @@ def test_kinds_of_matrices_are_the_same() -> None:
     chains = [Chain(kind) for kind in kinds]
     assert len(set(chains)) == 1
     assert chains[0] != Chain(p, [0, 1])
+    rank = np.array([1, 2, 3])
+    same = Chain(p, (1, 0, 0), rank, [True] * 3)
+    rank[:] = 1
+    assert same == chains[0]
+    assert same.over(3).visits.size == 3
     assert pickle.loads(pickle.dumps(chains[0])) == chains[0]
     with pytest.raises(AttributeError, match="does not change"):
         chains[0].by = "document"

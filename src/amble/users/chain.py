@@ -111,12 +111,12 @@ class Chain(Value, DenseUser):
         effort: Effort | None = None,
     ) -> None:
         one_of(by, ("state", "document"), "by", MeasureError)
-        vars(self).update(seconds=seconds, by=by, utility=utility or Utility(), effort=effort or Effort(), source="")
-        vars(self).update(P=P if callable(P) else _matrix(P), _given=(rank, gains), timing=None)
-        if seconds is not None:
-            Timing(seconds)  # may refuse
+        vars(self).update(by=by, utility=utility or Utility(), effort=effort or Effort(), source="", timing=None)
+        long = None if seconds is None else Timing(seconds).seconds
+        vars(self).update(P=P if callable(P) else _matrix(P), seconds=long, _given=(rank, gains))
         if not callable(P):
-            vars(self)["depth"] = int(self._states.rank.max())  # may refuse
+            _, shown, gained = self._states  # may refuse
+            vars(self).update(depth=int(shown.max()), _given=(tuple(shown.tolist()), tuple(gained.tolist())))
         vars(self)["start"] = self._checked_start(start)
 
     # ---- from pieces
@@ -370,7 +370,7 @@ class Chain(Value, DenseUser):
             raise MeasureError(f"start: expected probabilities that sum to 1, found {float(given.sum()):.9g}")
         if not callable(self.P) and given.size > self.P.n:
             raise MeasureError(f"start: {given.size} probabilities, expected at most {self.P.n}, one for each state")
-        return tuple(given.tolist())
+        return tuple(np.trim_zeros(given, "b").tolist())
 
     def starts(self, rank: Ints, lengths: Ints) -> Array:
         """The distribution of the first state on lists of some lengths (states x lengths).

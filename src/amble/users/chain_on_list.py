@@ -373,9 +373,8 @@ class ChainOnList(OnList):
     def satisfactions(self, question: Question) -> Array:
         """E[1 / f(H); stopping there] of each rank, or P[stopping there] / E[f(H)]."""
         if question is Question.SATISFIED2:
-            return self.last / self.mean_effort
-        nodes = self.nodes()
-        return self._by_rank(self._at_nodes(nodes, lambda found: found.visits) * self.halts)
+            return np.asarray(self.last / self.mean_effort)
+        return self._by_rank(self._at_nodes(self.nodes(), lambda found: found.visits) * self.halts)
 
     def score(self, question: Question, y: Any) -> float:
         """The answer to a question, given the gains by rank."""
@@ -445,20 +444,26 @@ class ChainOnList(OnList):
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
-        if self.clock is not None:
-            raise NoExactDistributionError("times add up in too many ways for an exact distribution")
+        if self.clock is not None and self.clock[0].law != "fixed":
+            raise NoExactDistributionError("times that are not fixed have no exact distribution here")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
         gain = self.utility.values(self.gains_by_state(y), 1)[:, 0]
+        if self.clock is not None:
+            gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
         values, probs, h, cells = [np.zeros(1)], [np.zeros(1)], 1, 0
         while here.sum() > _NEGLIGIBLE:
             cells += here.size
             if cells > _BUDGET or h > _MOST_VISITS:
                 raise NoExactDistributionError("there are too many ways through the list to be followed")
-            values.append(question.score(totals, float(self.effort(np.array([float(h)]))[0])) + np.zeros(totals.size))
+            if self.clock is None:
+                effort: Any = float(self.effort(np.array([float(h)]))[0])
+            else:
+                effort = self.clock[0].overhead + totals.imag
+            values.append(question.score(totals.real, effort) + np.zeros(totals.size))
             probs.append(here @ self.halts)
             totals, here = self._regrouped(totals, here @ self.p, gain)
             h += 1

@@ -17,6 +17,7 @@ from amble.rankings.lists import Gains
 from amble.users.chain_on_list import ChainOnList, worth_of_visits
 from amble.users.gth_elimination import solve
 from amble.users.protocol import Question
+from amble.users.walk_scores import worth_at_ranks
 
 if TYPE_CHECKING:
     from amble.users.chain import Chain
@@ -60,22 +61,12 @@ def score_chains(chain: Chain, gains: Gains, question: Question) -> tuple[Array,
         unit, kind = np.unique(gains.gain, return_inverse=True)
     times = gains.gain / unit[kind]
     total, depth = np.zeros(lists.n), np.zeros(lists.n)
-    first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
     at = 0
     for weights, depths in _weights(chain, distinct, unit, question):
         mine = (of >= at) & (of < at + depths.size)
         depth[mine] = depths[of[mine] - at]
         hits = np.flatnonzero(mine[gains.list])
-        which, n = (kind[hits], of[gains.list[hits]] - at), weights.shape[2]
-        if first is None or size is None:
-            rank = gains.position[hits]
-            worth = np.where(rank <= n, weights[*which, np.minimum(rank, n) - 1], 0.0)
-        else:  # the mean weight of the ranks that tied documents share
-            if lists.depth is not None:
-                weights[:, :, lists.depth :] = 0.0
-            area = np.pad(np.cumsum(weights, axis=2), ((0, 0), (0, 0), (1, 0)))
-            a, b = np.minimum(first[hits] - 1, n), np.minimum(first[hits] - 1 + size[hits], n)
-            worth = (area[*which, b] - area[*which, a]) / size[hits]
+        worth = worth_at_ranks(gains, hits, weights, kind[hits], of[gains.list[hits]] - at)
         total += np.bincount(gains.list[hits], times[hits] * worth, lists.n)
         at += depths.size
     return total, depth
@@ -90,9 +81,7 @@ def _weights(chain: Chain, lengths: Ints, unit: Array, question: Question) -> It
     if not chain.is_nested or lengths.size == 1 or timed:
         for n in lengths.tolist():
             user = chain.over(n)
-            worth = [
-                user.contributions(asked, np.full(user.length, gain)) / (gain if gain == 1 else 1) for gain in unit
-            ]
+            worth = [user.contributions(asked, np.full(user.length, gain)) for gain in unit]
             yield np.array(worth)[:, None, :], np.array([user.expected_depth])
         return
     longest = chain.over(int(lengths[-1]))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from amble.users.timing import Clock
     from amble.users.walk import Walk
 
-__all__ = ["WalkScores", "mean_efforts", "mean_scores", "score_walks"]
+__all__ = ["WalkScores", "mean_efforts", "mean_scores", "score_walks", "worth_at_ranks"]
 
 Array = NDArray[Any]
 
@@ -110,7 +110,6 @@ def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
     nodes = (np.zeros(1), np.ones(1))
     if order1 and distinct.size and walk.timing is None:
         nodes = walk.over(int(distinct[-1])).nodes()  # more visits on a longer list, so its nodes serve all
-    first, size = (None, None) if lists.ties is None else (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
     cells = int(distinct.max(initial=1)) * max(nodes[0].size, unit.size)
     block = max(1, _CELLS // cells)
     for at in range(0, distinct.size, block):
@@ -126,23 +125,30 @@ def _shared(walk: Walk, gains: Gains, order1: bool) -> WalkScores:
             mean[mine] = by_length[of[mine] - at]
         if order1 and clock is not None:
             few = least_visits(chain)
-            if first is None:
+            if lists.ties is None:
                 seen = gains.position[hits] <= len(few)
                 few = few[gains.position[hits[seen]] - 1, row[seen]]
             weights = _timed_weights(walk, chain, clock, unit, clock.timing.fewest(few), float(parts[2].mean()))
-        which, n = (kind[hits], row), weights.shape[2]
-        if first is None or size is None:
-            rank = gains.position[hits]
-            worth = np.where(rank <= n, weights[*which, np.minimum(rank, n) - 1], 0.0)
-        else:  # the mean weight of the ranks that tied documents share
-            if lists.depth is not None:
-                weights[:, :, lists.depth :] = 0.0
-            area = np.pad(np.cumsum(weights, axis=2), ((0, 0), (0, 0), (1, 0)))
-            a = np.minimum(first[hits] - 1, n)
-            b = np.minimum(first[hits] - 1 + size[hits], n)
-            worth = (area[*which, b] - area[*which, a]) / size[hits]
+        worth = worth_at_ranks(gains, hits, weights, kind[hits], row)
         total += np.bincount(gains.list[hits], times[hits] * worth, lists.n)
     return WalkScores(total, total if order1 else rate, depth, inside, time)
+
+
+def worth_at_ranks(gains: Gains, hits: Array, weights: Array, kind: Array, row: Array) -> Array:
+    """What some hits are worth, by weights (gains x lengths x ranks): each has its kind of gain and length.
+
+    Tied documents share the mean weight of their ranks.
+    """
+    lists, n = gains.lists, weights.shape[2]
+    if lists.ties is None:
+        rank = gains.position[hits]
+        return np.where(rank <= n, weights[kind, row, np.minimum(rank, n) - 1], 0.0)
+    if lists.depth is not None:
+        weights[:, :, lists.depth :] = 0.0
+    first, size = (np.asarray(x[gains.kept[hits]], np.int64) for x in lists.ties)
+    area = np.pad(np.cumsum(weights, axis=2), ((0, 0), (0, 0), (1, 0)))
+    a, b = np.minimum(first - 1, n), np.minimum(first - 1 + size, n)
+    return np.asarray((area[kind, row, b] - area[kind, row, a]) / size)
 
 
 def _weights(
