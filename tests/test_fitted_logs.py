@@ -75,8 +75,9 @@ def test_known_users_come_back(name: str) -> None:
         assert covered >= 0.5  # 2 or more of 4; less has a probability below 0.0005
 
 
-def test_script_without_data_says_so(tmp_path: Path) -> None:
-    script = ROOT / "reproductions" / "fitted_trec8.py"
+@pytest.mark.parametrize("name", ["fitted_trec8.py", "gain_per_minute.py"])
+def test_script_without_data_says_so(tmp_path: Path, name: str) -> None:
+    script = ROOT / "reproductions" / name
     folder = tmp_path / "trec8"
     (folder / "runs").mkdir(parents=True)
     (folder / "qrels.txt").write_text("1 0 a 1\n")

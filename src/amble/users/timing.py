@@ -8,8 +8,8 @@ and tau spent on visits,
 
 The integral is taken by the trapezoidal rule in t, u = exp(pi / 2 sinh t) / (c + E[tau]), with steps halved until
 what is left is below 1e-13 of the answer: a halving takes the error at least to its power 3/2, so that is so when the
-change, to this power, is. With c = 0 it is finite if and only if the gamma shapes of every path on which
-something is gained add up to more than 1.
+change, to this power, is. With c = 0 it is finite if and only if the gamma shapes of every path on which something is
+gained add up to more than 1.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Timing(Value):
         >>> Timing(20, "exponential").fewest(np.array([2, 3]))
         2.0
         """
-        least = float(np.min(visits, initial=np.inf))
+        least = float(np.min(np.asarray(visits, np.float64), initial=np.inf))
         if self.infinite(least):
             raise MeasureError(
                 f"the gain per second is infinite: something is gained on a path of {least:g} visit"
@@ -277,8 +277,7 @@ class Clock(NamedTuple):
     def weights(self, u: Array) -> VisitWeights:
         """E[e^(-u D)] of the visits to each rank."""
         distinct, which = np.unique(self.means.T, return_inverse=True)
-        of_distinct, which = self.timing.transform(u, distinct), which.reshape(self.means.T.shape)
-        z, lost = (x[which] for x in of_distinct)
+        z, lost = (x[which.reshape(self.means.T.shape)] for x in self.timing.transform(u, distinct))
         return VisitWeights(z, lost, self.timing.transform(u, self.beyond))
 
     def time(self, visits: Array, outside: Array) -> Array:

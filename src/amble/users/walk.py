@@ -368,8 +368,8 @@ class Walk:
         on_list, y = self.on(gains, i), gains.by_rank(i)
         if self.adaptive:
             return cast("AdaptiveWalkOnList", on_list).worth(question), True
-        if question is Question.ORDER1 and self.utility.separable and self.timing is None:
-            return np.asarray(on_list.order1_weights()), True
+        if question is Question.ORDER1 and self.utility.separable:  # per second some may be infinite where none gains
+            return on_list.order1_weights(None if self.timing is None else y), True
         score = on_list.order1 if question is Question.ORDER1 else on_list.total
         out = np.zeros(y.size)
         for k in np.flatnonzero(y).tolist():

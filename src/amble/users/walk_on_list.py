@@ -330,11 +330,11 @@ class WalkOnList(OnList):
         y = self._gains(gains)
         return float(np.asarray(self._rate(y)).sum())
 
-    def order1_weights(self) -> Array:
-        """What a gain of 1 at each rank adds to `order1`."""
+    def order1_weights(self, gains: Any = None) -> Array:
+        """What a gain of 1 at each rank adds to `order1`; with gains, at each that has one, and 0 elsewhere."""
         if not self.utility.separable:
             raise MeasureError("a utility that is not a multiple of the gain has no weights")
-        return np.asarray(self._rate(np.ones(self.n)))
+        return np.asarray(self._rate(np.ones(self.n) if gains is None else (self._gains(gains) > 0) + 0.0))
 
     def _rate(self, y: Array) -> Array:
         walk = self if self.chain.beyond is not None else self.cut()
