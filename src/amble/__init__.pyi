@@ -47,6 +47,7 @@ from amble.io.trec import read_runs as read_runs
 from amble.judging import Pool as Pool
 from amble.judging import pool as pool
 from amble.measures import Measure as Measure
+from amble.measures import Mixture as Mixture
 from amble.measures import measure as measure
 from amble.measures import parse as parse
 from amble.rankings.alignment import Rankings as Rankings
@@ -88,6 +89,7 @@ __all__ = [
     "Index",
     "Measure",
     "MeasureError",
+    "Mixture",
     "NormalisedWarning",
     "Page",
     "PartialOrder",

@@ -2,7 +2,7 @@
 # fmt: off
 # ruff: noqa: E501, N801, N816
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from amble.expressions.domains import Above as Above
@@ -15,6 +15,7 @@ from amble.expressions.domains import Optional as Optional
 from amble.expressions.domains import Switch as Switch
 from amble.expressions.domains import Whole as Whole
 from amble.expressions.populations import Beta as Beta
+from amble.expressions.populations import Dirichlet as Dirichlet
 from amble.expressions.populations import Gamma as Gamma
 from amble.expressions.populations import Population as Population
 from amble.expressions.populations import Uniform as Uniform
@@ -27,6 +28,7 @@ from amble.measures.gain_maps import satisfying as satisfying
 from amble.measures.gain_maps import scaled as scaled
 from amble.measures.list_measure import ListMeasure as ListMeasure
 from amble.measures.measure import Measure as Measure
+from amble.measures.mixture import Mixture as Mixture
 from amble.measures.parsing import parse as parse
 from amble.measures.session_measure import SessionGains as SessionGains
 from amble.measures.session_measure import SessionMeasure as SessionMeasure
@@ -43,13 +45,13 @@ from amble.users.walk import Walk as Walk
 from amble.users.walk_on_list import WalkOnList as WalkOnList
 
 class _P(ListMeasure):
-    def __call__(self, k: int | None = None, *, rel: float = 1) -> Self: ...
+    def __call__(self, k: int | None = None, *, rel: float = 1, gains: Literal["scaled"] | None = None, max_grade: float | Population | None = None) -> Self: ...
 P: _P
 class _R(ListMeasure):
     def __call__(self, k: int | None = None, *, rel: float = 1) -> Self: ...
 R: _R
 class _AP(ListMeasure):
-    def __call__(self, *, rel: float = 1) -> Self: ...
+    def __call__(self, *, rel: float = 1, gains: Literal["scaled"] | None = None, max_grade: float | Population | None = None) -> Self: ...
 AP: _AP
 class _GMAP(ListMeasure):
     def __call__(self, *, rel: float = 1) -> Self: ...
@@ -99,6 +101,9 @@ SetAP: _SetAP
 class _Success(ListMeasure):
     def __call__(self, k: int | None = None, *, rel: float = 1) -> Self: ...
 Success: _Success
+class _ESL(ListMeasure):
+    def __call__(self, n: int = 1, *, rel: float = 1) -> Self: ...
+ESL: _ESL
 class _Utility(ListMeasure):
     def __call__(self, weights: str | Sequence[float] = ..., *, docs: int = 0, rel: float = 1) -> Self: ...
 Utility: _Utility
@@ -129,6 +134,9 @@ RBPresid: _RBPresid
 class _RBP(ListMeasure):
     def __call__(self, p: float | Population = 0.8, *, finite: bool = False, user: str | None = None, rel: float = 1) -> Self: ...
 RBP: _RBP
+class _RBAP(ListMeasure):
+    def __call__(self, p: float | Population = 0.8, *, rel: float = 1, gains: Literal["scaled"] | None = None, max_grade: float | Population | None = None) -> Self: ...
+RBAP: _RBAP
 class _SDCG(ListMeasure):
     def __call__(self, k: int = 10, *, max_grade: float | Population | None = None) -> Self: ...
 SDCG: _SDCG
@@ -136,13 +144,13 @@ class _GRBP(ListMeasure):
     def __call__(self, p: float | Population = 0.8, *, user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
 GRBP: _GRBP
 class _INSQ(ListMeasure):
-    def __call__(self, T: float | Population = 1.0, *, adaptive: bool = False, form: Literal["figures", "printed"] = "figures", user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
+    def __call__(self, T: float | Population = 1.0, *, adaptive: bool = False, form: Literal["figures", "printed"] = "figures", power: float | Population = 2.0, user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
 INSQ: _INSQ
 class _INST(ListMeasure):
     def __call__(self, T: float | Population = 1.0, *, user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
 INST: _INST
 class _CWL(ListMeasure):
-    def __call__(self, C: str | Sequence[float] = ..., *, user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
+    def __call__(self, C: str | Sequence[float] | Callable[..., Any] | None = ..., *, V: str | Sequence[float] | Callable[..., Any] | None = None, W: str | Sequence[float] | Callable[..., Any] | None = None, L: str | Sequence[float] | Callable[..., Any] | None = None, H: str | Sequence[float] | Callable[..., Any] | None = None, order: Literal[1, 2] = 2, finite: bool = False, user: str | None = None, max_grade: float | Population | None = None) -> Self: ...
 CWL: _CWL
 class _BPM(ListMeasure):
     def __call__(self, T: float = 1.0, *, k: int = 10, max_grade: float | Population | None = None) -> Self: ...
@@ -196,7 +204,7 @@ class _Compat(ListMeasure):
     def __call__(self, p: float | Population = 0.95, *, depth: int = 1000, gains: str | Mapping[float, float] = "linear") -> Self: ...
 Compat: _Compat
 class _MP(ListMeasure):
-    def __call__(self, model: Literal["GL_AD_NA", "GL_AD_ID", "GL_AD_LID", "GL_OR_NA", "GL_OR_ID", "GL_OR_LID", "LO_AD_NA", "LO_AD_ID", "LO_AD_LID", "LO_OR_NA", "LO_OR_ID", "LO_OR_LID"] = "GL_AD_ID", *, loops: Literal["NL", "SL"] = "NL", counts: Literal["NA", "FRBN", "FNBR", "FIRBIN", "FINBIR"] = "NA", rescale: Literal["NA", "R", "RR"] = "NA", rates: str | Sequence[float] | None = None, steps: int | None = None, start: Literal["first", "uniform"] | None = None, user: str | None = None, rel: float = 1) -> Self: ...
+    def __call__(self, model: Literal["GL_AD_NA", "GL_AD_ID", "GL_AD_LID", "GL_OR_NA", "GL_OR_ID", "GL_OR_LID", "LO_AD_NA", "LO_AD_ID", "LO_AD_LID", "LO_OR_NA", "LO_OR_ID", "LO_OR_LID"] = "GL_AD_ID", *, loops: Literal["NL", "SL"] = "NL", counts: Literal["NA", "FRBN", "FNBR", "FIRBIN", "FINBIR"] = "NA", rescale: Literal["NA", "R", "RR"] = "NA", rates: str | Sequence[float] | None = None, steps: int | None = None, start: Literal["first", "uniform"] | None = None, memory: int | None = None, seed: int = 0, user: str | None = None, rel: float = 1) -> Self: ...
 MP: _MP
 class _NCP(ListMeasure):
     def __call__(self, g: float | Population = 1.0, *, distribution: str | Sequence[float] | None = None, rel: float = 1) -> Self: ...
@@ -250,5 +258,5 @@ class _esM(SessionMeasure):
     def __call__(self, *, of: Any | None = None, down: float | Population = 0.8, reform: float | Population = 0.7, users: int = 10000, seed: int = 0, gains: str | Mapping[float, float] = "linear") -> Self: ...
 esM: _esM
 class _PH(ListMeasure):
-    def __call__(self, p: float | Population | str | Sequence[float] | Mapping[float, float] = 0.5, *, q: float | Population | str | Sequence[float] | Mapping[float, float] = 0.25, loss: float | Population = 0.25, visits: str | Sequence[float] | None = None, effort: Any = ..., order: Literal[1, 2] | None = None, first: Literal["forward", "stop"] = "forward", start: str | Sequence[float] | None = None, end: Literal["stop", "nothing", "endless"] | None = None, per: Literal["list", "endless"] = "list", model: Literal["P", "AP", "RBP", "DCG", "ERR"] | None = None, base: float | Population = 2, user: str | None = None, rel: float = 1, gains: str | Mapping[float, float] | None = None) -> Self: ...
+    def __call__(self, p: float | Population | str | Sequence[Any] | Mapping[float, Any] | Callable[..., Any] = 0.5, *, q: float | Population | str | Sequence[Any] | Mapping[float, Any] | Callable[..., Any] = 0.25, loss: float | Population = 0.25, utility: Any | None = None, effort: Any | None = None, order: Literal[1, 2] | None = None, first: Literal["forward", "stop"] = "forward", start: str | Sequence[float] | None = None, end: Literal["stop", "nothing", "endless"] | None = None, per: Literal["list", "endless"] = "list", model: Literal["P", "AP", "RBP", "DCG", "ERR"] | None = None, base: float | Population = 2, pqs: Population | None = None, user: Any | None = None, seconds: float | Population | str | Sequence[float] | Mapping[float, float] | None = None, timing: Any = "exponential", overhead: float | Population = 0, rel: float = 1, gains: str | Mapping[float, float] | None = None) -> Self: ...
 PH: _PH

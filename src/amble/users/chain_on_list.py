@@ -450,7 +450,7 @@ class ChainOnList(OnList):
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
-        gain = self.utility.values(self.gains_by_state(y), 1)[:, 0]
+        gain: NDArray[Any] = self.utility.values(self.gains_by_state(y), 1)[:, 0]
         if self.clock is not None:
             gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
@@ -470,6 +470,10 @@ class ChainOnList(OnList):
         p = np.concatenate(probs)
         p[0] = max(0.0, 1.0 - float(p.sum()))  # who leave with nothing
         return Distribution(np.concatenate(values), p)
+
+    def total_distribution(self, gains: Any) -> Distribution:
+        """The distribution of T, where nothing is lost or nobody comes back."""
+        return self.distribution(Question.TOTAL, gains)
 
     def _regrouped(self, totals: Array, arriving: Array, y: Array) -> tuple[Array, Array]:
         """Gains with those in the states arrived at, and who has them in which state."""
