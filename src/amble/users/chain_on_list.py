@@ -450,7 +450,7 @@ class ChainOnList(OnList):
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
-        gain = self.utility.values(self.gains_by_state(y), 1)[:, 0]
+        gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
         if self.clock is not None:
             gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
