@@ -182,6 +182,11 @@ class ChainOnList(OnList):
         """The transition probabilities between the states; what is missing to 1 in a row stops there."""
         return self.p.copy()
 
+    @property
+    def states(self) -> list[Any]:
+        """The states as they are shown: the rank of each, in parentheses where it gains nothing."""
+        return [rank if gains else f"({rank})" for rank, gains in zip(self.rank.tolist(), self.gain > 0, strict=True)]
+
     def _by_rank(self, x: Array) -> Array:
         """Sums over the states that show each rank."""
         return np.bincount(self.rank, x, self.length + 1)[1:]
@@ -441,6 +446,10 @@ class ChainOnList(OnList):
         """A bound of the probability of coming back to a state, or to a document where its visits count together."""
         blocks = self._solved.blocks if self.by_document else []
         return max([1.0 - 1.0 / float(self._solved.own.max()), *map(_returns, blocks)])
+
+    def total_distribution(self, y: Any) -> Distribution:
+        """The distribution of T."""
+        return self.distribution(Question.TOTAL, y)
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
