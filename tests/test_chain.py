@@ -431,6 +431,7 @@ def test_distribution_where_nothing_is_lost() -> None:
     found = chain.distribution(R)
     assert found.distance(walk.distribution(R)) < 1e-12
     assert found.mean == pytest.approx(chain.value(R), abs=1e-12)
+    assert chain.user(R).total_distribution(R).distance(walk.user(R).total_distribution(R)) < 1e-12
 
 
 def test_distribution_where_nobody_comes_back() -> None:
@@ -498,6 +499,8 @@ def test_a_chain_in_a_file(tmp_path: Path, amble_cli: Any) -> None:
     (tmp_path / "run").write_text("1 Q0 a 1 2 r\n1 Q0 b 2 1 r\n")
     done = amble_cli("eval", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", text, "--format", "tsv")
     assert "0.3823" in done.stdout
+    shown = amble_cli("user", text, "--gains", "1,2", "--plot", str(tmp_path / "graph.svg")).stdout
+    assert "from     (1)       1     (2)       2    stop\n(1)        -  0.6000  0.3000       -  0.1000" in shown
     path.write_text(FILE + "start 2:snippet 1\n")
     assert amble.parse(text).user([1, 2]).start.tolist() == [0, 0, 1, 0]
 

@@ -182,6 +182,11 @@ class ChainOnList(OnList):
         """The transition probabilities between the states; what is missing to 1 in a row stops there."""
         return self.p.copy()
 
+    @property
+    def states(self) -> list[Any]:
+        """The states as they are shown: the rank of each, in parentheses where it gains nothing."""
+        return [rank if gains else f"({rank})" for rank, gains in zip(self.rank.tolist(), self.gain > 0, strict=True)]
+
     def _by_rank(self, x: Array) -> Array:
         """Sums over the states that show each rank."""
         return np.bincount(self.rank, x, self.length + 1)[1:]
@@ -442,6 +447,10 @@ class ChainOnList(OnList):
         blocks = self._solved.blocks if self.by_document else []
         return max([1.0 - 1.0 / float(self._solved.own.max()), *map(_returns, blocks)])
 
+    def total_distribution(self, y: Any) -> Distribution:
+        """The distribution of T."""
+        return self.distribution(Question.TOTAL, y)
+
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
         if self.clock is not None and self.clock[0].law != "fixed":
@@ -450,7 +459,7 @@ class ChainOnList(OnList):
             raise NoExactDistributionError(
                 "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
             )
-        gain: NDArray[Any] = self.utility.values(self.gains_by_state(y), 1)[:, 0]
+        gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
         if self.clock is not None:
             gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
@@ -470,10 +479,6 @@ class ChainOnList(OnList):
         p = np.concatenate(probs)
         p[0] = max(0.0, 1.0 - float(p.sum()))  # who leave with nothing
         return Distribution(np.concatenate(values), p)
-
-    def total_distribution(self, gains: Any) -> Distribution:
-        """The distribution of T, where nothing is lost or nobody comes back."""
-        return self.distribution(Question.TOTAL, gains)
 
     def _regrouped(self, totals: Array, arriving: Array, y: Array) -> tuple[Array, Array]:
         """Gains with those in the states arrived at, and who has them in which state."""

@@ -134,7 +134,7 @@ class OnList(ABC):
         raise MeasureError("this user has no transition matrix")
 
     @property
-    def states(self) -> list[int]:
+    def states(self) -> list[Any]:
         """The ranks of the rows and columns of `transition_matrix`."""
         return list(range(1, self.weights.size + 1))
 
