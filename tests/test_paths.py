@@ -183,6 +183,8 @@ def test_example_of_ferrante_and_ferro() -> None:
         ("R", range(1, 11), {"relevant": 8}, 4 / 8),
         ("PH(p=.7,end='endless',loss=0)", [10, 11, 12, 11, 10], {}, 2 / 5),
         ("PH(utility='1,.5,.1')", [1, 1, 1, 1], {}, (1 + 0.5 + 0.1 + 0.1) / 4),
+        # 12 seconds at rank 1, 8 below it, and 5 more: (1 + .75) / (5 + 12 + 8 + 12)
+        ("PH(effort='time',seconds='12,8',overhead=5)", [1, 2, 1], {}, 1.75 / 37),
         ("MP(model='GL_AD_ID')", [1, 2, 1, 4], {}, (1 + 1 + 2 / 4) / 3),
         ("MP(model='GL_AD_ID',rescale='R')", [1, 2, 1, 4], {"relevant": 8}, (1 + 1 + 2 / 4) / 3 * 4 / 8),
         ("MP(model='GL_AD_ID',rates='1,1,1,.5')", [1, 4], {}, (1 + 2 * 2 / 4) / 3),  # twice as long at rank 4
@@ -285,3 +287,13 @@ def test_visits_follow_from_the_matrix() -> None:
         user = amble.parse(measure).user(R)
         visits = np.linalg.solve((np.eye(10) - user.transition_matrix).T, np.eye(10)[0])
         np.testing.assert_allclose(visits, user.visits, atol=1e-12)
+
+
+def test_walks_that_look_are_shown_without_one_chain() -> None:
+    m = amble.measures.PH(p=lambda seen: 0.6 / (1 + seen), q=0.0, loss=0)
+    user = m.user([0, 1, 0])
+    # .6 from rank 1, where nothing is seen, and .3 from rank 2, where 1 is
+    np.testing.assert_allclose(user.by_rank["V"], [1, 0.6, 0.18])
+    assert list(user.by_rank) == ["C", "V", "W", "L"]
+    with pytest.raises(amble.MeasureError, match="no one chain of ranks"):
+        _ = user.transition_matrix

@@ -81,6 +81,11 @@ class AdaptiveWalkOnList(WalkOnList):
         return int(self.start.size)
 
     @property
+    def by_rank(self) -> dict[str, Any]:
+        """What is shown of each rank, by the name of its column."""
+        return {"C": self.continuation, "V": self.visits, "W": self.weights, "L": self.last}
+
+    @property
     def furthest(self) -> int:
         """The last rank that can be visited."""
         return self.n

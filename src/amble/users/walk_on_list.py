@@ -156,6 +156,15 @@ class WalkOnList(OnList):
         steps = {"p": self.forward, "q": self.back, "s": self.stop, "reach": self.reach, "returns": self.returns}
         return steps | super().by_rank
 
+    def gained(self, path: NDArray[np.int64], gains: Array) -> tuple[float, float]:
+        """T and f(H) of a reader who visited the ranks of a path; or its mean time, where time is the effort."""
+        total, effort = super().gained(path, gains)
+        if self.clock is not None:
+            seconds = self.clock.means[0]
+            each = np.append(seconds, self.clock.beyond[0])[np.minimum(path - 1, seconds.size)]
+            effort = self.clock.timing.overhead + float(each.sum())
+        return total, effort
+
     @property
     def transition_matrix(self) -> Array:
         """The probabilities of going from rank to rank, to neighbours only; what a row lacks to 1 stops there."""
