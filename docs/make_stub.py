@@ -73,7 +73,11 @@ def _measure(d: Declaration) -> list[str]:
 def _type(d: Declaration, key: str) -> str:
     domain = d.parameters[key].domain
     text = domain.accepts.replace("'", '"')
-    return text.replace("float", "float | Population", 1) if domain.smooth and text.startswith("float") else text
+    own = "str" not in text and not d.of_sessions and key not in {p.name for p in d.gain.parameters}
+    also = [
+        name for name, so in (("Population", domain.smooth), ("Mapping[str, float]", domain.by_topic and own)) if so
+    ]
+    return text.replace("float", " | ".join(["float", *also]), 1) if text.startswith("float") else text
 
 
 def _default(value: Any) -> str:

@@ -151,6 +151,9 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert m.value([1, 0, 1]) == amble.parse("CWL(W='w.txt')").value([1, 0, 1]) == pytest.approx(4 / 6)
     Path("bad.tsv").write_text("1 3\n3 2\n")
     Path("words.tsv").write_text("a\n")
+    with pytest.raises(MeasureError, match="w.tsv:2: 3, expected a number between 0 and 1, both included"):
+        amble.parse("CWL(C='w.tsv')")
+    assert CWL(C=None).value([1, 0]) == CWL.value([1, 0])
     for name, message in (
         ("bad.tsv", "bad.tsv:2: rank 3, expected 2"),
         ("words.tsv", "words.tsv:1:"),

@@ -130,17 +130,20 @@ class NumbersFile(Value, Sequence[float]):
         return self.path
 
     @classmethod
-    def read(cls, path: str, what: str) -> NumbersFile:
-        """The numbers in a file: one per line, by rank, or lines of a rank and a number."""
+    def read(cls, path: str, each: Domain) -> NumbersFile:
+        """The numbers of a domain in a file: one per line, by rank, or lines of a rank and a number."""
         try:
             data = read_bytes(path)
             lines = [line.split() for line in data.split(b"\n") if line.strip() and not line.strip().startswith(b"#")]
             ranked = ("rank",) if lines and len(lines[0]) == 2 else ()
             found: list[float] = []
-            for where, _, row in read_rows(path, (), (*ranked, what), data=data):
+            for where, _, row in read_rows(path, (), (*ranked, "number"), data=data):
                 if ranked and row[0] != len(found) + 1:
                     raise ReadError(f"{where}: rank {row[0]:g}, expected {len(found) + 1}: one line for each, in order")
-                found.append(row[-1])
+                try:
+                    found.append(each.check(row[-1]))
+                except ValueError:
+                    raise ReadError(f"{where}: {row[-1]:g}, expected {each.text}") from None
         except ReadError as error:
             raise MeasureError(str(error)) from None
         return cls(path, ByRank(found))
@@ -168,7 +171,7 @@ class OverRanks(Domain):
             numbers = value if isinstance(value, NumbersFile) else ByRank(value)
         except ValueError:
             if isinstance(value, os.PathLike) or (isinstance(value, str) and _ENDING.search(value)):
-                numbers = NumbersFile.read(os.fspath(value), "number")
+                numbers = NumbersFile.read(os.fspath(value), self.each)
             elif isinstance(value, str) and value.strip():
                 return Formula(value)
             else:

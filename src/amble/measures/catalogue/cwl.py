@@ -199,7 +199,8 @@ def probabilities_by_rank(
     ] = None,
 ) -> Forward:
     """After each rank she goes on with a probability of its own, as people were seen to do, perhaps for ever."""
-    name, x = next((name, x) for name, x in (("V", V), ("W", W), ("L", L), ("H", H), ("C", C)) if x is not None)
+    declared = (("V", V), ("W", W), ("L", L), ("H", H), ("C", C), ("C", _C))
+    name, x = next((name, x) for name, x in declared if x is not None)
     if isinstance(x, Formula):
         kind = {"C": "continuation", "H": "continuation", "L": "last"}.get(name, "visits")
         series = Series(kind, (lambda i: 1.0 - x(i)) if name == "H" else x, "C" if name == "H" else name)
