@@ -69,7 +69,7 @@ class Series:
     Examples
     --------
     >>> basel = Series("visits", lambda i: 1 / i**2)
-    >>> round(basel.total, 12), round(basel.visits(1 / 16, 3), 12)  # pi^2 / 6, and without 1 + 1/4 + 1/9
+    >>> round(basel.total, 12), round(float(basel.visits(1 / 16, 3)), 12)  # pi^2 / 6, and without 1 + 1/4 + 1/9
     (1.644934066848, 0.283822955737)
     """
 
