@@ -202,7 +202,7 @@ def test_costs_of_a_heavy_tail() -> None:
     assert found.rows[0][5] == pytest.approx(1 + 2 * (1 / 8) / (zeta3 - 1), rel=1e-11)
 
 
-# ---- graded P and AP, rank-biased average precision, expected search length
+# ---- graded P and AP, rank-biased average precision
 
 
 def test_graded_precision() -> None:
@@ -254,27 +254,6 @@ def test_rank_biased_average_precision() -> None:
     assert amble.parse("RBAP(p=0.5)").value([1, 0, 1]) == pytest.approx(1 / 2 + 1 / 8 + 1 / 12 + 2 * rest, rel=1e-13)
     assert round(amble.parse("RBAP").value(R), 4) == 0.5192
     assert amble.parse("RBAP(p=0.3)").interval([1, 1]) == pytest.approx((amble.parse("RBAP(p=0.3)").value([1, 1]), 1))
-
-
-def test_expected_search_length() -> None:
-    assert amble.parse("ESL").value([0, 0, 1]) == 2
-    assert amble.parse("ESL(n=2)").value([0, 1, 0, 0, 1]) == 3
-    assert amble.parse("ESL(n=3)").value([0, 1, 0, 0, 1]) == 3  # not found: all that is not relevant
-    # van Rijsbergen's example: six wanted, five of them and three others above a level of five, of which two are
-    # relevant: 4/10 x 3 + 3/10 x 4 + 2/10 x 5 + 1/10 x 6 = 4
-    docs = [("r", 3.0)] * 2 + [("n", 3.0)] + [("r", 2.0)] * 3 + [("n", 2.0)] * 2 + [("r", 1.0)] * 2 + [("n", 1.0)] * 3
-    qrels = {"1": {f"{kind}{j}": int(kind == "r") for j, (kind, _) in enumerate(docs)}}
-    runs = {"x": {"1": {f"{kind}{j}": score for j, (kind, score) in enumerate(docs)}}}
-    assert amble.evaluate(qrels, runs, "ESL(n=6)", ties="expected").values.item() == 4
-    # all orders of a tied list, by brute force
-    for relevant, other, n in ((2, 3, 1), (2, 3, 2), (3, 1, 2)):
-        orders = [amble.parse(f"ESL(n={n})").value(x) for x in itertools.permutations([1] * relevant + [0] * other)]
-        qrels = {"1": {f"d{j}": int(j < relevant) for j in range(relevant + other)}}
-        runs = {"x": {"1": {f"d{j}": 1.0 for j in range(relevant + other)}}}
-        tied = amble.evaluate(qrels, runs, f"ESL(n={n})", ties="expected").values.item()
-        assert tied == pytest.approx(np.mean(orders), rel=1e-14)
-    with pytest.raises(MeasureError, match="takes no '@'"):
-        amble.parse("ESL@3")
 
 
 # ---- what is refused, in one line

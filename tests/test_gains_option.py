@@ -227,3 +227,19 @@ def test_state_graph_of_any_chain() -> None:
     assert texts[:4] == ["2", "5", "7", "stop"]
     assert sorted(texts[4 : 4 + 6]) == [".25", ".25", ".5", ".5", ".5", "1"]  # five moves, and the stop of the first
     assert not any("stop" in str(layer) for layer in state_graph_spec(matrix, [2, 5, 7], end="")["layer"])
+
+
+def test_a_list_that_is_given_ends_where_it_ends(amble_cli: Cli) -> None:
+    whole = amble_cli("user", "PH(q=0,loss=0)", "--gains", "1,0").stdout
+    assert amble_cli("user", "PH(q=0,loss=0)", "--gains", "1,0", "--depth", "5").stdout == whole
+    assert "expected depth 1.5000" in whole  # 1 + 1/2
+    refused = amble_cli("user", "PH(effort='time',seconds=2)", "--gains", "1,0")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    timed = amble_cli("eval", "--gains", "1,0", "-m", "PH(order=2,effort='time',seconds=2)", "--cwl")
+    assert timed.returncode == 2
+    assert "divides by time" in timed.stderr
+
+
+def test_formulas_whose_sum_is_not_known_are_refused(amble_cli: Cli) -> None:
+    done = amble_cli("user", "CWL(W='min(1,(100000/i)**2)')")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

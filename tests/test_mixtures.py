@@ -294,3 +294,18 @@ def test_a_distribution_that_is_exact_in_part() -> None:
     assert found.mean == pytest.approx(0.5 * ap.mean + 0.5 * alone.mean)
     exact = amble.Mixture({AP: 0.5, PH(loss=0): 0.5}).distribution(R10)
     assert exact.users is None
+
+
+def test_a_mixture_of_users_by_topic() -> None:
+    m = amble.Mixture({amble.parse("INSQ")(T={"1": 1, "2": 5}): 0.5, amble.parse("RBP"): 0.5}, name="both")
+    for topic, T in (("1", 1), ("2", 5)):
+        alone = (amble.parse(f"INSQ(T={T})").value([1, 0, 1]) + amble.parse("RBP").value([1, 0, 1])) / 2
+        assert m.value([1, 0, 1], topic=topic) == pytest.approx(alone, rel=1e-14)
+    assert (m @ 2).label == "both@2"
+    rankings = amble.align({"1": {"a": 1}, "2": {"a": 1}}, {"x": {"1": {"a": 1.0}, "2": {"a": 1.0}}})
+    one = [(amble.parse(f"INSQ(T={T})").value([1]) + amble.parse("RBP").value([1])) / 2 for T in (1, 5)]
+    assert amble.evaluate(rankings, m).values.ravel() == pytest.approx(one, rel=1e-14)
+    left = list_residuals(m, Lists.of_rankings(rankings))  # all that is beyond the one document
+    assert left == pytest.approx([1 - x for x in one], rel=1e-12)
+    with pytest.raises(amble.MeasureError, match="differs by topic"):
+        m.value([1])

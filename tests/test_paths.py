@@ -94,8 +94,7 @@ def test_forward_readers_go_down(measure: str) -> None:
     assert found.visits is not None
     for path, visits, gain in zip(found.paths, found.visits, found.gain, strict=True):
         assert path.tolist() == list(range(1, visits + 1))
-        worth = 0.5 if measure == "ERR" else 1.0  # (2^1 - 1) / 2^1
-        read = worth * sum(R[:visits])
+        read = 1.0 if measure == "ERR" else sum(R[:visits])  # 1 for who is satisfied
         assert gain == pytest.approx(read) or (measure in ("AP", "ERR") and gain == 0 and visits == 10)
     if measure == "AP":  # a third of the relevant documents is not on the list: as many readers leave with nothing
         assert np.mean(found.gain == 0) == pytest.approx(1 / 3, abs=0.1)
@@ -297,3 +296,14 @@ def test_walks_that_look_are_shown_without_one_chain() -> None:
     assert list(user.by_rank) == ["C", "V", "W", "L"]
     with pytest.raises(amble.MeasureError, match="no one chain of ranks"):
         _ = user.transition_matrix
+
+
+def test_gain_of_readers_is_that_of_the_question() -> None:
+    # grades 1, 0, 2 of 2 satisfy with 1/4, 0 and 3/4: P[satisfied] = 1/4 + 3/4 x 3/4; T is 1 for these, else 0
+    readers = amble.simulate("PH(model='ERR',order=2)", [1, 0, 2], users=20_000, seed=1, paths=True, max_grade=2)
+    assert set(np.unique(readers.gain).tolist()) == {0.0, 1.0}  # type: ignore[arg-type]
+    assert readers.gain.mean() == pytest.approx(1 / 4 + 9 / 16, abs=4 * 0.39 / 20_000**0.5)  # type: ignore[union-attr]
+    # AP's user stops at each of four relevant documents with 1/4; in order 2 who finds no more has gained both
+    readers = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=20_000, seed=1, paths=True, relevant=4)
+    assert set(np.unique(readers.gain).tolist()) == {1.0, 2.0}  # type: ignore[arg-type]
+    assert readers.gain.mean() == pytest.approx(1 / 4 * 1 + 3 / 4 * 2, abs=4 * 0.44 / 20_000**0.5)  # type: ignore[union-attr]

@@ -280,3 +280,17 @@ def test_an_observed_path() -> None:
     # Ferrante and Ferro (2020), Example 4.1, half of the utility lost at any visit: (3 + 2 + 1.5 + 1 + 3) / 5
     m = amble.parse("PH(utility='1=1,.5,.25;2=2,1,.5;3=3,1.5,.75')")
     assert m.score_path([1, 2, 1, 2, 3], [3, 2, 3, 0, 1]) == pytest.approx(2.1, abs=1e-15)
+
+
+def test_distributions_are_exact_where_nothing_fades_or_nobody_goes_back() -> None:
+    # constant rows are gains of 1 and 3 that are kept; rows of one visit are gains that count once
+    for table, same in (("1=1;2=3", "loss=0"), ("1=1,0;2=3,0", "loss=1")):
+        found = amble.parse(f"PH(utility='{table}')").distribution([1, 0, 2])
+        kept = amble.parse(f"PH({same},gains='1=1,2=3')").distribution([1, 0, 2])
+        assert found.users is None
+        assert found.distance(kept) < 1e-14
+        assert found.mean == pytest.approx(amble.parse(f"PH(utility='{table}')").value([1, 0, 2]), rel=1e-13)
+    # without steps back nobody comes twice: 1/2 stop with 1/1, 1/4 with 1/2, 1/4 with 2/3
+    found = amble.parse("PH(q=0)").distribution([1, 0, 1])
+    assert found.users is None
+    assert dict(zip(found.values.tolist(), found.probs.tolist(), strict=True)) == {0.5: 0.25, 2 / 3: 0.25, 1.0: 0.5}

@@ -48,7 +48,7 @@ _KINDS = {
     "satisfied": "the probability of stopping there / rank",
     "satisfied2": "the probability of stopping there / expected effort",
     "markov": "the share of visits x precision there",
-    "share": "what its gain adds to the gain per document",
+    "share": "what its gain adds to the score",
     "removed": "what the score loses without its judgment",
 }
 

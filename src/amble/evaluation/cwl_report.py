@@ -49,6 +49,8 @@ def expectations(measure: ListMeasure, lists: Lists) -> Array:
         raise MeasureError(f"{measure} {why}, so it is not expected gain over expected effort{hint}")
     with measure.wrap_errors():
         user, gains = measure.one_user, measure.gains_of(lists)
+        if getattr(user, "timing", None) is not None:
+            raise MeasureError(f"{measure} divides by time, not by documents looked at, so it has no C/W/L report")
         total, depth = user.totals(gains)
         cost = depth if lists.costs is None else user.costs(gains)
     safe = np.where(depth > 0, depth, 1.0)

@@ -18,7 +18,7 @@ from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.lists import Gains
-from amble.users.protocol import Paths
+from amble.users.protocol import Paths, Question
 from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed
 
 __all__ = ["Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
@@ -95,7 +95,7 @@ def simulate(
     with m.wrap_errors():
         found = simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept)[0]
         if kept:
-            found.gain = np.concatenate([np.where(_left(some), 0.0, some.total[:, 0]) for some in kept])
+            found.gain = np.concatenate([_gain(m.question, some) for some in kept])
             found.visits = np.concatenate([some.visits for some in kept])
             found.paths = m.one_user.follower(gains, [0], seed).paths(0, users)
     return found
@@ -107,17 +107,18 @@ def simulate_gain_and_visits(
     """The distributions of T and of H of simulated users on the first list."""
     tallies = ScoreCounts(), ScoreCounts()
     for some in followed(measure.one_user.follower(gains, [0], seed), users):
-        total = np.where(_left(some), 0.0, some.total[:, 0])
+        total = _gain(measure.question, some)
         for tally, values in zip(tallies, (total, some.visits.astype(np.float64)), strict=True):
             tally.add(values, total, some.effort, some.visits)
     return tallies[0].distribution(users, seed), tallies[1].distribution(users, seed)
 
 
-def _left(paths: Paths) -> Array:
-    """Who leaves with nothing."""
-    out = np.zeros(paths.visits.size, bool)
-    out[paths.nothing] = True
-    return out
+def _gain(question: Question, paths: Paths) -> Array:
+    """T of each reader; of order 1 nothing for who leaves with nothing."""
+    total = question.gained(paths, 0).copy()
+    if question is Question.ORDER1:
+        total[paths.nothing] = 0.0
+    return total
 
 
 def simulate_lists(
@@ -151,7 +152,10 @@ def simulate_lists(
         for kind, first, number in allotted([share for share, _ in kinds], users, seed):
             together: dict[Any, list[int]] = {}
             for i in group_of:
-                one = measure.at(lists, i).members[kind][1]
+                alike = measure.at(lists, i).members
+                if len(alike) < len(kinds):
+                    raise MeasureError(f"{measure}: some of its users are the same on a topic; mix others")
+                one = alike[kind][1]
                 together.setdefault((one, int(lists.length[i]) if one.is_static else -1 - i), []).append(i)
             for (one, _), members in together.items():
                 seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains

@@ -101,9 +101,6 @@ SetAP: _SetAP
 class _Success(ListMeasure):
     def __call__(self, k: int | None = None, *, rel: float = 1) -> Self: ...
 Success: _Success
-class _ESL(ListMeasure):
-    def __call__(self, n: int = 1, *, rel: float = 1) -> Self: ...
-ESL: _ESL
 class _Utility(ListMeasure):
     def __call__(self, weights: str | Sequence[float] = ..., *, docs: int = 0, rel: float = 1) -> Self: ...
 Utility: _Utility

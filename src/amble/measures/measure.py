@@ -148,7 +148,7 @@ class Measure(ABC):
         Where a parameter differs by topic, those of the first topic.
         """
         if self.by_topic:
-            return self.at_topic(next(iter(self.values[self.by_topic[0]]))).members  # as on any of the topics
+            return self.at_topic(self.first_topic).members  # as on any of the topics
         return self.members_on()
 
     def members_on(self, grid: int | None = None) -> list[tuple[float, Self]]:
@@ -178,6 +178,11 @@ class Measure(ABC):
     @cached_property
     def _of_values(self) -> dict[tuple[Any, ...], Self]:
         return {}
+
+    @property
+    def first_topic(self) -> str:
+        """One of the topics that have parameters of their own."""
+        return str(next(iter(self.values[self.by_topic[0]])))
 
     def at_topic(self, topic: str) -> Self:
         """The measure with the parameters of a topic, where some differ by topic; an error if one has none for it."""

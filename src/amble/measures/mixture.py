@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -97,12 +98,29 @@ class Mixture(ListMeasure):
 
     def __matmul__(self, at: float) -> Self:
         """The mixture of its measures at a rank."""
-        return type(self)({m @ at: share for m, share in self.parts.items()})
+        return type(self)({m @ at: share for m, share in self.parts.items()}, self.typed and f"{self.typed}@{at}")
 
     @property
     def is_population(self) -> bool:
         """True."""
         return True
+
+    @cached_property
+    def by_topic(self) -> tuple[str, ...]:
+        """The parameters of its measures that differ by topic."""
+        return tuple(dict.fromkeys(name for m in self.parts for name in m.by_topic))
+
+    @property
+    def first_topic(self) -> str:
+        """One of the topics for which a measure has parameters of its own."""
+        return next(m for m in self.parts if m.by_topic).first_topic
+
+    def at_topic(self, topic: str) -> Self:
+        """The mixture of its measures with the parameters of a topic."""
+        if (topic,) not in self._of_values:
+            parts: dict[Measure, float] = {m.at_topic(topic): share for m, share in self.parts.items()}
+            self._of_values[topic,] = type(self)(parts, self.typed)
+        return self._of_values[topic,]
 
     def members_on(self, grid: int | None = None) -> list[tuple[float, Any]]:
         """Weights and measures of the users, those of populations among the measures included."""

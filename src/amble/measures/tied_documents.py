@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.rankings.lists import Gains
-from amble.users.protocol import TiedError
 
-__all__ = ["tied_ap", "tied_esl", "tied_rr"]
+__all__ = ["tied_ap", "tied_rr"]
 
 Array = NDArray[np.float64]
 
@@ -69,24 +68,4 @@ def tied_rr(gains: Gains) -> Array:
         probability = none * r / (n - j)
         seen = a + j <= (lists.depth or np.inf)
         out[i] = (probability * seen / (a + j)).sum()
-    return out
-
-
-def tied_esl(gains: Gains, n: int) -> Array:
-    """The mean over all orders of tied documents of those to be discarded before the n-th relevant one (Cooper, 1968).
-
-    The group with that one has r relevant and i other documents, s of the relevant are still wanted, and j others come
-    before the group: spread evenly, the relevant ones leave i / (r + 1) others before each, so j + s i / (r + 1).
-    """
-    lists = gains.lists
-    if lists.ties is None or lists.depth is not None:
-        raise TiedError
-    out = np.asarray(lists.length - gains.found, np.float64)
-    some = np.flatnonzero(gains.found >= n)
-    hit = gains.offsets[:-1][some] + n - 1
-    first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
-    same = gains.list * (int(lists.length.max(initial=0)) + 2) + first  # a number of its own for each group
-    start, end = (np.searchsorted(same, same[hit], side) for side in ("left", "right"))
-    before, r = start - gains.offsets[:-1][some], end - start
-    out[some] = first[hit] - 1 - before + (n - before) * (size[hit] - r) / (r + 1)
     return out

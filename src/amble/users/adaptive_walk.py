@@ -160,9 +160,10 @@ class AdaptiveWalkOnList(WalkOnList):
                 p, q, s = (np.where(wrong, 0.0, part) for part in (p, q, s))
             return p, q, s
 
+        worths = self.utility.values(self.gains, 1)[:, 0]
         if self.utility.kind == "once":
-            return joint_once(steps, self.start, self.gains, budget)
-        unit, units = lattice(self.gains)
+            return joint_once(steps, self.start, worths, budget)
+        unit, units = lattice(worths)
         return joint_kept(steps, self.start, units, unit, budget)
 
     @cached_property

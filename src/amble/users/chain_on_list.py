@@ -201,7 +201,9 @@ class ChainOnList(OnList):
     @cached_property
     def visits(self) -> Array:
         """The mean number of visits to each rank."""
-        return self._by_rank(self.state_visits)
+        out = self._by_rank(self.state_visits)
+        out.flags.writeable = False  # kept for other lists of this length
+        return out
 
     @property
     def halts(self) -> Array:

@@ -51,7 +51,8 @@ def _sum(terms: Array) -> tuple[float, float]:
             step = x[k:] - x[:-k]
             over, by = np.diff(over) / step, np.diff(by) / step
             limits.append(float(over[0] / by[0]) if by[0] else np.inf)
-        found.append((abs(limits[-1] - limits[-2]) / abs(limits[-1]), limits[-1]))
+        known = np.isfinite(limits[-2:]).all() and limits[-1] != 0
+        found.append((abs(limits[-1] - limits[-2]) / abs(limits[-1]) if known else np.inf, limits[-1]))
     error, limit = min(found)
     return limit, error
 

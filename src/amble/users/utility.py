@@ -166,6 +166,10 @@ class Utility(Value):
         """How visits fade: "kept" (nothing is ever lost), "once" (only the first visit counts) or "fading"."""
         if self.separable and self.visits is None and self.loss in (0.0, 1.0):
             return "once" if self.loss else "kept"
+        if self.rows:
+            later = self._worths[:, 1:]
+            constant = (later == self._worths[:, :1]).all()
+            return "kept" if constant else "once" if later.size and not later.any() else "fading"
         if self.visits is not None and self.visits[0] == 1 and not self.visits[1:].any() and self.visits.size > 1:
             return "once"
         return "fading"
@@ -173,7 +177,7 @@ class Utility(Value):
     @property
     def geometric(self) -> float | None:
         """The share kept from one visit to the next, where that is one number; else None."""
-        if self.kind == "once":
+        if self.kind == "once" and self.separable:
             return 0.0
         return 1.0 - self.loss if self.separable and self.visits is None else None
 

@@ -407,11 +407,11 @@ class WalkOnList(OnList):
         return total - float((y * hit) @ first) ** 2
 
     def total_distribution(self, gains: Any) -> Distribution:
-        """The distribution of T, where nothing is ever lost, or only the first visit counts."""
-        y = self._gains(gains)
-        if self.utility.kind == "fading":
+        """The distribution of T, where nothing is ever lost, nobody goes back, or only the first visit counts."""
+        y = self.utility.values(self._gains(gains), 1)[:, 0]
+        if self.utility.kind == "fading" and self.back.any():
             raise NoExactDistributionError(
-                "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
+                "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         if self.utility.kind == "once":
             t, _, p = self.joint(gains)
@@ -436,11 +436,11 @@ class WalkOnList(OnList):
         Raises `NoExactDistributionError` where that takes more than ``budget`` cells, or where a loss makes T depend on
         the whole history of visits.
         """
-        if self.utility.kind == "fading":
+        if self.utility.kind == "fading" and self.back.any():
             raise NoExactDistributionError(
-                "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
+                "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
-        y = self._gains(gains)
+        y = self.utility.values(self._gains(gains), 1)[:, 0]
         walk = self.cut()
         p, q, s, mu = (part[0] for part in walk.chain[:4])
         y = np.pad(y, (0, max(0, walk.n - y.size)))[: walk.n]

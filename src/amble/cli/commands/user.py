@@ -66,8 +66,9 @@ class _Shown(NamedTuple):
         return list(self.given or ())
 
     def on(self, depth: int) -> Any:
-        """The user on a list of at least so many ranks; a Markov user's list ends where its grades do."""
-        more = 0 if self.given and self.markov else depth - len(self.grades)
+        """The user on the list given; on one of at least so many ranks, if the user reads on, or none is given."""
+        ends = self.markov or (not self.measure.is_population and self.measure.ends)
+        more = 0 if self.given and ends else depth - len(self.grades)
         return self.measure.user(self.grades + [0.0] * more, **self.context)
 
     @property
@@ -122,13 +123,14 @@ def run(args: argparse.Namespace) -> int:
             "spread": [dict(zip(spreads.columns, row, strict=True)) for row in spread],
             "transitions": {name: user.transition_matrix.tolist() for name, user in graphs.items()},
         }
+    notes = [_note(one, user, args.digits) for one, user in zip(shown, users, strict=True)]  # may refuse
     print(table.render(args.format))
     if args.format == "table":
         if spread:
             print("\n" + spreads.render("table"))
         for name, user in graphs.items():
             print(f"\ntransition matrix of {name}\n{_matrix(user, args.digits)}")
-        print("\n" + "\n".join(_note(one, user, args.digits) for one, user in zip(shown, users, strict=True)))
+        print("\n" + "\n".join(notes))
     if args.plot:
         _plot(args, shown, graphs)
     return 0
@@ -165,6 +167,7 @@ def _matrix(user: Any, digits: int) -> str:
 def _spread(one: _Shown, depth: int) -> list[list[Any]]:
     """Mean, variance and quantiles of H and, on a list that is given, of T; of how many users, if simulated."""
     from amble.evaluation.simulated_distributions import simulate_gain_and_visits
+    from amble.users.protocol import Question
 
     if one.markov:
         return []
@@ -187,8 +190,11 @@ def _spread(one: _Shown, depth: int) -> list[list[Any]]:
     visits = row("H", lambda: user.expected_depth, lambda: user.depth_var, user.depth_distribution)
     if one.given is None:
         return [visits]
-    gain = row("T", lambda: user.total(y), lambda: user.total_var(y), lambda: user.total_distribution(y))
-    return [visits, gain]
+    question = one.measure.question
+    if question.about_satisfaction or (question is not Question.ORDER1 and one.measure.ends and user.beyond > 0):
+        gain = simulated()[0]  # T is 1 for those who are satisfied, or what was gained by who leaves with nothing
+        return [visits, row("T", lambda: gain.mean, lambda: gain.var, lambda: gain)]
+    return [visits, row("T", lambda: user.total(y), lambda: user.total_var(y), lambda: user.total_distribution(y))]
 
 
 def _first(*ways: Way) -> Any:

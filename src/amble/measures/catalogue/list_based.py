@@ -11,7 +11,6 @@ from amble.expressions.domains import Above, Between, Numbers, OneOf, Optional, 
 from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import ungraded
-from amble.measures.tied_documents import tied_esl
 from amble.rankings.lists import Gains, scan
 
 Array = NDArray[np.float64]
@@ -160,27 +159,6 @@ def set_ap(gains: Gains) -> Array:
 def success(gains: Gains, k: Rank = None) -> Array:
     """Whether there is anything relevant among the first k."""
     return np.asarray(_found(gains, k) > 0, np.float64)
-
-
-@measure(
-    "ESL",
-    tied=tied_esl,
-    cite="cooper1968",
-    family="classic",
-    bounded=False,
-    formula="documents that are not relevant before the n-th relevant one; before the end of a list with fewer",
-)
-def expected_search_length(
-    gains: Gains, n: Annotated[int, Whole(1), "how many relevant documents are wanted"] = 1
-) -> Array:
-    """She wants n relevant documents, and counts what she has to discard on the way: the less, the better.
-
-    On a list with fewer, that is all that is not relevant.
-    """
-    out = np.asarray(gains.lists.length - gains.found, np.float64)
-    some = np.flatnonzero(gains.found >= n)
-    out[some] = gains.position[gains.offsets[:-1][some] + n - 1] - n
-    return out
 
 
 @measure(
