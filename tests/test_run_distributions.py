@@ -44,7 +44,7 @@ def test_some_topics() -> None:
 
 def test_simulated_where_it_must_be() -> None:
     rankings = amble.align(QRELS, RUNS)
-    with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 100,000 users simulated") as heard:
+    with pytest.warns(amble.SimulationWarning, match="PH: visits are worth less .* 100,000 users simulated") as heard:
         distributions = amble.run_distributions(rankings, "PH", seed=3)
     assert [warning.filename for warning in heard] == [__file__]  # the line that asked
     exact = orders_of(rankings, "PH")

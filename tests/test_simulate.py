@@ -150,7 +150,7 @@ def test_progress_is_told() -> None:
 
 def test_a_distribution_that_has_no_closed_form_is_simulated_with_a_warning() -> None:
     m = amble.parse("PH")
-    with pytest.warns(amble.SimulationWarning, match="PH: with this loss .* 5,000 users simulated"):
+    with pytest.warns(amble.SimulationWarning, match="PH: visits are worth less .* 5,000 users simulated"):
         distribution = m.distribution(R10, users=5_000, seed=2)
     assert distribution.users == 5_000
     np.testing.assert_array_equal(distribution.values, amble.simulate(m, R10, users=5_000, seed=2).values)

@@ -459,7 +459,7 @@ class ChainOnList(OnList):
             raise NoExactDistributionError("times that are not fixed have no exact distribution here")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
-                "with this loss the gain depends on the whole history of visits, so there is no exact distribution"
+                "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
         if self.clock is not None:

@@ -166,6 +166,7 @@ def _matrix(user: Any, digits: int) -> str:
 
 def _spread(one: _Shown, depth: int) -> list[list[Any]]:
     """Mean, variance and quantiles of H and, on a list that is given, of T; of how many users, if simulated."""
+    from amble.distributions.distribution import Distribution
     from amble.evaluation.simulated_distributions import simulate_gain_and_visits
     from amble.users.protocol import Question
 
@@ -191,8 +192,10 @@ def _spread(one: _Shown, depth: int) -> list[list[Any]]:
     if one.given is None:
         return [visits]
     question = one.measure.question
-    if question.about_satisfaction or (question is not Question.ORDER1 and one.measure.ends and user.beyond > 0):
-        gain = simulated()[0]  # T is 1 for those who are satisfied, or what was gained by who leaves with nothing
+    leaves = question is not Question.ORDER1 and one.measure.ends and user.beyond > 0
+    if question.about_satisfaction or leaves:  # T is 1 for who is satisfied; who leaves with nothing keeps the gain
+        known = Distribution([0.0, 1.0], [user.beyond, 1.0 - user.beyond])
+        gain = known if question.about_satisfaction else simulated()[0]
         return [visits, row("T", lambda: gain.mean, lambda: gain.var, lambda: gain)]
     return [visits, row("T", lambda: user.total(y), lambda: user.total_var(y), lambda: user.total_distribution(y))]
 
