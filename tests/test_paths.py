@@ -307,3 +307,9 @@ def test_gain_of_readers_is_that_of_the_question() -> None:
     readers = amble.simulate("PH(model='AP',order=2)", [1, 0, 1], users=20_000, seed=1, paths=True, relevant=4)
     assert set(np.unique(readers.gain).tolist()) == {1.0, 2.0}  # type: ignore[arg-type]
     assert readers.gain.mean() == pytest.approx(1 / 4 * 1 + 3 / 4 * 2, abs=4 * 0.44 / 20_000**0.5)  # type: ignore[union-attr]
+
+
+def test_no_transitions_where_there_are_no_states() -> None:
+    alike = MarkovUser(matrix=lambda rank: np.full((rank.size, rank.size), 1.0 / rank.size), states="OR")
+    assert alike.over([0, 0, 0]).transition_matrix.shape == (0, 0)
+    assert alike.over([1, 0, 1]).transition_matrix.tolist() == [[0.5, 0.5], [0.5, 0.5]]

@@ -354,6 +354,8 @@ class MarkovUser(MarkovReader):
             raise MeasureError("the user is declared by a distribution, not by a chain: there are no transitions")
         over = np.arange(1, n + 1) if self.states == "AD" else rank
         check_size(over.size)
+        if not over.size:
+            return np.zeros((0, 0))
         if self.model is None:
             return transition_probabilities(self._weights(over), over)
         ways = self.model.ways(over, np.searchsorted(rank, over, side="right"))
