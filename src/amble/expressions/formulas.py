@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import Domain
-from amble.expressions.values import ByRank, Value, digest
+from amble.expressions.values import ByRank, FormulaOrFunction, Value
 from amble.io.files import read_bytes
 from amble.io.rows import read_rows
 
@@ -38,7 +38,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {"log": np.log, "log2": np.log2, "sqrt"
 _OF_TWO: dict[str, Callable[..., Any]] = {"min": np.minimum, "max": np.maximum}
 
 
-class Formula(Value):
+class Formula(FormulaOrFunction):
     """A formula in the rank i, or a function of an array of ranks: numbers at ranks of any depth.
 
     >>> Formula("1 / (i + 1)^2"), Formula("1/(i+1)**2")(np.array([1.0, 3.0]))
@@ -61,18 +61,6 @@ class Formula(Value):
         except (SyntaxError, MemoryError, RecursionError):
             raise MeasureError(f"{form!r:.60}: expected a formula in i, as in '1/(i+1)**1.5'") from None
         vars(self).update(computed=_compiled(tree, form), form=ast.unparse(tree).replace(" ", ""))
-
-    def content(self) -> tuple[Any, ...]:
-        """The formula or the function."""
-        return (self.form,)
-
-    @property
-    def unquoted(self) -> bool:
-        """Whether no expression can spell it: a function."""
-        return not isinstance(self.form, str)
-
-    def __str__(self) -> str:
-        return self.form if isinstance(self.form, str) else digest("function", self.form)
 
     def __repr__(self) -> str:
         return f"Formula({str(self)!r})"

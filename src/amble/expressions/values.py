@@ -18,7 +18,17 @@ import numpy as np
 
 from amble.checks import is_number
 
-__all__ = ["ByFunction", "ByGrade", "ByRank", "ByRankAndGrade", "Value", "digest", "real", "show_number"]
+__all__ = [
+    "ByFunction",
+    "ByGrade",
+    "ByRank",
+    "ByRankAndGrade",
+    "FormulaOrFunction",
+    "Value",
+    "digest",
+    "real",
+    "show_number",
+]
 
 MOST_RANKS = 1_000_000  # that a table may spell out
 
@@ -248,3 +258,32 @@ def digest(what: str, *contents: Any) -> str:
     except Exception:  # what cannot be pickled, whatever it raises, is like nothing else
         found = repr([id(x) for x in contents]).encode()
     return f"<{what}:{hashlib.blake2b(found, digest_size=6).hexdigest()}>"
+
+
+class FormulaOrFunction(Value):
+    """A value that is a formula, as text, or a Python function, which prints a digest.
+
+    Attributes
+    ----------
+    form : str or callable
+
+    Examples
+    --------
+    >>> from amble.users.effort import Effort
+    >>> str(Effort("h+1")), Effort("h+1").unquoted, Effort(np.sqrt).unquoted
+    ('h+1', False, True)
+    """
+
+    form: str | Callable[..., Any]
+
+    def content(self) -> tuple[Any, ...]:
+        """The formula or the function."""
+        return (self.form,)
+
+    @property
+    def unquoted(self) -> bool:
+        """Whether no expression can spell it: a function."""
+        return not isinstance(self.form, str)
+
+    def __str__(self) -> str:
+        return self.form if isinstance(self.form, str) else digest("function", self.form)

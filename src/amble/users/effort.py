@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.values import Value, digest, show_number
+from amble.expressions.values import FormulaOrFunction, show_number
 
 __all__ = ["Effort"]
 
@@ -41,7 +41,7 @@ _MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
 _WORDS: dict[Any, Callable[[Array], Array]] = {"log": lambda h: np.log2(h + 1.0), "1": lambda h: np.ones(h.shape)}
 
 
-class Effort(Value):
+class Effort(FormulaOrFunction):
     """f(h): what the gain is divided by after h visits.
 
     Parameters
@@ -87,18 +87,6 @@ class Effort(Value):
             form = words.get((shift, power)) or (f"h+{show_number(shift)}" if shift else f"h^{show_number(power)}")
         for name, value in (("form", form), ("shift", shift), ("power", power)):
             object.__setattr__(self, name, value)
-
-    def content(self) -> tuple[Any, ...]:
-        """The formula or the function."""
-        return (self.form,)
-
-    @property
-    def unquoted(self) -> bool:
-        """Whether no expression can spell it: a function."""
-        return not isinstance(self.form, str)
-
-    def __str__(self) -> str:
-        return self.form if isinstance(self.form, str) else digest("function", self.form)
 
     def __repr__(self) -> str:
         return f"Effort({self.form!r})"
