@@ -44,12 +44,16 @@ def stub() -> str:
 def measures_stub() -> str:
     """The stub of the measures: what their package imports, and each measure with its parameters."""
     tree = ast.parse((SOURCE / "measures" / "__init__.py").read_text(encoding="utf-8"))
-    imports = [
-        f"from {node.module} import {alias.name} as {alias.name}"
+    homes = {
+        alias.name: str(node.module)
         for node in tree.body
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("amble")
-        for alias in sorted(node.names, key=lambda alias: _ruff(alias.name))
-    ]
+        for alias in node.names
+    }
+    homes |= {name: f"amble.measures.{home}" for name, home in amble.measures._MEASURES.items()}
+    homes |= {name: f"amble.users.{home}" for name, home in amble.measures._USERS.items()}
+    ordered = sorted(homes, key=lambda name: (homes[name], _ruff(name)))
+    imports = [f"from {homes[name]} import {name} as {name}" for name in ordered]
     measures = [line for d in REGISTRY.values() if d.family != "yours" for line in _measure(d)]
     head = [MADE_MEASURES, "# fmt: off", "# ruff: noqa: E501, N801, N816", ""]
     types = ["from collections.abc import Callable, Mapping, Sequence", "from typing import Any, Literal, Self", ""]

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,8 @@ import pytest
 from users_by_hand import ranked, together
 
 import amble
-from amble.measures import REGISTRY, Gains, Lists
+from amble.measures import REGISTRY, Gains, Lists, catalogue
+from amble.measures.catalogue import MODULES
 from amble.measures.residuals import list_residuals
 from amble.users import DenseUser, Question
 
@@ -290,3 +292,31 @@ def test_users_who_ignore_the_grades_are_simulated_together() -> None:
         alone = user.follower(gains, [i], 3)(0, 500)
         assert (both.total[:, i] == alone.total[:, 0]).all()
         assert (both.visits == alone.visits).all()
+
+
+def test_the_catalogue_says_where_each_measure_is_declared() -> None:
+    declared = [(d.function.__module__.rpartition(".")[2], name) for name, d in REGISTRY.items() if d.family != "yours"]
+    assert declared == [(module, name) for module, names in MODULES.items() for name in names.split()]
+    assert set(MODULES) == {path.stem for path in Path(catalogue.__file__).parent.glob("*.py")} - {"__init__"}
+
+
+def test_modules_of_measures_are_imported_when_they_are_used() -> None:
+    code = (
+        "import sys, amble\n"
+        "amble.parse('AP')\n"
+        "home = 'amble.measures.catalogue.'\n"
+        "print(sorted(m.removeprefix(home) for m in sys.modules if m.startswith(home)))\n"
+        "try:\n"
+        "    amble.measure('PH', question='order1')(lambda rank: None)\n"  # not imported so far, and taken all the same
+        "except amble.MeasureError as error:\n"
+        "    print(error)\n"
+        "from amble.measures import RBP, REGISTRY\n"
+        "print(RBP(p=.5).value([1, 0]), 'MsM' in REGISTRY, 'Hers' in REGISTRY)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    # RBP of p = .5: (1 - .5) x 1
+    assert shown.splitlines() == [
+        "['classic']",
+        "PH: the name is taken by one of amble's own measures",
+        "0.5 True False",
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,16 @@ from amble import checks
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
-from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
+from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.sessions.sessions import Sessions
 from amble.table import Table, mean_topic
-from amble.users.markov_scores import most_found
 from amble.users.protocol import Question
+
+if TYPE_CHECKING:
+    from amble.measures.session_measure import SessionMeasure
 
 __all__ = ["Scores", "Undefined", "evaluate", "scores_of"]
 
@@ -142,6 +144,8 @@ class Scores:
         if any(
             one.question is Question.MARKOV for _, one in m.members
         ):  # the score may depend on what the other runs found
+            from amble.users.markov_scores import most_found
+
             context["most"] = most_found(m.gains_of(Lists.of_rankings(rankings)), t)
         return m, rankings.grades(run, topic), context
 
@@ -418,6 +422,8 @@ def scores_of(
 
 def of_sessions(measure: Measure) -> SessionMeasure:
     """The measure itself if it is one of sessions, else its mean over queries."""
+    from amble.measures.session_measure import SessionMeasure  # scores of lists do without
+
     if isinstance(measure, SessionMeasure):
         return measure
     found = parse(f'PerQuery(of="{measure}")')

@@ -34,7 +34,7 @@ _MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
 _ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
 LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
 LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
-_DECLARED = re.compile(rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']""")
+_DECLARED = rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']"""
 _ASCII = b'<DOC id="a-1">, + 0.xn--mnchen-3ya'
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
@@ -270,7 +270,7 @@ def numbered_lines(path: str, encoding: str | None = None, most: int = LONGEST_D
             if raw.startswith(_WIDE):
                 raise ReadError(f"{path}:1: UTF-16, expected UTF-8 or a code of single bytes")
             raw = raw.removeprefix(codecs.BOM_UTF8)
-            declared = None if known else _DECLARED.match(raw)
+            declared = None if known else re.match(_DECLARED, raw)
             if declared:
                 known = _known(declared[1].decode(), f"{path}:1: ")
         try:

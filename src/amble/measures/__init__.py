@@ -6,26 +6,24 @@ and ``RBP(p=0.9)``. `parse` reads one from text; `measure` declares one; `REGIST
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from amble.expressions.domains import Above, AtLeast, Between, GainTable, Numbers, OneOf, Optional, Switch, Whole
 from amble.expressions.populations import Beta, Dirichlet, Gamma, Population, Uniform
-from amble.measures import catalogue  # declares the measures
-from amble.measures.declaration import REGISTRY, measure
+from amble.measures import catalogue  # says which module declares a measure
+from amble.measures.declaration import REGISTRY
+from amble.measures.declaration import measure as _declaring
 from amble.measures.gain_maps import binary, graded, satisfying, scaled
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
-from amble.measures.mixture import Mixture
 from amble.measures.parsing import parse
-from amble.measures.session_measure import SessionGains, SessionMeasure
 from amble.rankings.lists import Gains, Lists
 from amble.users.behaviour import Behaviour
 from amble.users.effort import Effort
 from amble.users.forward import Forward
-from amble.users.markov import MarkovUser, MarkovUserOnList
-from amble.users.session_user import SessionWalk, SessionWalkOnLists
-from amble.users.walk import Walk
-from amble.users.walk_on_list import WalkOnList
+
+measure = _declaring  # set last: a module imported above has this name, too
 
 __all__ = [
     "REGISTRY",
@@ -69,12 +67,30 @@ __all__ = [
     *REGISTRY,
 ]
 
+# names whose module is imported when they are first used
+_MEASURES = {"Mixture": "mixture", "SessionGains": "session_measure", "SessionMeasure": "session_measure"}
+_USERS = {
+    "MarkovUser": "markov",
+    "MarkovUserOnList": "markov",
+    "SessionWalk": "session_user",
+    "SessionWalkOnLists": "session_user",
+    "Walk": "walk",
+    "WalkOnList": "walk_on_list",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in REGISTRY:
+    if name in REGISTRY:
+        return parse(name)
+    if name in _MEASURES:
+        home = importlib.import_module(f"amble.measures.{_MEASURES[name]}")
+    elif name in _USERS:
+        home = importlib.import_module(f"amble.users.{_USERS[name]}")
+    else:
         raise AttributeError(f"module 'amble.measures' has no attribute {name!r}")
-    return parse(name)
+    value = globals()[name] = getattr(home, name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *REGISTRY})
+    return sorted({*globals(), *_MEASURES, *_USERS, *REGISTRY})

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
@@ -76,7 +76,41 @@ class Declaration(NamedTuple):
         return "sessions" in self.seen
 
 
-REGISTRY: dict[str, Declaration] = {}
+class Registry(MutableMapping[str, Declaration]):
+    """Declarations by name, in the order of tables and help; a module is imported when one of its names is used."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Declaration | Callable[[], object]] = {}
+
+    def expect(self, names: Iterable[str], declare: Callable[[], object]) -> None:
+        """Names that a function, called when one of them is used, declares."""
+        self._found.update(dict.fromkeys(names, declare))
+
+    def __getitem__(self, name: str) -> Declaration:
+        found = self._found[name]
+        if not isinstance(found, Declaration):
+            found()
+            found = self._found[name]
+        assert isinstance(found, Declaration), f"{name} is not where the catalogue says"
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __setitem__(self, name: str, declaration: Declaration) -> None:
+        self._found[name] = declaration
+
+    def __delitem__(self, name: str) -> None:
+        del self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+REGISTRY = Registry()
 
 
 def docstring(of: Any) -> str:
@@ -218,17 +252,19 @@ def measure(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if parse_call(name) != Call(name, {}, None):
             raise MeasureError(f"{name!r}: expected the name of a measure, letters and digits")
-        if name in REGISTRY and REGISTRY[name].family != "yours":
+        ours = function.__module__.startswith(f"{__package__}.catalogue.")
+        if not ours and name in REGISTRY and REGISTRY[name].family != "yours":
             raise MeasureError(f"{name}: the name is taken by one of amble's own measures")
-        seen, own = _parameters(function, name)
+        seen, parameters = _parameters(function, name)
         if (asked is None) != ("gains" in seen or "sessions" in seen):
             raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
         if asked is None and (len(seen) > 1 or norm is not None):
             raise MeasureError(f"{name}: a function of {seen[0]} sees nothing else, and has no norm")
-        parameters = own | {p.name: p for p in gain.parameters if p.name not in own}
+        at_rank = at or ("k" if "k" in parameters else "")
+        parameters |= {p.name: p for p in gain.parameters if p.name not in parameters}
         REGISTRY[name] = Declaration(
-            name, function, parameters, seen, asked, gain, norm, stops, aggregate,
-            at or ("k" if "k" in own else ""), tied, cite, formula, family, bounded, variant, walker, rises, cwl_form,
+            name, function, parameters, seen, asked, gain, norm, stops, aggregate, at_rank,
+            tied, cite, formula, family, bounded, variant, walker, rises, cwl_form,
         )  # fmt: skip
         return function
 

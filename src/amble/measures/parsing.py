@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from amble.errors import MeasureError
 from amble.expressions.aliases import similar, translate
@@ -11,13 +12,15 @@ from amble.measures.arguments import NOTHING, build, suggestion
 from amble.measures.declaration import REGISTRY
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
-from amble.measures.mixture import Mixture
-from amble.measures.session_measure import SessionMeasure
+
+if TYPE_CHECKING:
+    from amble.measures.mixture import Mixture
 
 __all__ = ["parse"]
 
-_MIXTURE = re.compile(r"\s*Mixture\s*\((.{,2000})\)(?:@([0-9]{1,9}))?\s*", re.DOTALL)
-_PART = re.compile(r"\s*([^\s:].*?):\s*([-+.0-9eE]+)\s*(?:,|$)", re.DOTALL)
+# patterns, compiled when a mixture is read
+_MIXTURE = r"(?s)\s*Mixture\s*\((.{,2000})\)(?:@([0-9]{1,9}))?\s*"
+_PART = r"(?s)\s*([^\s:].*?):\s*([-+.0-9eE]+)\s*(?:,|$)"
 
 
 def parse(text: str | Measure) -> Measure:
@@ -53,8 +56,7 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
-    mixed = _MIXTURE.fullmatch(text)
-    if mixed:
+    if mixed := "Mixture" in text and re.fullmatch(_MIXTURE, text):
         mixture = _mixture(text, mixed[1]) if mixed[2] is None else _mixture(text, mixed[1]) @ int(mixed[2])
         mixture.typed = " ".join(text.split())
         return mixture
@@ -70,7 +72,11 @@ def parse(text: str | Measure) -> Measure:
             + (suggestion(filter(_is_measure, close)) or suggestion(close) or "; `amble list` shows all of them")
         )
     d = REGISTRY[call.name]
-    kind = SessionMeasure if d.of_sessions else ListMeasure
+    kind: type[Measure] = ListMeasure
+    if d.of_sessions:
+        from amble.measures.session_measure import SessionMeasure
+
+        kind = SessionMeasure
     at = NOTHING if call.at is None else call.at
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
     found.typed = " ".join(text.split())
@@ -78,10 +84,12 @@ def parse(text: str | Measure) -> Measure:
 
 
 def _mixture(text: str, inside: str) -> Mixture:
+    from amble.measures.mixture import Mixture
+
     shares: dict[Measure, float] = {}
-    at = 0
+    at, pattern = 0, re.compile(_PART)
     while at < len(inside):
-        part = _PART.match(inside, at)
+        part = pattern.match(inside, at)
         try:
             measure, share = (parse(part[1].rstrip()), float(part[2])) if part else (None, 0.0)
         except ValueError as error:

@@ -1,26 +1,29 @@
-"""All measures, a module for each family; importing it declares them in the order of tables and help."""
+"""All measures, a module for each family, in the order of tables and help; one is imported when its measure is used."""
 
-# ruff: noqa: I001
-from amble.measures.catalogue import (
-    classic,
-    list_based,
-    cwl,
-    graded,
-    markov_precision,
-    sessions_novelty,
-    sessions_expected,
-    sessions_weighted,
-    walks,
-)
+import importlib
+from functools import partial
 
-__all__ = [
-    "classic",
-    "cwl",
-    "graded",
-    "list_based",
-    "markov_precision",
-    "sessions_expected",
-    "sessions_novelty",
-    "sessions_weighted",
-    "walks",
-]
+from amble.measures.declaration import REGISTRY
+
+__all__ = ["MODULES"]
+
+MODULES = {
+    "classic": "P R AP GMAP RR DCG nDCG ERR",
+    "list_based": "NumQ NumRet NumRel NumRelRet NumNonrelRet Judged Unjudged F RelP SetAP Success Utility Rprec IPrec "
+    "IPrecAvg PRAUC bpref GMbpref infAP RBPresid",
+    "cwl": "RBP RBAP SDCG GRBP INSQ INST CWL BPM BPMD IFTGoal IFTRate IFT TBG U NERR8 NERR9 NERR10 NERR11",
+    "graded": "binG G nDCGrel RnDCG Q Compat",
+    "markov_precision": "MP NCP",
+    "sessions_novelty": "CubeTest ACT ExpectedUtility",
+    "sessions_weighted": "MsM sRBP sDCG nsDCG sU PerQuery",
+    "sessions_expected": "esP esR esDCG esnDCG esRR esAP esM",
+    "walks": "PH",
+}
+
+
+def _declare(module: str) -> None:
+    importlib.import_module(f"amble.measures.catalogue.{module}")
+
+
+for _module, _names in MODULES.items():
+    REGISTRY.expect(_names.split(), partial(_declare, _module))
