@@ -31,6 +31,7 @@ COMMANDS = {
     "fuse": "many runs into one",
     "fit": "users fitted to logs of what people clicked",
     "report": "one page that shows it all, charts and tables for papers, gates for CI",
+    "gate": "fail if a run is worse than a baseline: for continuous integration",
     "list": "the measures: their users, parameters, formulas, references",
     "index": "index a collection of documents",
     "search": "search an index for topics, by one of six scorers: a run",
@@ -91,8 +92,8 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 done, 1 `check` found errors, 2 it could not be done, 3 `report --fail-if` found a regression, 130
-    stopped with Ctrl-C.
+    0 done, 1 `check` found errors, 2 it could not be done, 3 `gate` or `report --fail-if` found a regression,
+    130 stopped with Ctrl-C.
     """
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -426,6 +426,20 @@ def add_tests(add: Add, what: str) -> None:
     add("--rounds", type=whole(), metavar="N", help=f"of permutation, bootstrap, tukey (default: {usual.rounds})")
 
 
+REGRESSED = 3  # the exit code
+
+
+def add_gates(add: Add) -> None:
+    """Declare --fail-if."""
+    add(
+        "--fail-if",
+        metavar="GATE",
+        action="append",
+        help="MEASURE (drops significantly), 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%%', each also "
+        f"'significantly', or 'MEASURE < 0.5': exit code {REGRESSED}, and a line for each run that does",
+    )
+
+
 def design_of(args: argparse.Namespace) -> Any:
     """The design of a test by the options that were given, its default where one was not."""
     from dataclasses import fields
