@@ -311,10 +311,10 @@ def test_without_the_extra(amble_cli: Cli, here: Path) -> None:
     (here / "hide" / "jinja2.py").write_text("raise ImportError")
     hidden = {"PYTHONPATH": str(here / "hide")}
     done = amble_cli("report", "demo/qrels.txt", "demo/bm25.run", **hidden)
-    assert (done.returncode, done.stderr) == (2, "amble: the report needs the extra: pip install 'amble[report]'\n")
+    assert (done.returncode, done.stderr) == (2, "amble: the report needs the extra: pip install 'amble-ir[report]'\n")
     done = amble_cli("demo", "d", "--size", "3", **hidden)
     assert done.returncode == 0
-    assert done.stdout.endswith("No report was written: the report needs the extra: pip install 'amble[report]'\n")
+    assert done.stdout.endswith("No report was written: the report needs the extra: pip install 'amble-ir[report]'\n")
 
 
 @pytest.mark.parametrize("topics", ["1", "4"])

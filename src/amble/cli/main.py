@@ -56,6 +56,18 @@ class _Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
 
+class _Completion(argparse.Action):
+    """Print the completion for a shell, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: Any, option: str | None = None) -> NoReturn:
+        from amble.cli.completion import completion_script
+        from amble.measures import REGISTRY
+
+        parsers = {name: _parser(name, importlib.import_module(f"amble.cli.commands.{name}")) for name in COMMANDS}
+        print(completion_script(shell, COMMANDS, parsers, REGISTRY), end="")
+        parser.exit()
+
+
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Lay out help; the width of the terminal is looked up only when help is wanted, since that takes time."""
     width = 100
@@ -76,6 +88,10 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
             formatter_class=_formatter,
         )
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
+        from amble.cli.completion import SHELLS
+
+        told = "print a script that completes amble's words in a shell"
+        parser.add_argument("--completion", choices=SHELLS, action=_Completion, help=told)
         parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
         return parser
     described = module.__doc__

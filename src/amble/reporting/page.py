@@ -39,7 +39,7 @@ def jinja() -> Any:
     try:
         return importlib.import_module("jinja2")
     except ImportError:
-        raise AmbleError("the report needs the extra: pip install 'amble[report]'") from None
+        raise AmbleError("the report needs the extra: pip install 'amble-ir[report]'") from None
 
 
 class Page:
