@@ -58,6 +58,7 @@ class Declaration(NamedTuple):
     walker: Callable[..., Any] | None = None
     rises: bool = False
     cwl_form: str = ""
+    less: bool = False
     effort: Effort | None = None  # f(H), where a user who walks down divides the gain by it
 
     @property
@@ -185,6 +186,7 @@ def measure(
     walker: Callable[..., Any] | None = None,
     rises: bool = False,
     cwl_form: str = "",
+    less: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -225,6 +227,8 @@ def measure(
         For the C/W/L report, if the measure is not expected gain over expected effort: ``"found"`` if it is that of
         another user, who stops where this one does, at a relevant document found (AP, RR); or the names of measures
         like it that are.
+    less : bool
+        Whether less is better: only of functions of gains or of sessions, as of what users gain, more is better.
 
     Examples
     --------
@@ -258,13 +262,15 @@ def measure(
         seen, parameters = _parameters(function, name)
         if (asked is None) != ("gains" in seen or "sessions" in seen):
             raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
+        if asked is not None and less:
+            raise MeasureError(f"{name}: less=True is for functions of gains or of sessions, not for a user's gain")
         if asked is None and (len(seen) > 1 or norm is not None):
             raise MeasureError(f"{name}: a function of {seen[0]} sees nothing else, and has no norm")
         at_rank = at or ("k" if "k" in parameters else "")
         parameters |= {p.name: p for p in gain.parameters if p.name not in parameters}
         REGISTRY[name] = Declaration(
             name, function, parameters, seen, asked, gain, norm, stops, aggregate, at_rank,
-            tied, cite, formula, family, bounded, variant, walker, rises, cwl_form,
+            tied, cite, formula, family, bounded, variant, walker, rises, cwl_form, less,
         )  # fmt: skip
         return function
 
