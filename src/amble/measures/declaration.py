@@ -33,7 +33,7 @@ __all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
 Array = NDArray[np.float64]
 Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
 
-SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant", "available")
+SEEN = ("rank", "gain", "seen", "share", "spent", "cost", "relevant", "available")
 
 
 class Declaration(NamedTuple):

@@ -152,7 +152,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
 
     Lists that are to be longer than they are go on with unjudged documents.
     """
-    grades, rows, positions, row, offsets = [], [0], [], [], [0]
+    grades, judgments, rows, positions, row, offsets = [], [], [0], [], [], [0]
     for i in chunk.tolist():
         t = int(lists.topic[i])
         own = lists.grades[lists.rows[t] : lists.rows[t + 1]]
@@ -164,6 +164,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         at[unknown] = own.size + np.arange(unknown.size)
         judged = np.flatnonzero(at >= 0)
         grades += [own, np.full(unknown.size, most)]
+        judgments += [lists.judgment[lists.rows[t] : lists.rows[t + 1]], np.full(unknown.size, -1)]
         positions.append(judged)
         row.append(at[judged] + rows[-1])
         rows.append(rows[-1] + own.size + unknown.size)
@@ -177,4 +178,6 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         position=np.concatenate(positions),
         row=np.concatenate(row),
         max_grade=most,
+        qrels=lists.qrels,
+        judgment=np.concatenate(judgments),
     )
