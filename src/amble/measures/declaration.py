@@ -1,10 +1,11 @@
 """How a measure is declared, once and in one place: its user, its parameters and what is computed.
 
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
-question, the map of grades to gains, the reference. The function returns the user. Arguments named ``rank``, ``gain``,
-``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what the user sees at a rank; a
-function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that takes
-``sessions`` computes those of sessions.
+question, the map of grades to gains, the reference. The function returns the user. Arguments named ``rank``,
+``grade``, ``gain``, ``seen`` (gained so far), ``share`` (of the gain of all documents), ``cost``, ``spent`` (the cost
+so far), ``relevant`` and ``available`` (the gain of all documents) are what the user sees at a rank; a function that
+takes ``gains`` instead is no user, but computes scores of all lists itself, and one that takes ``sessions`` computes
+those of sessions.
 
 From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the distribution of
 the score over users, and the page in the documentation.
@@ -33,7 +34,7 @@ __all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
 Array = NDArray[np.float64]
 Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
 
-SEEN = ("rank", "gain", "seen", "share", "spent", "cost", "relevant", "available")
+SEEN = ("rank", "grade", "gain", "seen", "share", "spent", "cost", "relevant", "available")
 
 
 class Declaration(NamedTuple):

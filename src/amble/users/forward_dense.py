@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains
         points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, **topic}
         if "share" in names:
             points["share"] = gains.by_rank(i, m, gains.share)
+        if "grade" in names:
+            points["grade"] = np.pad(gains.lists.grades_by_rank(i), (0, m - n))
         return function(**{name: points[name] for name in names}), gain
 
     user, gain = met(n)
@@ -83,6 +86,11 @@ class _Block:
         self.position = gains.position[by_rank]
         self.by_rank = by_rank
 
+    @cached_property
+    def grades(self) -> Array:
+        """The grades by rank, as far as the longest list goes."""
+        return self.gains.lists.grades_of(np.asarray(self.block, np.int64))
+
     def stretch(self, start: int, stop: int, values: Array) -> Array:
         """The values of hits at ranks start + 1 to stop."""
         out = np.zeros((self.block.size, stop - start))
@@ -117,6 +125,10 @@ class _Block:
             }
             if "share" in names:
                 points["share"] = self.stretch(start, start + width, self.gains.share)
+            if "grade" in names:
+                points["grade"] = np.zeros(gain.shape)
+                inside_list = self.grades[:, start : start + width]
+                points["grade"][:, : inside_list.shape[1]] = inside_list
             user = function(**{name: points[name] for name in names})
             if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on
                 probabilities = np.asarray(user.rule(rank + 1.0) / user.rule(rank))

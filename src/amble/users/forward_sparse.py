@@ -38,6 +38,7 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
         "relevant": gains.relevant[gains.list],
         "available": gains.available[gains.list],
         **({"share": gains.share} if "share" in names else {}),
+        **({"grade": gains.lists.grade[gains.kept]} if "grade" in names else {}),
     }
     return {name: points[name] for name in names}
 
