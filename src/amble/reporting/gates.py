@@ -18,7 +18,10 @@ from amble.rankings.alignment import byte_order
 
 __all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
-FORMS = "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5'"
+FORMS = (
+    "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5' (> if "
+    "less is better)"
+)
 _GATE = (
     r"(?s)\s*(?P<measure>.*?)"
     r"(?:\s*(?P<side>[<>])\s*(?P<below>\S+)"
