@@ -21,7 +21,7 @@ Write = Callable[[str, str], str]
     "text",
     [
         *("", "drops", "AP drops by", "AP drops by x", "AP drops by -1", "AP drops by nan", "AP drops by 1 %x"),
-        *("< 0.5", "AP <", "AP < x", "AP < inf", "AP significantly", "AP drops significantly by 1", "AP > 0.5"),
+        *("< 0.5", "AP <", "AP < x", "AP < inf", "AP significantly", "AP drops significantly by 1", "AP = 0.5"),
     ],
 )
 def test_wrong_gates(text: str) -> None:

@@ -429,7 +429,7 @@ def test_more_that_is_refused(plugin: Callable[..., str]) -> None:
         with pytest.raises(amble.MeasureError, match=message):
             call()
     plugin(text=PLUGIN.replace("gain, seen,", "cost, seen,"))
-    with pytest.raises(amble.MeasureError, match="Sated: a walk that depends on cost: expected rank, gain or seen"):
+    with pytest.raises(amble.MeasureError, match="Sated: a walk that depends on cost: expected rank, grade, gain"):
         amble.parse("Sated").value([1])
     plugin(text=PLUGIN.replace("0.2 * (seen < 2)", "{0: 0.2, 1: 0.05}"))
     with pytest.raises(amble.MeasureError, match="q: expected a number for each of the 4 that is seen"):

@@ -308,10 +308,11 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
     first, end = int(lists.rows[t]), int(lists.rows[t + 1])
     hits = lists.hits(i)
     own, shown = np.asarray(lists.row[hits], np.int64) - first, np.asarray(lists.shown_position[hits])
-    grades, position, ranks, row, offsets = [], [], [], [], [0]
+    grades, judgments, position, ranks, row, offsets = [], [], [], [], [], [0]
     for k, gone in enumerate((rows - first).tolist()):
         kept = own != gone
         grades.append(np.delete(lists.grades[first:end], gone))
+        judgments.append(np.delete(lists.judgment[first:end], gone))
         ranks.append(shown[kept])
         position.append(np.arange(1, int(kept.sum()) + 1) if condensed else shown[kept])
         row.append(own[kept] - (own[kept] > gone) + k * (end - first - 1))
@@ -328,4 +329,6 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
         row=np.concatenate(row),
         max_grade=lists.max_grade,
         shown=(np.concatenate(ranks), length),
+        qrels=lists.qrels,
+        judgment=np.concatenate(judgments),
     )

@@ -42,6 +42,13 @@ def aggregate(how: str, values: Array) -> Array:
     return plain_mean(values)
 
 
+def best_of(measure: Measure, means: Array) -> list[int]:
+    """The places of the best means by a measure; of NaN, none."""
+    merit = measure.sign * means
+    top = np.nan if np.isnan(merit).all() else np.nanmax(merit)
+    return [int(i) for i in np.flatnonzero(merit == top)]
+
+
 class _NotEvaluatedError(MeasureError):
     """A measure that scores do not have."""
 
@@ -178,12 +185,12 @@ class Scores:
     def averaged(self, j: int) -> Array:
         """What the j-th measure averages, of shape (runs, topics): scores, or logarithms if its mean is geometric.
 
-        Topics are in the byte order of their ids.
+        The greater the better: negative where less is better. Topics are in the byte order of their ids.
         """
         values = self.values[:, :, j]
         if self.measures[j] in self.logarithms:
             values = np.log(np.maximum(values, LEAST))
-        return values[:, byte_order(self.topics)]
+        return np.asarray(self.parsed[j].sign * values[:, byte_order(self.topics)] + 0.0)  # and no -0
 
     def means(self) -> Array:
         """Means over topics, of shape (runs, measures); sums for counts, the geometric mean for GMAP.
@@ -233,8 +240,7 @@ class Scores:
         step = 2 if intervals else 1
         for j, measure in enumerate(self.parsed):
             if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
-                top = np.nanmax(means[:, j]) if not np.isnan(means[:, j]).all() else np.nan
-                best |= {(i, 1 + step * j) for i in np.flatnonzero(means[:, j] == top).tolist()}
+                best |= {(i, 1 + step * j) for i in best_of(measure, means[:, j])}
         for i, run in enumerate(self.runs):
             row: list[Any] = [run]
             for j in range(len(self.measures)):
@@ -453,6 +459,14 @@ def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, unde
         i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
         where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
         raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
+    nothing = (lists.length == 0) & (of_lists <= 0)
+    if measure.declaration.less and nothing.any():
+        i = int(np.flatnonzero(nothing)[0])
+        where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
+        raise MeasureError(
+            f"{measure}: {where} has no documents and would score {of_lists[i]:g}, though less is better; "
+            "use missing='skip'"
+        )
     if undefined == "skip":
         of_lists = np.where(measure.gains_of(lists).relevant > 0, of_lists, np.nan)
     out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)

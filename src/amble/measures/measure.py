@@ -68,6 +68,11 @@ class Measure(ABC):
         """The name in tables: the expression as typed, or the canonical name where nothing was typed."""
         return self.typed or str(self)
 
+    @property
+    def sign(self) -> float:
+        """1, or -1 if less is better: the score times this is the greater the better."""
+        return -1.0 if self.declaration.less else 1.0
+
     def __str__(self) -> str:
         if self.written is not None:
             return str(self.written)

@@ -77,9 +77,13 @@ class Mixture(ListMeasure):
         question: Question | None = first.question
         if any(d.question is not question for d in others):
             question = Question.ORDER1 if all(d.is_user for d in (first, *others)) else None
+        if len({d.less for d in (first, *others)}) > 1:
+            odd = next(m for m in self.parts if m.declaration.less)
+            raise MeasureError(f"of {odd} less is better, of others in the mixture more; expected one or the other")
         declaration = Declaration(
             "Mixture", _users, {}, (), question, first.gain, None, None, "mean", "", None, "",
             "sum over the measures of share x score", "populations", all(d.bounded for d in (first, *others)),
+            less=first.less,
         )  # fmt: skip
         super().__init__(declaration, {str(m): share for m, share in self.parts.items()}, None)
         self.typed = name

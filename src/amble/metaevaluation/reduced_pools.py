@@ -77,6 +77,9 @@ def judge_again(rankings: Rankings, kept: Kept) -> Lists:
         shown=(rank, rankings.length),
         ties=(first[hits], size[hits]) if tied else None,  # type: ignore[index]
         depth=rankings.depth,
+        topics=rankings.topics,
+        qrels=qrels,
+        judgment=np.flatnonzero(keep),
     )
 
 

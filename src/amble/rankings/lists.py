@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.checks import is_number, number
 from amble.errors import MeasureError
+from amble.io.trec import Qrels
 from amble.rankings.alignment import Rankings
 
 __all__ = ["GainMap", "Gains", "Lists"]
@@ -30,11 +31,19 @@ _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
 
 class GainMap:
-    """A map of grades to gains: a key that identifies it, and the function (grades, largest grade) → gains."""
+    """A map of grades to gains: a key that identifies it, and the function (grades, largest grade) → gains.
 
-    def __init__(self, key: tuple[Any, ...], function: Callable[[Array, float], Array]) -> None:
-        self.key = key
-        self.function = function
+    Where a measure says of documents how often each is the one wanted, ``share`` is a function of the qrels (None if
+    there are none) and tells that of each judgment.
+    """
+
+    def __init__(
+        self,
+        key: tuple[Any, ...],
+        function: Callable[[Array, float], Array],
+        share: Callable[[Qrels | None], Array] | None = None,
+    ) -> None:
+        self.key, self.function, self.share = key, function, share
 
 
 def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reverse: bool = False) -> Array:
@@ -79,6 +88,8 @@ class Lists:
         The largest grade of all the judgments.
     topics : sequence of str or None
         The names of the topics, where they are known.
+    qrels, judgment : Qrels or None, ndarray
+        Where documents are known: the judgments, and of each row that in the qrels (-1: it is not among them).
     """
 
     def __init__(
@@ -96,8 +107,11 @@ class Lists:
         ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
         depth: int | None = None,
         topics: Sequence[str] | None = None,
+        qrels: Qrels | None = None,
+        judgment: Ints | None = None,
     ) -> None:
-        self.topics = topics
+        self.topics, self.qrels = topics, qrels
+        self.judgment = np.arange(grades.size) if judgment is None else judgment
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
         self.position, self.row = position, row
@@ -133,6 +147,7 @@ class Lists:
             ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
             topics=rankings.topics,
+            qrels=qrels,
         )
 
     @classmethod
@@ -264,7 +279,8 @@ class Lists:
             gain = of.function(self.grades, self.max_grade)
             if ((gain > 0) & (gain < _LEAST)).any():
                 raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-            self._views[of.key] = Gains(self, gain)
+            share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
+            self._views[of.key] = Gains(self, gain, share)
         return self._views[of.key]
 
     def ending_at(self, k: int) -> Lists:
@@ -327,9 +343,9 @@ class Gains:
         Of each list: how many judged documents of its topic gain something (the recall base).
     """
 
-    def __init__(self, lists: Lists, by_row: Array) -> None:
+    def __init__(self, lists: Lists, by_row: Array, share_by_row: Array | None = None) -> None:
         self.lists = lists
-        self.by_row = by_row
+        self.by_row, self.share_by_row = by_row, share_by_row
         gainful = lists.gainful(by_row > 0)
         self.kept, self.position, self.offsets, self.list = gainful
         self.gain: Array = by_row[lists.row[self.kept]]
@@ -347,7 +363,7 @@ class Gains:
         if above.size < first.size:
             out.kept, out.position, out.list = (x.take(above) for x in (self.kept, self.position, self.list))
             out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
-            for name in ("ordinal", "seen", "found", "_keys"):
+            for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
         vars(out).pop("ideal_lists", None)
         return out
@@ -362,11 +378,11 @@ class Gains:
         """
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
-    def by_rank(self, i: int, n: int | None = None) -> Array:
-        """The gains of list i at ranks 1 to n; without n, at the ranks of the list (at least one)."""
+    def by_rank(self, i: int, n: int | None = None, values: Array | None = None) -> Array:
+        """The gains (or other values of hits) of list i at ranks 1 to n; without n, at those of the list, or rank 1."""
         out = np.zeros(max(int(self.lists.length[i]), 1) if n is None else n)
         hits = self.hits(i)
-        out[self.position[hits] - 1] = self.gain[hits]
+        out[self.position[hits] - 1] = (self.gain if values is None else values)[hits]
         return out
 
     def hits_of(self, some: Ints) -> tuple[Ints, Ints, Array]:
@@ -379,6 +395,13 @@ class Gains:
         """Of each list: the gain of all judged documents of its topic."""
         size = np.diff(self.lists.rows)
         return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size)[self.lists.topic])
+
+    @cached_property
+    def share(self) -> Array:
+        """Of each hit, how often it is the document wanted: as the map of gains says, or in proportion to its gain."""
+        if self.share_by_row is None:
+            return np.asarray(self.gain / self.available[self.list])
+        return np.asarray(self.share_by_row[self.lists.row[self.kept]])
 
     @cached_property
     def ordinal(self) -> Ints:

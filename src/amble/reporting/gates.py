@@ -18,16 +18,21 @@ from amble.rankings.alignment import byte_order
 
 __all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
-FORMS = "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5'"
+FORMS = (
+    "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5' (> if "
+    "less is better)"
+)
 _GATE = (
     r"(?s)\s*(?P<measure>.*?)"
-    r"(?:\s*<\s*(?P<below>\S+)"
+    r"(?:\s*(?P<side>[<>])\s*(?P<below>\S+)"
     r"|(?P<drops>\s+drops)(?:\s+by\s+(?P<least>[^\s%]+)\s*(?P<percent>%)?)?(?P<significantly>\s+significantly)?)?\s*"
 )
 
 
 class Gate(NamedTuple):
     """What a run may not do: drop on a measure, against the baseline, or be below a number.
+
+    Where less is better, to drop is to rise, and below is above.
 
     Attributes
     ----------
@@ -46,6 +51,11 @@ class Gate(NamedTuple):
     significant: bool = True
     below: float | None = None
 
+    @property
+    def sign(self) -> float:
+        """1, or -1 if less is better."""
+        return parse(self.measure).sign
+
 
 class Check(NamedTuple):
     """A gate and a run: means over topics on which both have a score, and whether it fails."""
@@ -62,7 +72,7 @@ class Check(NamedTuple):
     def __str__(self) -> str:
         head = f"{'regression' if self.failed else 'passed'}: {self.run}: {self.gate.measure} {self.mean:.4f}"
         if self.baseline_mean is None:
-            return f"{head}, expected at least {self.gate.below:g}"
+            return f"{head}, expected at {'least' if self.gate.sign > 0 else 'most'} {self.gate.below:g}"
         tested = "" if self.p is None else f" (p {Probability(self.p):.4f}, {self.how})"
         difference = self.mean - self.baseline_mean
         return f"{head}, {self.baseline} {self.baseline_mean:.4f}, difference {difference:.4f}{tested}"
@@ -102,7 +112,11 @@ def parse_gate(text: str, against: str | None = "") -> Gate:
     except AmbleError as why:
         raise AmbleError(f"--fail-if {why} (a gate is {FORMS})") from None
     if found["below"]:
-        return Gate(measure, significant=False, below=numbers[1])
+        gate = Gate(measure, significant=False, below=numbers[1])
+        better, side = ("more", "<") if gate.sign > 0 else ("less", ">")
+        if found["side"] != side:
+            raise AmbleError(f"--fail-if {text!r}: of {measure} {better} is better, expected {side} and a number")
+        return gate
     if against is None:
         raise AmbleError(f"--fail-if {text}: compares with a baseline: say which, with --baseline RUN")
     least = 0.0 if found["least"] is None else numbers[0] / (100 if found["percent"] else 1)
@@ -158,8 +172,9 @@ def _check(scores: Scores, gate: Gate, run: str, base: str | None) -> Check:
         )
     means = aggregate(scores.parsed[j].declaration.aggregate, values).tolist()
     nothing = grid_unit(values)  # a difference by rounding
+    sign = scores.parsed[j].sign
     if base is None:
-        return Check(gate, run, means[0], gate.below is not None and means[0] < gate.below - nothing)
-    drop = means[1] - means[0]
+        return Check(gate, run, means[0], gate.below is not None and sign * (means[0] - gate.below) < -nothing)
+    drop = sign * (means[1] - means[0])
     least = gate.least * (means[1] if gate.relative else 1)
     return Check(gate, run, means[0], drop > nothing and drop >= least - nothing, base, means[1])

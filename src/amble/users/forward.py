@@ -373,7 +373,7 @@ class LookingForward(ForwardReader):
     function : callable
         Returns a `Forward`; its arguments hold what is seen, rank by rank.
     names : tuple of str
-        Of the arguments: rank, gain, seen, cost, spent, relevant, available.
+        Of the arguments: rank, grade, gain, seen, share, cost, spent, relevant, available.
     stops : {"gain", "piecewise"}, optional
         The user stops, or changes behaviour, at gains only.
     """
@@ -425,4 +425,5 @@ def first_look(names: tuple[str, ...]) -> dict[str, Any]:
     """What is seen at rank 1, where nothing is gained."""
     one, none, topic = np.ones(1), np.zeros(1), np.float64(1.0)
     points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": topic, "available": topic}
+    points |= {"share": none, "grade": none}
     return {name: points[name] for name in names}

@@ -37,6 +37,8 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
         "spent": np.asarray(gains.position, np.float64),
         "relevant": gains.relevant[gains.list],
         "available": gains.available[gains.list],
+        **({"share": gains.share} if "share" in names else {}),
+        **({"grade": gains.lists.grade[gains.kept]} if "grade" in names else {}),
     }
     return {name: points[name] for name in names}
 

@@ -293,7 +293,7 @@ class Walk:
         """The walk that does, at every visit, what a function of what is seen there says."""
         others = [name for name in names if name not in _POINTS]
         if others:
-            raise MeasureError(f"a walk that depends on {', '.join(others)}: expected rank, gain or seen")
+            raise MeasureError(f"a walk that depends on {', '.join(others)}: expected rank, grade, gain or seen")
 
         def walk(seen: dict[str, Array]) -> Walk:
             token = _UNCHECKED.set(True)
