@@ -173,9 +173,14 @@ class ChainOnList(OnList):
 
     def check_path(self, path: Any) -> NDArray[np.int64]:
         """The ranks of an observed path; an error where ranks do not say in which states they were seen."""
-        if self.n != self.length or self.clock is not None:
+        if self.documents or not self.rank.all() or (self.gain != 1).any() or self.clock is not None:
             raise MeasureError("a path of ranks says neither the states of a chain that has others, nor the times")
         return super().check_path(path)
+
+    @property
+    def furthest(self) -> int:
+        """The last rank that can be visited."""
+        return int(self.rank.max())
 
     @property
     def transition_matrix(self) -> Array:
