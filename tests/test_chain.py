@@ -644,7 +644,7 @@ def test_functions_and_their_arguments() -> None:
     held[0] = 0.5
     assert m.value([0, 1]) == pytest.approx(0.25)
     for inner in (Chain([[0.5]], seconds=3), Chain([[0, 0.5], [0, 0]], [0, 1])):
-        with pytest.raises(amble.MeasureError, match="its function returned one with start or seconds; say them of"):
+        with pytest.raises(amble.MeasureError, match="its function returned one with start or seconds; say them of the outer"):
             Chain(lambda n, inner=inner: inner).over(2)
 
 

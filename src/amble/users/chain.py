@@ -342,7 +342,7 @@ class Chain(Value, DenseUser):
             raise MeasureError(f"chain: its function failed with {type(error).__name__}: {error}") from error
         if isinstance(found, Chain):
             if found.start != (1.0,) or found.seconds is not None:
-                raise MeasureError("chain: its function returned one with start or seconds; say them of the whole chain")
+                raise MeasureError("chain: its function returned one with start or seconds; say them of the outer one")
             return found.states(n, grades)
         return found if isinstance(found, States) else self._with_ranks(_matrix(found))
 
