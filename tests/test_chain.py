@@ -364,6 +364,7 @@ def test_many_lists_are_as_each(make: Any, by: str, utility: Utility) -> None:
             np.testing.assert_allclose(found, alone, rtol=1e-12)
         assert asked.totals(gains)[1] == pytest.approx([asked.over(y.size, y).expected_depth for y in lists])
 
+
 @pytest.mark.parametrize("seed", range(8))
 def test_states_in_any_order_on_lists_of_many_lengths(seed: int) -> None:
     # ranks that do not rise with the states, starts anywhere: each list by the states that it has, followed alone
@@ -507,6 +508,21 @@ def test_simulated_readers(by: str) -> None:
     assert abs(found.mean - other.value([1, 0, 1, 1, 1])) > 4 * found.standard_error
 
 
+def test_readers_of_many_states() -> None:
+    # 30,000 states, of which a matrix would take gigabytes: on by one with .9 from any of them
+    chain = Chain({1: [0.9] * 30_000}, [0] * 1000 + [1])
+    readers = amble.simulate(PH(user=chain, loss=0), [1] * 30_000, users=2000, seed=1, paths=True)
+    assert {path[0] for path in readers.paths} == {1001}
+    assert abs(readers.mean_visits - 10) < 4 * np.sqrt(90 / 2000)  # geometric: variance .9 / .1^2
+
+
+def test_readers_whose_gain_per_second_has_no_mean() -> None:
+    m = PH(user=Chain([[0, 0.5], [0.5, 0]], seconds=3), effort="time")
+    for call in (m.value, m.distribution, lambda y: amble.simulate(m, y)):
+        with pytest.raises(amble.MeasureError, match="the gain per second is infinite: something is gained on a path"):
+            call([1, 0])
+
+
 # ---- measures, files and errors
 
 
@@ -644,7 +660,7 @@ def test_functions_and_their_arguments() -> None:
     held[0] = 0.5
     assert m.value([0, 1]) == pytest.approx(0.25)
     for inner in (Chain([[0.5]], seconds=3), Chain([[0, 0.5], [0, 0]], [0, 1])):
-        with pytest.raises(amble.MeasureError, match="its function returned one with start or seconds; say them of the outer"):
+        with pytest.raises(amble.MeasureError, match="its function returned one with start or seconds; say"):
             Chain(lambda n, inner=inner: inner).over(2)
 
 

@@ -12,6 +12,7 @@ Where k counts the visits to all states that show a document, M_jj is M among th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -368,8 +369,11 @@ class ChainOnList(OnList):
                 out += (worth(found) * found.end)[:, 0] @ weight[at : at + step]
             return out
 
-        fewest = timing.fewest(self._least_visits()[gain > 0])
-        return timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min()))
+        return timing.integral(summed, float(self.state_visits @ means), self.check_times(gain > 0), float(means.min()))
+
+    def check_times(self, gaining: NDArray[np.bool_]) -> float:
+        """The least number of visits of a path that gains something; refused if the gain per second is infinite."""
+        return math.inf if self.clock is None else self.clock[0].fewest(self._least_visits()[gaining])
 
     def _least_visits(self) -> Array:
         """The least number of visits of a path through each state to a stop; infinite if there is none."""

@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.native.plain_walker import draws, keys
+from amble.native.plain_walker import keys
+from amble.users.followers import Rows, visits_of
 from amble.users.joint_distribution import OverBudgetError
 from amble.users.paths import collected
 from amble.users.protocol import Paths
@@ -96,10 +98,7 @@ class StepsFollower:
         self.empty = not first.size
         if self.empty:
             return
-        self.rows = np.vstack((p, first))
-        # where rounding must not lead beyond
-        self.last = self.rows.shape[1] - 1 - np.argmax(self.rows[:, ::-1] > 0, axis=1)
-        self.upto = (np.cumsum(self.rows, axis=1) + np.arange(self.rows.shape[0])[:, None]).ravel()
+        self.rows, self.start = Rows.of(np.vstack((p, first))), first.size
         self.worth = precision * time
 
     def batch(self, users: int, threads: int) -> int:
@@ -126,12 +125,11 @@ class StepsFollower:
 
     def _looks(self, first: int, count: int) -> Iterator[NDArray[Any]]:
         """Of every step, which of the relevant documents each user looks at."""
-        key = keys(self.seed, first, count)
-        at = np.full(count, self.rows.shape[0] - 1)
-        for step in range(self.steps):
-            found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.rows.shape[1]
-            at = np.clip(found, 0, self.last[at])
-            yield at
+
+        def move(_: Any, at: NDArray[Any] | None, draw: Array) -> NDArray[Any]:
+            return self.rows.drawn(np.full(count, self.start) if at is None else at, draw)
+
+        return (at for _, at in islice(visits_of(keys(self.seed, first, count), move), self.steps))
 
 
 class RememberingFollower:
@@ -177,26 +175,22 @@ class RememberingFollower:
 
     def visits(self, first: int, count: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Of every step, the users who take it (numbered from 0), and the place of the document among the chain's."""
-        if not self.relevant.any():
-            return
-        who, key, looks = np.arange(count), keys(self.seed, first, count), np.zeros(count, np.int64)
-        at = _chosen(np.broadcast_to(self.start, (count, self.start.size)), draws(key, 0))
-        new = np.ones((count, self.start.size), bool)
-        step = 0
-        while who.size:
-            yield who, at
+        looks, new = np.zeros(count, np.int64), np.ones((count, self.start.size), bool)
+
+        def move(who: NDArray[Any], at: NDArray[Any] | None, draw: Array) -> NDArray[Any]:
+            if at is None:
+                return _chosen(np.broadcast_to(self.start, new.shape), draw)
             looks[who] += self.relevant[at]
-            new[np.arange(who.size), at] = False
-            on = looks[who] < self.steps
-            who, key, at, new = who[on], key[on], at[on], new[on]
-            forgets = ~new.any(axis=1)
-            new[forgets] = True
-            new[np.flatnonzero(forgets), at[forgets]] = False
-            moves = self.p[at] * new
+            new[who, at] = False
+            forgets = ~new[who].any(axis=1)
+            new[who[forgets]] = True
+            new[who, at] = False
+            moves = self.p[at] * new[who]
             stuck = np.flatnonzero(~moves.any(axis=1))
             moves[stuck] = self.p[at[stuck]]
-            step += 1
-            at = _chosen(moves, draws(key, step)) if who.size else at
+            return np.where(looks[who] < self.steps, _chosen(moves, draw), -1)
+
+        return visits_of(keys(self.seed, first, count), move) if self.relevant.any() else iter(())
 
 
 def _chosen(weights: Array, draw: Array) -> NDArray[np.int64]:

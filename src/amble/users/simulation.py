@@ -24,6 +24,7 @@ from amble.parallel import MOST_THREADS, map_in_order
 from amble.users.behaviour import Behaviour
 from amble.users.birth_death import BirthDeathChain, least_visits, stops
 from amble.users.effort import Effort
+from amble.users.followers import visits_of
 from amble.users.paths import collected
 from amble.users.protocol import Follower, Paths, Question
 from amble.users.tails import Geometric, Tail
@@ -236,14 +237,16 @@ class WalkFollower:
     def _visits(self, first: int, count: int) -> Iterator[tuple[Array, Array]]:
         """Of every step, the users who make it and the ranks that they come to."""
         start, forward, turn, endless = self._fixed[:4]
-        who, key = np.arange(count), keys(self.seed, first, count)
-        at, step, end = np.searchsorted(start[:-1], draws(key, 0), side="right"), 1, forward.size
-        while who.size:
-            yield who, at + 1
-            draw, here = draws(key, step), np.minimum(at, end - 1)
-            at = at + np.where(draw < forward[here], 1, -1)
-            goes = (draw < turn[here]) & (at >= 0) & (at < (np.inf if endless else end))
-            who, key, at, step = who[goes], key[goes], at[goes], step + 1
+        end = forward.size
+
+        def move(_: Array, at: Array | None, draw: Array) -> Array:
+            if at is None:
+                return np.searchsorted(start[:-1], draw, side="right")
+            here = np.minimum(at, end - 1)
+            to = at + np.where(draw < forward[here], 1, -1)
+            return np.where((draw < turn[here]) & (to < (np.inf if endless else end)), to, -1)
+
+        return ((who, at + 1) for who, at in visits_of(keys(self.seed, first, count), move))
 
 
 class ForwardFollower(WalkFollower):
