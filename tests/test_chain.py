@@ -509,9 +509,9 @@ def test_simulated_readers(by: str) -> None:
 
 
 def test_readers_of_many_states() -> None:
-    # 30,000 states, of which a matrix would take gigabytes: on by one with .9 from any of them
-    chain = Chain({1: [0.9] * 30_000}, [0] * 1000 + [1])
-    readers = amble.simulate(PH(user=chain, loss=0), [1] * 30_000, users=2000, seed=1, paths=True)
+    # 6,000 states: on by one with .9 from any of them
+    chain = Chain({1: [0.9] * 6000}, [0] * 1000 + [1])
+    readers = amble.simulate(PH(user=chain, loss=0), [1] * 6000, users=2000, seed=1, paths=True)
     assert {path[0] for path in readers.paths} == {1001}
     assert abs(readers.mean_visits - 10) < 4 * np.sqrt(90 / 2000)  # geometric: variance .9 / .1^2
 
@@ -521,6 +521,8 @@ def test_readers_whose_gain_per_second_has_no_mean() -> None:
     for call in (m.value, m.distribution, lambda y: amble.simulate(m, y)):
         with pytest.raises(amble.MeasureError, match="the gain per second is infinite: something is gained on a path"):
             call([1, 0])
+    # the gain itself has one: 1 + the visits back to rank 1, each after two moves
+    assert m(loss=0).user([1, 0]).total_distribution([1, 0]).mean == pytest.approx(1 / (1 - 0.25), abs=1e-12)
 
 
 # ---- measures, files and errors

@@ -464,25 +464,28 @@ class ChainOnList(OnList):
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
-        if self.clock is not None and self.clock[0].law != "fixed":
+        clock = None if question is Question.TOTAL else self.clock
+        if clock is not None:
+            self.check_times(self.gains_by_state(y) > 0)
+        if clock is not None and clock[0].law != "fixed":
             raise NoExactDistributionError("times that are not fixed have no exact distribution here")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
                 "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
-        if self.clock is not None:
-            gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
+        if clock is not None:
+            gain = gain + 1j * clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
         values, probs, h, cells = [np.zeros(1)], [np.zeros(1)], 1, 0
         while here.sum() > _NEGLIGIBLE:
             cells += here.size
             if cells > _BUDGET or h > _MOST_VISITS:
                 raise NoExactDistributionError("there are too many ways through the list to be followed")
-            if self.clock is None:
+            if clock is None:
                 effort: Any = float(self.effort(np.array([float(h)]))[0])
             else:
-                effort = self.clock[0].overhead + totals.imag
+                effort = clock[0].overhead + totals.imag
             values.append(question.score(totals.real, effort) + np.zeros(totals.size))
             probs.append(here @ self.halts)
             totals, here = self._regrouped(totals, here @ self.p, gain)
