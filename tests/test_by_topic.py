@@ -109,6 +109,8 @@ def test_values_from_python() -> None:
     np.testing.assert_array_equal(amble.evaluate(QRELS, RUNS, m).values, named)
     with pytest.raises(MeasureError, match="topic 402 has the value -1"):
         INSQ(T={"401": 1, "402": -1})
+    with pytest.raises(MeasureError, match=r"above 0; by topic, the topics are text, as in {'401': 1}$"):
+        INSQ(T={401: 1, 402: 5})
 
 
 def test_of_populations() -> None:

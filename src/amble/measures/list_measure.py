@@ -372,7 +372,7 @@ class ListMeasure(Measure):
         >>> amble.parse("AP").distribution([1, 0, 1], relevant=3)
         Distribution(3 atoms, mean 0.555556, exact)
         """
-        from amble.users.simulation import check_users, simulated_mixture  # scores do without its engine
+        from amble.users.simulation import check_users, follower_of, simulated_mixture  # scores do without
 
         check_users(users, seed, 1)
         if self.by_topic:
@@ -391,7 +391,7 @@ class ListMeasure(Measure):
         if rest:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
             with self.wrap_errors():
-                followed = [(w, one.one_user.follower(own, [0], seed), *one._asked(own)) for w, one, own in rest]
+                followed = [(w, follower_of(one.one_user, own, [0], seed), *one._asked(own)) for w, one, own in rest]
                 found.append((sum(w for w, _, _ in rest), simulated_mixture(followed, users, seed)))
         shares, each = zip(*found, strict=True)
         return each[0] if len(each) == 1 else Distribution.mixture(each, shares)

@@ -58,6 +58,8 @@ class Mixture(ListMeasure):
     def __init__(self, shares: Mapping[Measure, float], name: str = "") -> None:
         if not isinstance(shares, Mapping):
             raise MeasureError(f"{shares!r:.60}: expected a mapping of measures to their shares of the users")
+        if not isinstance(name, str) or not name.isprintable():
+            raise MeasureError(f"name={name!r:.60} of a mixture, expected text of one line")
         found: dict[ListMeasure, float] = {}
         for measure, share in shares.items():
             if not isinstance(measure, ListMeasure) or measure.declaration.aggregate != "mean":

@@ -325,7 +325,8 @@ class Chain(Value, DenseUser):
         if self.is_nested:
             return False
         try:
-            return len(inspect.signature(self.P).parameters) > 1
+            names = [x.name for x in inspect.signature(self.P).parameters.values() if x.default is x.empty]
+            return len(names) > 1 or "grades" in inspect.signature(self.P).parameters
         except (TypeError, ValueError):
             return True
 
@@ -340,6 +341,8 @@ class Chain(Value, DenseUser):
         except Exception as error:
             raise MeasureError(f"chain: its function failed with {type(error).__name__}: {error}") from error
         if isinstance(found, Chain):
+            if found.start != (1.0,) or found.seconds is not None:
+                raise MeasureError("chain: its function returned one with start or seconds; say them of the outer one")
             return found.states(n, grades)
         return found if isinstance(found, States) else self._with_ranks(_matrix(found))
 
@@ -380,6 +383,9 @@ class Chain(Value, DenseUser):
         out = np.zeros((max(rank.size, len(self.start)), lengths.size))
         out[: len(self.start)] = np.array(self.start)[:, None]
         there = np.pad(rank, (0, out.shape[0] - rank.size), constant_values=np.iinfo(np.int64).max)[:, None] <= lengths
+        if not there.any(axis=0).all():
+            n = lengths[np.argmin(there.any(axis=0))]
+            raise MeasureError(f"no state of the chain shows one of the first {n} ranks")
         late = np.where(there, 0.0, out).sum(axis=0)
         out = np.where(there, out, 0.0)
         for k in np.flatnonzero(late).tolist():
@@ -412,11 +418,11 @@ class Chain(Value, DenseUser):
             grades = np.pad(np.nan_to_num(grades, nan=0.0), (0, n - grades.size))
         t, rank, gain = self.states(n, grades)
         start, keep = self.starts(rank, np.array([n]))[:, 0], rank <= n
-        if not keep.any():
-            raise MeasureError(f"no state of the chain shows one of the first {n} ranks")
         clock = None
         if self.timing is not None:
             by_state = self.seconds is not None
+            if not by_state and self.timing.spelled > 1 and not rank.all():
+                raise MeasureError("seconds by rank, and a state that shows none; say them by state, Chain(seconds=)")
             means = Timing(self.seconds).means(t.n, gain) if by_state else self.timing.means(int(rank.max()))[rank - 1]
             clock = self.timing, means[keep]
         if not keep.all():
@@ -426,7 +432,7 @@ class Chain(Value, DenseUser):
             t, start, None, self.utility, self.effort, rank=rank, gains=gain, length=n, by_document=by_document,
             clock=clock,
         )  # fmt: skip
-        if not self.looks:
+        if self.is_nested:  # a function may return something else next time
             while len(self._made) >= _KEPT:
                 self._made.pop(next(iter(self._made)), None)
             self._made[n] = out
@@ -434,7 +440,7 @@ class Chain(Value, DenseUser):
 
     @cached_property
     def _made(self) -> dict[int, ChainOnList]:
-        """The user on lists of some lengths, where the grades make no difference."""
+        """The user on lists of some lengths, where these say it all."""
         return {}
 
     def on(self, gains: Gains, i: int) -> ChainOnList:

@@ -12,6 +12,7 @@ Where k counts the visits to all states that show a document, M_jj is M among th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -173,9 +174,14 @@ class ChainOnList(OnList):
 
     def check_path(self, path: Any) -> NDArray[np.int64]:
         """The ranks of an observed path; an error where ranks do not say in which states they were seen."""
-        if self.n != self.length or self.clock is not None:
+        if self.documents or not self.rank.all() or (self.gain != 1).any() or self.clock is not None:
             raise MeasureError("a path of ranks says neither the states of a chain that has others, nor the times")
         return super().check_path(path)
+
+    @property
+    def furthest(self) -> int:
+        """The last rank that can be visited."""
+        return int(self.rank.max())
 
     @property
     def transition_matrix(self) -> Array:
@@ -363,8 +369,11 @@ class ChainOnList(OnList):
                 out += (worth(found) * found.end)[:, 0] @ weight[at : at + step]
             return out
 
-        fewest = timing.fewest(self._least_visits()[gain > 0])
-        return timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min()))
+        return timing.integral(summed, float(self.state_visits @ means), self.check_times(gain > 0), float(means.min()))
+
+    def check_times(self, gaining: NDArray[np.bool_]) -> float:
+        """The least number of visits of a path that gains something; refused if the gain per second is infinite."""
+        return math.inf if self.clock is None else self.clock[0].fewest(self._least_visits()[gaining])
 
     def _least_visits(self) -> Array:
         """The least number of visits of a path through each state to a stop; infinite if there is none."""
@@ -455,25 +464,28 @@ class ChainOnList(OnList):
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
-        if self.clock is not None and self.clock[0].law != "fixed":
+        clock = None if question is Question.TOTAL else self.clock
+        if clock is not None:
+            self.check_times(self.gains_by_state(y) > 0)
+        if clock is not None and clock[0].law != "fixed":
             raise NoExactDistributionError("times that are not fixed have no exact distribution here")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
                 "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
-        if self.clock is not None:
-            gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
+        if clock is not None:
+            gain = gain + 1j * clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
         values, probs, h, cells = [np.zeros(1)], [np.zeros(1)], 1, 0
         while here.sum() > _NEGLIGIBLE:
             cells += here.size
             if cells > _BUDGET or h > _MOST_VISITS:
                 raise NoExactDistributionError("there are too many ways through the list to be followed")
-            if self.clock is None:
+            if clock is None:
                 effort: Any = float(self.effort(np.array([float(h)]))[0])
             else:
-                effort = self.clock[0].overhead + totals.imag
+                effort = clock[0].overhead + totals.imag
             values.append(question.score(totals.real, effort) + np.zeros(totals.size))
             probs.append(here @ self.halts)
             totals, here = self._regrouped(totals, here @ self.p, gain)
