@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError, ReadError
-from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
+from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Switch, Whole
 from amble.expressions.formulas import NumbersFile
 from amble.expressions.values import ByRank
 from amble.io.rows import read_number, read_rows
@@ -78,8 +78,8 @@ def _read_rates(path: str) -> list[float]:
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
-    for name, other in (("start", "steps"), ("memory", "steps"), ("seed", "memory")):
-        if name in given and values[other] is None:
+    for name, other in (("start", "steps"), ("memory", "steps"), ("users", "memory"), ("seed", "memory")):
+        if name in given and not values[other]:
             raise MeasureError(f"{name} goes with {other} only")
     if isinstance(rates, FittedParameters):
         values = values | {"rates": rates.by_rank("mu")}
@@ -134,11 +134,9 @@ def markov_precision(
         "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
     memory: Annotated[
-        int | None,
-        Optional(Whole(1)),
-        "with steps: documents not visited yet are visited first, as long as a move leads to one; so many users are "
-        "simulated. None: no memory",
-    ] = None,
+        bool, Switch(), "with steps: documents not visited yet are visited first, as long as a move leads to one"
+    ] = False,
+    users: Annotated[int, Whole(1), "with memory: how many are simulated for a score"] = 10_000,
     seed: Annotated[int, Whole(0), "with memory: same seed, same users"] = 0,
     user: Annotated[
         FittedTransitions | None,
@@ -155,6 +153,7 @@ def markov_precision(
         "steps": steps,
         "start": start or "first",
         "memory": memory,
+        "users": users,
         "seed": seed,
         "rescale": rescale,
     }
