@@ -15,7 +15,7 @@ import pytest
 
 import amble
 from amble.measures import Lists
-from amble.measures.costs import Costs
+from amble.rankings.costs import Costs
 from amble.users import Timing, Utility, Walk
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 

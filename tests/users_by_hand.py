@@ -20,8 +20,8 @@ from scipy.special import polygamma
 
 import amble
 from amble.measures import ListMeasure, Lists
-from amble.measures.costs import Costs
 from amble.measures.list_measure import of_lists
+from amble.rankings.costs import Costs
 from amble.rankings.lists import Gains
 from amble.users import DenseUser, Effort, Utility
 from amble.users.chain_on_list import ChainOnList

@@ -328,4 +328,5 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
         row=np.concatenate(row),
         max_grade=lists.max_grade,
         shown=(np.concatenate(ranks), length),
+        costs=None if lists.costs is None else lists.costs.of(np.full(n, i)),
     )

@@ -177,4 +177,5 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         position=np.concatenate(positions),
         row=np.concatenate(row),
         max_grade=most,
+        costs=None if lists.costs is None else lists.costs.of(chunk),
     )

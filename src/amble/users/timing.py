@@ -31,6 +31,7 @@ __all__ = ["COSTS", "Clock", "Timing"]
 Array = NDArray[Any]
 
 COSTS = "costs"  # the seconds of a visit are the document's cost
+NO_COSTS = "seconds='costs': found no costs of documents, expected costs=, --costs or --costs-by-rank"
 _LAW = re.compile(r"\s*gamma\s*\(\s*(\d+\.?\d*|\.\d+)\s*\)\s*", re.ASCII)
 _SHAPES = (0.01, 1e4)
 _LOWEST, _STEP, _HALVINGS = -3.9, 0.2, 8  # of t
@@ -132,7 +133,7 @@ class Timing(Value):
         if isinstance(self.seconds, ByRank):
             return np.array(self.seconds)[np.minimum(np.arange(n), len(self.seconds) - 1)]
         if not isinstance(self.seconds, ByGrade):
-            raise MeasureError("seconds='costs': expected the costs of documents, `amble eval --costs FILE`")
+            raise MeasureError(NO_COSTS)
         seen = np.zeros(n) if grades is None else np.nan_to_num(np.asarray(grades, np.float64), nan=0.0)
         place = np.searchsorted(np.array(list(self.seconds)), seen, side="right") - 1
         return np.array(list(self.seconds.values()))[np.maximum(place, 0)]

@@ -27,7 +27,7 @@ from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
 from amble.users.effort import Effort
 from amble.users.protocol import Question
-from amble.users.timing import COSTS, Clock, Timing
+from amble.users.timing import COSTS, NO_COSTS, Clock, Timing
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
 from amble.users.walk_scores import mean_efforts, mean_scores, score_walks
@@ -450,7 +450,7 @@ class Walk:
             return None
         if timing.seconds == COSTS:
             if lists is None or lists.costs is None or some is None:
-                raise MeasureError("seconds='costs': found no costs of documents, expected `amble eval --costs FILE`")
+                raise MeasureError(NO_COSTS)
             return Clock(timing, lists.costs.stretch(some, 0, n), np.full(some.size, lists.costs.beyond))
         means = np.atleast_2d(timing.means(n, None if grades is None else _wide(grades, n)))
         beyond = means[:1, -1] if not timing.looks else timing.means(1)
