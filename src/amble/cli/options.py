@@ -17,6 +17,7 @@ from typing import Any
 from amble import checks
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.files import LONGEST_LINE
+from amble.io.rows import read_rows
 from amble.parallel import MOST_THREADS
 
 __all__ = [
@@ -318,16 +319,10 @@ def read_groups(text: str, runs: tuple[str, ...]) -> Any:
     if text.isascii() and text.isdigit() and len(text) < 10:
         return groups_by_prefix(runs, int(text))
     groups: dict[str, list[str]] = {}
-    try:
-        with open(text, encoding="utf-8", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
-                words = line.split()
-                if len(words) == 2:
-                    groups.setdefault(words[1], []).append(words[0])
-                elif words:
-                    raise AmbleError(f"{text}:{number}: found {len(words)} columns, expected 2: run group")
-    except OSError as error:
-        raise AmbleError(f"{text}: {error.strerror}; --groups takes a number of letters or a file") from None
+    if not os.path.exists(text):
+        raise AmbleError(f"--groups {text:.60}: no such file, expected one of lines run group, or a number of letters")
+    for _, (run, group), _ in read_rows(text, ("run", "group"), ()):
+        groups.setdefault(group, []).append(run)
     return groups
 
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.errors import MeasureError, ReadError
-from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Switch, Whole
+from amble.errors import MeasureError
+from amble.expressions.domains import Above, AtLeast, Between, Domain, Numbers, OneOf, Optional, Switch, Whole
 from amble.expressions.formulas import NumbersFile
 from amble.expressions.values import ByRank
-from amble.io.rows import read_number, read_rows
+from amble.io.rows import read_number
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import (
     FittedParameters,
@@ -59,20 +59,7 @@ class Rates(Domain):
         except ValueError as error:
             if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
                 raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
-        try:
-            return NumbersFile(text, ByRank(_read_rates(text)))
-        except ReadError as error:
-            raise MeasureError(str(error)) from None
-
-
-def _read_rates(path: str) -> list[float]:
-    """The rates in a file, one number per line, by rank."""
-    out: list[float] = []
-    for where, _, (rate,) in read_rows(path, (), ("rate",)):
-        if rate <= 0:
-            raise ReadError(f"{where}: rate {rate:g} is not above 0")
-        out.append(rate)
-    return out
+        return NumbersFile.read(text, Above(0), "rate")
 
 
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
