@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.values import ByGrade, ByRank, Value, real, show_number
+from amble.expressions.values import ByGrade, ByRank, Value, needs_zero, real, show_number
 from amble.users.birth_death import VisitWeights
 
 __all__ = ["COSTS", "Clock", "Timing"]
@@ -46,8 +46,8 @@ class Timing(Value):
     ----------
     seconds : float, sequence, mapping or str
         The mean seconds of a visit: one number, numbers by rank (the last one holds further down), ``{grade: seconds}``
-        (a grade that is not in it takes as long as the next lower one that is; an unjudged document has grade 0), or
-        ``"costs"``, the documents' costs.
+        (a grade that is not in it takes as long as the next lower one that is; 0, the grade of unjudged documents, must
+        be there), or ``"costs"``, the documents' costs.
     law : str
         ``"exponential"``, ``"fixed"``, or ``"gamma(2)"``, with its shape.
     overhead : float
@@ -68,6 +68,7 @@ class Timing(Value):
     shape: float
 
     def __init__(self, seconds: Any = 1.0, law: str = "exponential", overhead: float = 0.0) -> None:
+        given = seconds
         try:
             if not isinstance(seconds, str) or seconds != COSTS:
                 by_grade = isinstance(seconds, Mapping) or (isinstance(seconds, str) and "=" in seconds)
@@ -80,9 +81,11 @@ class Timing(Value):
                     raise ValueError
         except (TypeError, ValueError):
             raise MeasureError(
-                f"seconds={seconds!r:.60}: expected numbers above 0, by rank, as '12,8,5', or by grade, as '0=4,1=20', "
+                f"seconds={given!r:.60}: expected numbers above 0, by rank, as '12,8,5', or by grade, as '0=4,1=20', "
                 "or 'costs'"
             ) from None
+        if isinstance(seconds, ByGrade):
+            needs_zero(seconds, f"seconds={str(seconds)!r:.60}")
         law, shape = self.read_law(law)
         try:
             overhead = real(overhead)
