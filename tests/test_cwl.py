@@ -19,8 +19,8 @@ import amble
 from amble.cli.main import main
 from amble.evaluation.cwl_report import COLUMNS, expectations
 from amble.measures import INSQ, RBP, REGISTRY, Beta, Gamma, Lists
-from amble.measures.costs import Costs, read_costs
 from amble.measures.residuals import bounds, list_residuals
+from amble.rankings.costs import Costs, read_costs
 from amble.users import Question
 
 nan = math.nan
@@ -446,7 +446,7 @@ def test_amble_user(amble_cli: Any, tmp_path: Path) -> None:
         (["user", "RBP", "--depth", "0"], "argument --depth: found '0', expected a whole number from 1 to 100000"),
         (["user", "RBP", "--plot", "a.gif"], "a chart's name ends in .svg"),
         (["user", "RBP", "--plot", "/no/where/a.svg"], "No such file"),
-        (["eval", "{q}", "{r}", "--costs", "{q}"], "--costs goes with --cwl"),
+        (["eval", "{q}", "{r}", "--costs", "{q}"], "costs: no user here looks at them"),
         (["eval", "{q}", "{r}", "--cwl", "-m", "ERR"], "NERR8 to NERR11"),
         (["eval", "{q}", "{r}", "--cwl", "--residual"], "a report of its own"),
     ],

@@ -17,7 +17,7 @@ import pytest
 
 import amble
 from amble.measures import Lists
-from amble.measures.costs import Costs
+from amble.rankings.costs import Costs
 from amble.users import Timing, Utility, Walk
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 
@@ -319,9 +319,9 @@ def test_fitted_seconds(tmp_path: Path) -> None:
         ("PH(timing='fixed')", "timing='fixed' has no effect"),
         ("PH(overhead=5)", "overhead=5 has no effect"),
         ("PH(effort='time')", "needs seconds"),
-        ("PH(effort='time',seconds='3,0')", "seconds above 0"),
-        ("PH(effort='time',seconds=-1)", "seconds above 0"),
-        ("PH(effort='time',seconds='0=4,1=x')", "seconds above 0"),
+        ("PH(effort='time',seconds='3,0')", "s above 0"),
+        ("PH(effort='time',seconds=-1)", "s above 0"),
+        ("PH(effort='time',seconds='0=4,1=x')", "s above 0"),
         ("PH(effort='time',seconds=3,overhead=-1)", "at least 0"),
         ("PH(effort='time',seconds=3,timing='gamma(0)')", "shape k from 0.01"),
         ("PH(effort='time',seconds=3,timing='gauss')", "'exponential', 'fixed'"),

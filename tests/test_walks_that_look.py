@@ -426,13 +426,31 @@ def test_probabilities_count_where_somebody_comes() -> None:
         ("1:0.5", "is not allowed"),
         ("1:0=0.5;2.5:0=0.4", "is not allowed"),
         ("1:0=0.5;9999999999:0=0.4", "is not allowed"),
-        ("1:0=0.5;2:1=0.9", r"p \+ q = 0.9 \+ 0.25 = 1.15 at rank 2"),
+        ("1:0=0.5;2:0=0.9", r"p \+ q = 0.9 \+ 0.25 = 1.15 at rank 2"),
     ],
 )
 def test_rules_that_are_none(p: Any, found: str) -> None:
     with pytest.raises(amble.MeasureError, match=found) as error:
         PH(p=p, loss=0).value([1, 0, 1])
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["p='1=0.3'", "q='0.5=0.3,1=0.2'", "p='1:0=0.5,1=0.3;2:1=0.4'", "effort='time',seconds='1=20'"],
+)
+def test_tables_by_grade_need_grade_0(text: str) -> None:
+    with pytest.raises(amble.MeasureError, match="nothing for grade 0, which unjudged documents have") as error:
+        amble.parse(f"PH({text})")
+    assert "\n" not in str(error.value)
+
+
+def test_grades_that_a_table_does_not_name() -> None:
+    # 2 as the next lower one, 1; -1 as 0, the lowest that is said
+    walk = Walk({0: 0.6, 1: 0.3, 3: 0.1}, 0.2)
+    assert walk.forward.at(5, np.array([-1.0, np.nan, 2.0, 3.0, 4.0])).tolist() == [0.6, 0.6, 0.3, 0.1, 0.1]
+    with pytest.raises(amble.MeasureError, match="p='{1: 0.3}': nothing for grade 0"):
+        Walk({1: 0.3}, 0.2)
 
 
 def test_more_that_is_refused(plugin: Callable[..., str]) -> None:

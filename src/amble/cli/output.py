@@ -58,7 +58,7 @@ def write(text: str, path: str | None) -> None:
     write_whole(path, text + "\n")
 
 
-def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more: dict[str, Any]) -> dict[str, Any]:
+def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], more: dict[str, Any]) -> dict[str, Any]:
     """Where the numbers come from: the files, the options of `align` and others, the measures, the audit."""
     import hashlib
 
@@ -66,8 +66,8 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
     from amble.measures.fitted_parameters import fit_files
     from amble.measures.measure import plain_parameters
 
-    files = []
-    for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):
+    files, fits = [], dict.fromkeys(path for m in measures for path in fit_files(m))
+    for path in filter(None, [*paths, rankings.options.get("costs"), *fits]):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -331,4 +331,5 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
         shown=(np.concatenate(ranks), length),
         qrels=lists.qrels,
         judgment=np.concatenate(judgments),
+        costs=None if lists.costs is None else lists.costs.of(np.full(n, i)),
     )

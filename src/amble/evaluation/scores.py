@@ -14,9 +14,9 @@ from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
 from amble.measures import ListMeasure, Lists, Measure, parse
-from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
 from amble.table import Table, mean_topic
 from amble.users.protocol import Question
@@ -147,13 +147,15 @@ class Scores:
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
-        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if any(
-            one.question is Question.MARKOV for _, one in m.members
-        ):  # the score may depend on what the other runs found
+        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max()), "topic": topic}
+        lists = Lists.of_rankings(rankings)
+        if lists.costs is not None:
+            i = rankings.list_of(run, topic)
+            context["costs"] = lists.costs.stretch(np.array([i]), 0, int(lists.length[i]))[0].tolist()
+        if any(one.question is Question.MARKOV for _, one in m.members):  # it may matter what the other runs found
             from amble.users.markov_scores import most_found
 
-            context["most"] = most_found(m.gains_of(Lists.of_rankings(rankings)), t)
+            context["most"] = most_found(m.gains_of(lists), t)
         return m, rankings.grades(run, topic), context
 
     def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
@@ -344,7 +346,6 @@ def evaluate(
     measures: Measures,
     *,
     undefined: Undefined = ...,
-    costs: Prices | None = ...,
     **options: Unpack[AlignOptions],
 ) -> Scores: ...
 @overload
@@ -354,9 +355,7 @@ def evaluate(
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
 @aligning(Rankings, Sessions)
-def evaluate(
-    rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero", costs: Prices | None = None
-) -> Scores:
+def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
     """The scores of runs by topic and measure.
 
     ``evaluate(qrels, runs, measures)`` aligns runs with judgments and scores them; ``evaluate(rankings, measures)``
@@ -375,10 +374,9 @@ def evaluate(
         ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
-    costs : mapping or path, optional
-        As for `cwl`: what documents cost users who look at it, such as ``PH(effort='time',seconds='costs')``.
     **options
         With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
+        With rankings, too, costs: what documents cost users who look at it.
 
     Returns
     -------
@@ -397,13 +395,9 @@ def evaluate(
     if isinstance(rankings, Sessions):
         if undefined != "zero":
             raise AlignError(f"undefined={undefined!r}: an option for rankings, given with sessions")
-        if costs is not None:
-            raise AlignError("costs: an option for rankings, given with sessions")
         return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
-    if costs is not None:
-        lists.costs = costs_of(rankings, lists, costs)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
     for j, measure in enumerate(parsed):
         first = parsed.index(measure)  # two labels of one measure: computed once

@@ -156,7 +156,8 @@ def simulate_lists(
                 if len(alike) < len(kinds):
                     raise MeasureError(f"{measure}: some of its users are the same on a topic; mix others")
                 one = alike[kind][1]
-                together.setdefault((one, int(lists.length[i]) if one.is_static else -1 - i), []).append(i)
+                alone = not one.is_static or (lists.costs is not None and one.looks_at_costs)
+                together.setdefault((one, -1 - i if alone else int(lists.length[i])), []).append(i)
             for (one, _), members in together.items():
                 seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
                 user, question, divisors = one.one_user, one.question, one.divisors(seen)

@@ -208,7 +208,7 @@ class Measure(ABC):
         if not self.by_topic:
             return self, rest
         if rest.get("topic") is None:
-            raise MeasureError(f"{self}: {' and '.join(self.by_topic)} differs by topic; say whose list it is, topic=")
+            raise MeasureError(f"{self}: {' and '.join(self.by_topic)} differs by topic; say whose, topic= (--topic)")
         return self.at_topic(str(rest.pop("topic"))), rest
 
     @property

@@ -180,4 +180,5 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         max_grade=most,
         qrels=lists.qrels,
         judgment=np.concatenate(judgments),
+        costs=None if lists.costs is None else lists.costs.of(chunk),
     )

@@ -16,6 +16,7 @@ from amble import checks
 from amble.errors import AmbleError
 from amble.measures import Lists
 from amble.rankings.alignment import Rankings
+from amble.rankings.costs import Costs
 
 __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "sampled_pools", "without_group"]
 
@@ -65,7 +66,7 @@ def judge_again(rankings: Rankings, kept: Kept) -> Lists:
     first, size = rankings.tie_first, rankings.tie_size
     tied = first is not None and size is not None and bool((size > 1).any())
     grades = qrels.grades[keep]
-    return Lists(
+    out = Lists(
         grades=grades,
         rows=np.asarray(number[qrels.offsets], np.int64),
         topic=rankings.topic,
@@ -81,6 +82,8 @@ def judge_again(rankings: Rankings, kept: Kept) -> Lists:
         qrels=qrels,
         judgment=np.flatnonzero(keep),
     )
+    out.costs = Costs.of_lists(rankings, out)
+    return out
 
 
 def sampled_pools(

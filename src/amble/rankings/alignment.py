@@ -7,10 +7,12 @@ decided on the way is counted in the `Audit`.
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -21,6 +23,7 @@ from amble.errors import AlignError, UnjudgedWarning
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
+from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = ["AlignOptions", "Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
 
@@ -50,6 +53,7 @@ class AlignOptions(TypedDict, total=False):
     duplicates: Duplicates
     threads: int | None
     max_line: int | None
+    costs: Prices | None
 
 
 class _Hits:
@@ -92,7 +96,9 @@ class Rankings:
     ties, missing, unjudged, duplicates, score_dtype : str
     depth : int or None
     options : dict
-        These six options of `align`.
+        These six options of `align`, and the file of the costs, if there is one.
+    costs : PriceList or None
+        What documents cost to look at, by document or by grade; without it, 1 each.
     audit : Audit
     sources : Runs
         Where the lists came from.
@@ -131,6 +137,7 @@ class Rankings:
         self.duplicates: str = options["duplicates"]
         self.score_dtype: str = options["score_dtype"]
         self.audit = audit
+        self.costs: PriceList | None = None
         for array in (
             self.run,
             self.topic,
@@ -162,6 +169,21 @@ class Rankings:
     def lengths(self) -> NDArray[np.int32]:
         """The length of each list for measures."""
         return self.length if self.unjudged == "zero" else np.asarray(np.diff(self.offsets), np.int32)
+
+    def with_costs(self, costs: Prices) -> Rankings:
+        """The same lists, of documents that cost what is said (see `align`) to look at."""
+        out = copy.copy(self)
+        out.costs = prices = PriceList(costs)
+        vars(out).pop("document_costs", None)
+        if self.unjudged == "condense" and not prices.by_grade:
+            raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
+        out.options = self.options | ({"costs": prices.path} if prices.path else {})
+        return out
+
+    @cached_property
+    def document_costs(self) -> Costs:
+        """The cost of each document of each list, where costs are by document: the runs are read again."""
+        return Costs.by_document(self, self.costs or {})
 
     def index(self, run: str) -> int:
         """Index of a run, by its name or, where unambiguous, by its file's name."""
@@ -328,6 +350,7 @@ def align(
     duplicates: Duplicates = "error",
     threads: int | None = None,
     max_line: int | None = None,
+    costs: Prices | None = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -356,6 +379,9 @@ def align(
         How many threads read; as many as there are processors, where that pays.
     max_line : int, optional
         The longest line of files that are read here, in bytes (see `read_runs`).
+    costs : mapping or path, optional
+        What documents cost to look at: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers
+        as keys; all others cost 1. For users who look at it, as ``PH(effort='time',seconds='costs')``, and for `cwl`.
 
     Returns
     -------
@@ -371,6 +397,7 @@ def align(
     options: dict[str, Any] = {"missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
     options |= {"depth": depth, "score_dtype": score_dtype}
     _check(options)
+    prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
     qrels = read_qrels(qrels, max_line=max_line)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
@@ -402,7 +429,8 @@ def align(
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
         per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
-    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
+    out = Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
+    return out if prices is None else out.with_costs(prices)
 
 
 _NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], "")

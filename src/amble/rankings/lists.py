@@ -19,6 +19,7 @@ from amble.checks import is_number, number
 from amble.errors import MeasureError
 from amble.io.trec import Qrels
 from amble.rankings.alignment import Rankings
+from amble.rankings.costs import Costs
 
 __all__ = ["GainMap", "Gains", "Lists"]
 
@@ -109,6 +110,7 @@ class Lists:
         topics: Sequence[str] | None = None,
         qrels: Qrels | None = None,
         judgment: Ints | None = None,
+        costs: Costs | None = None,
     ) -> None:
         self.topics, self.qrels = topics, qrels
         self.judgment = np.arange(grades.size) if judgment is None else judgment
@@ -121,7 +123,7 @@ class Lists:
         self.ties, self.depth = ties, depth
         self._whole: Lists | None = None  # of lists cut at a rank; their hits are still all of them, their gains not
         self.cut: int | None = None
-        self.costs: Any = None  # what each document costs to look at; None: 1
+        self.costs = costs  # what each document costs to look at; None: 1
         self.most: float | None = None  # of one list: how many relevant documents the best run found
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
@@ -134,7 +136,7 @@ class Lists:
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
-        return cls(
+        out = cls(
             grades=qrels.grades,
             rows=qrels.offsets,
             topic=rankings.topic,
@@ -149,6 +151,8 @@ class Lists:
             topics=rankings.topics,
             qrels=qrels,
         )
+        out.costs = Costs.of_lists(rankings, out)
+        return out
 
     @classmethod
     def of_grades(
@@ -160,12 +164,13 @@ class Lists:
         max_grade: float | None = None,
         extra_grade: float = 1.0,
         most: float | None = None,
+        costs: Sequence[float] | None = None,
     ) -> Lists:
         """One list, given by its grades (NaN where unjudged) and what is known of its topic.
 
         ``ideal`` holds the grades of all the topic's judged documents, in any order (zeros of the list may be left
         out); without it they are the list's own and, where ``relevant`` says that there are more relevant ones, as many
-        of grade ``extra_grade``.
+        of grade ``extra_grade``. ``costs`` are those of the documents by rank; further down they are 1.
         """
         try:
             if grades is None or isinstance(grades, str | bytes):
@@ -208,6 +213,13 @@ class Lists:
             if not is_number(most) or not 0 <= most < math.inf:
                 raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
             out.most = float(most)
+        if costs is not None:
+            each = [number(x, "costs", kind=MeasureError) for x in costs]
+            if min(each, default=0.0) <= 0 or len(each) > given.size:
+                raise MeasureError(
+                    f"costs {each!r:.60}: expected numbers above 0, by rank, for {given.size} documents at most"
+                )
+            out.costs = Costs(np.array(each), np.array([0, len(each)]))
         return out
 
     @cached_property

@@ -240,10 +240,10 @@ def _options(options: Mapping[str, Any]) -> str:
 
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
-    paths = [f["path"] for f in about["files"]]
+    aligned = scores.aligned.options
+    paths = [f["path"] for f in about["files"] if f["path"] != aligned.get("costs")]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    aligned = scores.aligned.options
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
     read = " --float32" * (changed.pop("score_dtype", "") == "float32")
     read = _options(changed) + read

@@ -148,7 +148,7 @@ class ForwardReader(ABC):
     def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
         """What documents beyond each list, down to its cut, would add to E[T]/E[f(H)], if each gained ``gain``."""
         lists = gains.lists
-        static = self._static(None)
+        static = self._static(lists.costs)
         if self.ends or (question is not Question.ORDER2 and (question is not Question.ORDER1 or static is None)):
             return np.zeros(lists.n)
         if static is not None and question is Question.ORDER1:

@@ -34,8 +34,10 @@ def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains
         gain = gains.by_rank(i, m)
         rank = np.arange(1, m + 1, dtype=np.float64)
         topic = {"relevant": np.float64(gains.relevant[i]), "available": np.float64(gains.available[i])}
-        seen, cost = np.cumsum(gain), np.float64(1.0)
-        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, **topic}
+        costs = gains.lists.costs
+        cost = np.float64(1.0) if costs is None else costs.stretch(np.array([i]), 0, m)[0]
+        spent = rank if costs is None else np.cumsum(cost)
+        points = {"rank": rank, "gain": gain, "seen": np.cumsum(gain), "cost": cost, "spent": spent, **topic}
         if "share" in names:
             points["share"] = gains.by_rank(i, m, gains.share)
         if "grade" in names:

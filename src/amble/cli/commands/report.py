@@ -73,6 +73,7 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "undefined": ("undefined", "zero"),
     "threads": ("threads", None),
     "max_line": ("max-line", None),
+    "costs": ("costs", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),
     "output": ("output", "report.html"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from amble.checks import is_number
 from amble.errors import MeasureError, ReadError
-from amble.expressions.domains import AtLeast, Between, Domain, Form, Numbers, OneOf, Optional, Whole
+from amble.expressions.domains import Above, AtLeast, Between, Domain, Form, Numbers, OneOf, Optional, Switch, Whole
 from amble.expressions.formulas import NumbersFile
 from amble.expressions.values import ByRank, Value, digest
 from amble.io.rows import read_number, read_rows
@@ -64,27 +64,14 @@ class Rates(Domain):
         except ValueError as error:
             if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
                 raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
-        try:
-            return NumbersFile(text, ByRank(_read_rates(text)))
-        except ReadError as error:
-            raise MeasureError(str(error)) from None
-
-
-def _read_rates(path: str) -> list[float]:
-    """The rates in a file, one number per line, by rank."""
-    out: list[float] = []
-    for where, _, (rate,) in read_rows(path, (), ("rate",)):
-        if rate <= 0:
-            raise ReadError(f"{where}: rate {rate:g} is not above 0")
-        out.append(rate)
-    return out
+        return NumbersFile.read(text, Above(0), "rate")
 
 
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
-    for name, other in (("start", "steps"), ("memory", "steps"), ("seed", "memory")):
-        if name in given and values[other] is None:
+    for name, other in (("start", "steps"), ("memory", "steps"), ("users", "memory"), ("seed", "memory")):
+        if name in given and not values[other]:
             raise MeasureError(f"{name} goes with {other} only")
     if isinstance(rates, FittedParameters):
         values = values | {"rates": rates.by_rank("mu")}
@@ -139,11 +126,9 @@ def markov_precision(
         "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
     memory: Annotated[
-        int | None,
-        Optional(Whole(1)),
-        "with steps: documents not visited yet are visited first, as long as a move leads to one; so many users are "
-        "simulated. None: no memory",
-    ] = None,
+        bool, Switch(), "with steps: documents not visited yet are visited first, as long as a move leads to one"
+    ] = False,
+    users: Annotated[int, Whole(1), "with memory: how many are simulated for a score"] = 10_000,
     seed: Annotated[int, Whole(0), "with memory: same seed, same users"] = 0,
     user: Annotated[
         FittedTransitions | None,
@@ -160,6 +145,7 @@ def markov_precision(
         "steps": steps,
         "start": start or "first",
         "memory": memory,
+        "users": users,
         "seed": seed,
         "rescale": rescale,
     }
