@@ -229,5 +229,8 @@ class Comparison(PairResults):
     def __str__(self) -> str:
         return str(self.table())
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __repr__(self) -> str:
         return f"Comparison({' | '.join(self.caption.splitlines())})"

@@ -134,6 +134,9 @@ class Contributions:
     def __str__(self) -> str:
         return str(self.table())
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __repr__(self) -> str:
         return f"Contributions({len(self.docs)} documents, {self.caption})"
 

@@ -18,7 +18,7 @@ from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
 from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
-from amble.table import Table, mean_topic
+from amble.table import Table, frame_of, mean_topic
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
@@ -132,6 +132,9 @@ class Scores:
             return self.values[self.rankings.index(run), :, self.place(measure)]
         except _NotEvaluatedError as error:
             raise KeyError(str(error)) from None
+
+    def _repr_html_(self) -> str:
+        return self.mean().html()
 
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
@@ -324,19 +327,11 @@ class Scores:
 
     def to_pandas(self) -> Any:
         """A pandas frame with columns run, topic, measure, value."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MeasureError("to_pandas needs pandas: pip install pandas") from None
-        return pd.DataFrame(self._columns())
+        return frame_of("pandas", self._columns())
 
     def to_polars(self) -> Any:
         """A polars frame with columns run, topic, measure, value."""
-        try:
-            import polars as pl
-        except ImportError:
-            raise MeasureError("to_polars needs polars: pip install polars") from None
-        return pl.DataFrame(self._columns())
+        return frame_of("polars", self._columns())
 
 
 @overload
