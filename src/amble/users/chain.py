@@ -57,7 +57,7 @@ class Chain(Value, DenseUser):
         The probabilities of going from state to state; what is missing to 1 in a row is that of stopping there. A
         matrix, a sparse one of scipy, or ``{offset: probabilities by state}`` (a banded one: from state i to
         i + offset). Or a function of the number of documents, or of that and the grades by rank, that returns one, or
-        a chain.
+        a chain without start and seconds of its own; it is asked anew for every list.
     start : sequence of float, optional
         The probabilities of starting in state 1, 2, …; without it, in state 1.
     rank : sequence of int, optional
@@ -328,8 +328,8 @@ class Chain(Value, DenseUser):
         if self.is_nested:
             return False
         try:
-            names = [x.name for x in inspect.signature(self.P).parameters.values() if x.default is x.empty]
-            return len(names) > 1 or "grades" in inspect.signature(self.P).parameters
+            given = inspect.signature(self.P).parameters
+            return "grades" in given or sum(x.default is x.empty for x in given.values()) > 1
         except (TypeError, ValueError):
             return True
 
