@@ -28,7 +28,7 @@ from amble.users.joint_distribution import (
     joint_once,
     lattice,
 )
-from amble.users.protocol import Question
+from amble.users.protocol import OnList, Question
 from amble.users.timing import Clock
 from amble.users.walk_on_list import WalkOnList
 
@@ -78,10 +78,7 @@ class AdaptiveWalkOnList(WalkOnList):
         """The number of ranks."""
         return int(self.start.size)
 
-    @property
-    def by_rank(self) -> dict[str, Any]:
-        """What is shown of each rank, by the name of its column."""
-        return {"C": self.continuation, "V": self.visits, "W": self.weights, "L": self.last}
+    by_rank, depth_var, total_var = OnList.by_rank, OnList.depth_var, OnList.total_var
 
     @property
     def furthest(self) -> int:
@@ -192,11 +189,6 @@ class AdaptiveWalkOnList(WalkOnList):
 
     tail_visits = beyond = 0.0
 
-    @property
-    def depth_var(self) -> float:
-        """Var[H]."""
-        return float(self._all.prob @ (self._all.h - self.expected_depth) ** 2)
-
     def depth_distribution(self) -> Distribution:
         """The distribution of H."""
         return Distribution(self._all.h, self._all.prob)
@@ -221,11 +213,6 @@ class AdaptiveWalkOnList(WalkOnList):
     def order2(self, gains: Any) -> float:
         """E[T] / E[f(H)], the expected gain over expected effort (order 2)."""
         return self.total(gains) / self._of(gains).mean_effort
-
-    def total_var(self, gains: Any) -> float:
-        """Var[T]."""
-        found = self._of(gains)._all
-        return float(found.prob @ (found.t - found.prob @ found.t) ** 2)
 
     def total_distribution(self, gains: Any) -> Distribution:
         """The distribution of T."""

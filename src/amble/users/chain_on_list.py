@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -328,14 +328,17 @@ class ChainOnList(OnList):
         """The nodes where the chain is solved for order 1, and their weights."""
         return self.effort.nodes(self.expected_depth, lambda: self._stopping.size, self.transitions.going())
 
-    def _at_nodes(self, nodes: tuple[Array, Array], of: Any) -> Array:
-        """The sum over nodes of what a function makes of the solutions there."""
-        x, weight = nodes
+    def _summed(self, x: Array, weight: Array, of: Callable[[Solution], Array], timed: bool = False) -> Array:
+        """The sum over nodes of what a function makes of the solutions there, for visits or for time."""
         step = max(1, _CELLS // (self.n * self.width))
         out = np.zeros(self.n)
         for at in range(0, x.size, step):
-            part = x[None, at : at + step]
-            found = self._solution(np.exp(-part), -np.expm1(-part))
+            part = x[at : at + step]
+            if timed and self.clock is not None:
+                z, lost = self.clock[0].transform(part, self.clock[1])
+                found = self._solution(z, lost, (self.halts[:, None] * z)[:, None, :])
+            else:
+                found = self._solution(np.exp(-part)[None], -np.expm1(-part)[None])
             out += (of(found)[:, 0] @ weight[at : at + step]).real
         return out
 
@@ -348,28 +351,16 @@ class ChainOnList(OnList):
             return worth_of_visits(found._replace(blocks=found.blocks[: len(groups)]), self.utility, gain, groups)
 
         if question is Question.ORDER1 and self.clock is not None:
-            return self._by_rank(self._per_second(self.clock, gain, worth))
+            timing, means = self.clock
+            summed = partial(self._summed, of=lambda found: worth(found) * found.end, timed=True)
+            fewest = self.check_times(gain > 0)
+            return self._by_rank(timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min())))
         if question is Question.ORDER1:
-            return self._by_rank(self._at_nodes(self.nodes(), lambda found: worth(found) * found.end))
+            return self._by_rank(self._summed(*self.nodes(), lambda found: worth(found) * found.end))
         if not question.about_visits:
             raise MeasureError(f"the question {question.value} is no sum over ranks of what they gain")
         total = self._by_rank(worth(self._solved)[:, 0, 0])
         return total if question is Question.TOTAL else total / self.mean_effort
-
-    def _per_second(self, clock: tuple[Timing, Array], gain: Array, worth: Callable[[Solution], Array]) -> Array:
-        """E[T / (c + tau)], by state."""
-        timing, means = clock
-        step = max(1, _CELLS // (self.n * self.width))
-
-        def summed(u: Array, weight: Array) -> Array:
-            out = np.zeros(self.n)
-            for at in range(0, u.size, step):
-                z, lost = timing.transform(u[at : at + step], means)
-                found = self._solution(z, lost, (self.halts[:, None] * z)[:, None, :])
-                out += (worth(found) * found.end)[:, 0] @ weight[at : at + step]
-            return out
-
-        return timing.integral(summed, float(self.state_visits @ means), self.check_times(gain > 0), float(means.min()))
 
     def check_times(self, gaining: NDArray[np.bool_]) -> float:
         """The least number of visits of a path that gains something; refused if the gain per second is infinite."""
@@ -390,7 +381,7 @@ class ChainOnList(OnList):
         """E[1 / f(H); stopping there] of each rank, or P[stopping there] / E[f(H)]."""
         if question is Question.SATISFIED2:
             return np.asarray(self.last / self.mean_effort)
-        return self._by_rank(self._at_nodes(self.nodes(), lambda found: found.visits) * self.halts)
+        return self._by_rank(self._summed(*self.nodes(), lambda found: found.visits) * self.halts)
 
     def score(self, question: Question, y: Any) -> float:
         """The answer to a question, given the gains by rank."""

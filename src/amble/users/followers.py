@@ -26,7 +26,7 @@ __all__ = ["Rows", "StateFollower", "visits_of"]
 Array = NDArray[Any]
 
 _BATCH = 1 << 14  # readers who are followed together
-_CELLS = 1 << 22  # readers x documents whose visits are counted
+_CELLS = 1 << 22  # readers x documents, or times, of which visits are counted
 _NEVER = 1 << 40  # a visit that nobody makes
 
 
@@ -118,7 +118,7 @@ class StateFollower(ABC):
 
     def batch(self, users: int, threads: int) -> int:
         """How many readers are followed together."""
-        return max(256, min(_BATCH, _CELLS // (int(self.counted.max()) + 1)))
+        return max(256, min(_BATCH, _CELLS // max(int(self.counted.max()) + 1, self.seconds.size)))
 
     def _visits(self, key: Array, total: Array, nothing: Array) -> Iterator[tuple[Array, Array]]:
         """Of every visit, the readers and their states; what they gain, and who gets nothing, is noted."""

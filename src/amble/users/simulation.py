@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,10 +234,6 @@ class WalkFollower:
 
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks that each of these users visits: the same draws once more, as the walker does not keep them."""
-        return collected(self._visits(first, count), count)
-
-    def _visits(self, first: int, count: int) -> Iterator[tuple[Array, Array]]:
-        """Of every step, the users who make it and the ranks that they come to."""
         start, forward, turn, endless = self._fixed[:4]
         end = forward.size
 
@@ -248,7 +244,7 @@ class WalkFollower:
             to = at + np.where(draw < forward[here], 1, -1)
             return np.where((draw < turn[here]) & (to < (np.inf if endless else end)), to, -1)
 
-        return ((who, at + 1) for who, at in visits_of(keys(self.seed, first, count), move))
+        return collected(((who, at + 1) for who, at in visits_of(keys(self.seed, first, count), move)), count)
 
 
 class ForwardFollower(WalkFollower):
@@ -273,11 +269,10 @@ class ForwardFollower(WalkFollower):
         return [np.arange(1, h + 1, dtype=np.int32) for h in self(first, count).visits.tolist()]
 
 
-class _Nobody:
+class _Nobody(NamedTuple):
     """Readers of lists without documents, who visit nothing."""
 
-    def __init__(self, lists: int) -> None:
-        self.lists = lists
+    lists: int
 
     def batch(self, users: int, threads: int) -> int:
         """How many there are at a time."""

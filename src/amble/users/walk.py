@@ -24,7 +24,7 @@ from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.expressions.values import ByFunction, ByRankAndGrade, needs_zero
 from amble.rankings.lists import Gains, Lists
-from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
+from amble.users.birth_death import BirthDeathChain, chain_on_lists, checked_start, stops
 from amble.users.effort import Effort
 from amble.users.protocol import Question
 from amble.users.timing import COSTS, NO_COSTS, Clock, Timing
@@ -251,13 +251,7 @@ class Walk:
         self.utility = utility or Utility()
         self.effort = effort or Effort()
         self.timing = timing
-        try:
-            self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
-        except (TypeError, ValueError):
-            raise MeasureError(f"start={start!r:.60}: expected probabilities of ranks 1, 2, …") from None
-        total = sum(self.start.ravel().tolist())
-        if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(total - 1) <= 1e-9:
-            raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
+        self.start = checked_start(start)
         if per == "endless" and self.looks_at_documents:
             raise MeasureError("per='endless': a user who looks at the grades or the costs needs a list to look at")
         self._check()
