@@ -898,6 +898,8 @@ def test_a_user_who_remembers_sees_all_once() -> None:
         assert m.distribution([1, 0, 1], users=100).users == 100
     with pytest.raises(MeasureError, match="there are no transitions"):
         _ = m.user([1, 0, 1]).transitions
+    with pytest.raises(MeasureError, match="there are no transitions"):
+        _ = m.user([1, 0, 1]).transition_matrix
     for text, message in (
         ("MP(memory=True)", "memory goes with steps only"),
         ("MP(steps=3,seed=1)", "seed goes with memory only"),

@@ -125,7 +125,10 @@ def main(argv: list[str] | None = None) -> int:
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.cli.commands.{argv[0]}")
-        rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
+        rest = list(module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:])
+        for i in range(len(rest) - 1, 0, -1):  # a list whose first document is unjudged, no option
+            if rest[i - 1] == "--gains" and rest[i][:1] == "-" and rest[i][1:2] in (*"0123456789.,", ""):
+                rest[i - 1 : i + 1] = [f"--gains={rest[i]}"]
         args = _parser(argv[0], module).parse_args(rest)
         keep_inputs(args)
         with warnings.catch_warnings():

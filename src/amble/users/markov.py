@@ -674,6 +674,8 @@ class RememberingUserOnList(MarkovUserOnList):
     def _induced(self) -> tuple[Array, Array]:
         raise MeasureError("the user remembers what was visited: there are no transitions from document to document")
 
+    transition_matrix = _induced  # type: ignore[assignment]
+
     @property
     def distribution(self) -> Distribution:
         """An error: it is simulated."""

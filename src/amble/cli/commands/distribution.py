@@ -27,6 +27,7 @@ from amble.cli.options import (
     add_threads,
     alignment_of,
     inputs_of,
+    prepare,
 )
 from amble.cli.output import provenance, write
 from amble.cli.plugins import load_plugins
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
     from amble.distributions.partial_order import PartialOrder
     from amble.table import Table
+
+__all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "PH"
 _FEW = 12  # runs whose pairs are shown without --pairs
@@ -110,10 +113,15 @@ class _Orders:
         self._errors = [0.0] * len(found)
         if orders[0, 0] != orders[0, 0]:  # order 1 is the mean of the distribution all the same
             means = found
-            if simulated and measure.is_population:
+            try:
+                if simulated and measure.is_population:
+                    raise SimulationWarning
+                if simulated and not measure.one_user.has_order1:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("error", SimulationWarning)
+                        means = run_distributions(rankings, measure, topics=topics)
+            except SimulationWarning:  # there is no exact one
                 self._errors = [distribution.standard_error for distribution in found.values()]
-            elif simulated and not measure.one_user.has_order1:
-                means = run_distributions(rankings, measure, topics=topics)
             self.one = [distribution.mean for distribution in means.values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 

@@ -108,7 +108,12 @@ def run(args: argparse.Namespace) -> int:
     for m in measures:
         if m.declaration.of_sessions:
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
+    if args.plot:
+        from amble.reporting.charts.chart import check_file
+
+        check_file(args.plot)
     measures = [m.resolve_topic({"topic": args.topic})[0] for m in measures]
+    measures = [one for m in measures for one in getattr(m, "parts", (m,))]  # of mixtures, each
     shown = [_Shown(m, name, grades, context, costs) for m in measures for name, grades in lists.items()]
     others = [one.name for one in shown if not one.markov]
     if 0 < len(others) < len(shown):
@@ -227,7 +232,10 @@ def _plot(args: argparse.Namespace, shown: list[_Shown], graphs: dict[str, Any])
     from amble.reporting.charts.state_graph import user_and_graph_chart
 
     far = args.depth or (max(len(one.grades) or 10 for one in shown) if shown[0].markov else 100)
-    save(user_and_graph_chart({one.name: one.on(far) for one in shown}, far, graphs), args.plot)
+    users = {one.name: one.on(far) for one in shown}
+    if args.depth is None:  # no ranks that nobody has
+        far = max(2, min(far, max(user.weights.size for user in users.values())))
+    save(user_and_graph_chart(users, far, graphs), args.plot)
     print(f"\nchart: {args.plot}") if args.format == "table" else None
 
 
