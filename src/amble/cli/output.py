@@ -89,14 +89,13 @@ def note(args: argparse.Namespace, *texts: object) -> None:
             print(f"amble: {text}", file=sys.stderr)
 
 
-def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:
-    """Print on standard error how files were read, and the warnings on the way, each once."""
-    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
-        print(f"amble: {text}", file=sys.stderr)
+def tell_audit(args: argparse.Namespace, audit: Any, heard: Sequence[WarningMessage]) -> None:
+    """Note how files were read, and the warnings on the way, each once."""
+    note(args, *dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))))
 
 
-def warn_topic_named_all(names: Collection[str], what: str) -> None:
-    """Print on standard error that a topic or a session is called ``all``, as the mean is otherwise."""
+def warn_topic_named_all(args: argparse.Namespace, names: Collection[str], what: str) -> None:
+    """Note that a topic or a session that is shown is called ``all``, as the mean is otherwise."""
     if "all" in names:
         form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"
-        print(f"amble: a {what} is called all: the mean's {what} is {form}", file=sys.stderr)
+        note(args, f"a {what} is called all: the mean's {what} is {form}")

@@ -108,8 +108,7 @@ def run(args: argparse.Namespace) -> int:
     design = replace(design, baseline=base)
     tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, design, args)
     write(_rendered(tables, scores, more, args), args.output)
-    if not args.quiet and sys.stderr is not None:
-        tell_audit(scores.rankings.audit, heard)
+    tell_audit(args, scores.rankings.audit, heard)
     return 0
 
 

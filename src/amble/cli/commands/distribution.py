@@ -13,7 +13,6 @@ first-order stochastic dominance: whatever score users want, no fewer of them ge
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from amble.cli.options import (
     inputs_of,
     prepare,
 )
-from amble.cli.output import provenance, write
+from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
@@ -92,12 +91,9 @@ def run(args: argparse.Namespace) -> int:
         tables[0].facts = provenance(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
     _draw(found, orders, order, measure, args)
     write("\n\n".join(_rendered(tables, order, args)), args.output)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {rankings.audit}", file=sys.stderr)
-        all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
-        over = f"{len(topics)} of {all_topics}" if topics else all_topics
-        for note in [*notes, *_notes(measure, found, over, orders)]:
-            print(f"amble: {note}", file=sys.stderr)
+    all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
+    over = f"{len(topics)} of {all_topics}" if topics else all_topics
+    note(args, rankings.audit, *notes, *_notes(measure, found, over, orders))
     return 0
 
 

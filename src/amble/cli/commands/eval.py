@@ -113,8 +113,7 @@ def _tell(text: str, rankings: Any, args: argparse.Namespace) -> int:
     """Write the text, and what was decided on the way."""
     write(text, args.output)
     note(args, rankings.audit)
-    if args.by_topic and not args.quiet and sys.stderr is not None:
-        warn_topic_named_all(rankings.topics, "topic")
+    warn_topic_named_all(args, rankings.topics if args.by_topic else (), "topic")
     return 0
 
 

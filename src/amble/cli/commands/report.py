@@ -21,10 +21,6 @@ from typing import Any
 from amble import checks
 from amble.cli.options import (
     REGRESSED,
-    SEED,
-    SHARE,
-    THREADS,
-    TIES,
     add_alignment,
     add_gates,
     add_plugins,
@@ -41,7 +37,7 @@ from amble.cli.options import (
 )
 from amble.cli.output import keep_inputs, note, provenance
 from amble.cli.plugins import load_plugins
-from amble.comparison.design import CORRECTIONS, TESTS, TestDesign
+from amble.comparison.design import TestDesign
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 
@@ -80,16 +76,6 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "charts": ("charts", None),
     "chart_format": ("chart-format", ["svg"]),
     "latex": ("latex", None),
-}
-_NUMBERS = {"alpha": SHARE, "seed": SEED, "rounds": whole(), "systems": whole(), "depth": whole(), "threads": THREADS}
-_CHOICES = {
-    "test": TESTS,
-    "correction": CORRECTIONS,
-    "missing": ("zero", "skip"),
-    "ties": TIES,
-    "unjudged": ("zero", "condense"),
-    "duplicates": ("error", "best"),
-    "undefined": ("zero", "skip"),
 }
 
 
@@ -171,17 +157,12 @@ def _fill(args: argparse.Namespace) -> None:
     args.named = args.qrels is not None
     config = read_config(args.config) if args.config is not None else {}
     args.mixtures = config.get("mixtures", {})
-    for option, choices in _CHOICES.items():
-        if option in config:
-            checks.one_of(config[option], choices, f"{args.config}: {option}")
-    for option, read in _NUMBERS.items():
-        if option in config:
-            try:
-                read(str(config[option]))
-            except argparse.ArgumentTypeError as error:
-                raise AmbleError(f"{args.config}: {option}: {error}") from None
-    for given in config.get("chart-format", ()):
-        checks.one_of(given, _FORMATS, f"{args.config}: chart-format")
+    parser = argparse.ArgumentParser()
+    arguments(parser)
+    for action in parser._actions:  # what the file says is checked as on the command line
+        key = _USUAL.get(action.dest, ("",))[0]
+        if key in config:
+            _read(action, config[key], f"{args.config}: {key}")
     for option, (key, usual) in _USUAL.items():
         if getattr(args, option) is None:
             setattr(args, option, config.get(key, usual))
@@ -190,6 +171,18 @@ def _fill(args: argparse.Namespace) -> None:
     if args.qrels is None or not args.runs:
         lacks = "judgments" if args.qrels is None else "runs"
         raise AmbleError(f"no {lacks}: expected QRELS RUN…, or --config with qrels and runs")
+
+
+def _read(action: argparse.Action, given: Any, what: str) -> None:
+    """Refuse a value, or one of several, that an option does not take."""
+    for value in given if isinstance(given, list) else [given]:
+        if action.choices:
+            checks.one_of(value, tuple(action.choices), what)
+        elif callable(action.type):
+            try:
+                action.type(str(value))
+            except argparse.ArgumentTypeError as error:
+                raise AmbleError(f"{what}: {error}") from None
 
 
 def _check(args: argparse.Namespace) -> None:
