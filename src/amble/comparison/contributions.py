@@ -34,6 +34,7 @@ from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
+from amble.rankings.costs import Prices
 from amble.table import Table
 from amble.users.protocol import Question
 
@@ -143,7 +144,12 @@ class Contributions:
 
 @overload
 def why(
-    rankings: Rankings | Scores, topic: str, measure: str | Measure | None = ..., *, runs: Iterable[str] | None = ...
+    rankings: Rankings | Scores,
+    topic: str,
+    measure: str | Measure | None = ...,
+    *,
+    runs: Iterable[str] | None = ...,
+    costs: Prices | None = ...,
 ) -> Contributions: ...
 @overload
 def why(

@@ -22,6 +22,7 @@ from amble.io.files import write_whole
 from amble.io.html import asset, embedded, policy
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
+from amble.rankings.costs import Prices
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
@@ -122,6 +123,7 @@ def report(
     files: Sequence[Mapping[str, Any]] = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    costs: Prices | None = ...,
 ) -> Page: ...
 @overload
 def report(
