@@ -356,7 +356,7 @@ def test_scores_that_cannot_be_compared(scores: Any, said: str) -> None:
 
 def test_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "statsmodels.stats.multitest", None)
-    with pytest.raises(amble.AmbleError, match=r"correction='hommel' needs statsmodels: pip install 'amble\[stats\]'"):
+    with pytest.raises(amble.AmbleError, match=r"correction='hommel' needs the extra: pip install 'amble-ir\[stats\]'"):
         amble.compare(of([0.5, 0.4], [0.2, 0.3]), correction="hommel")
 
 

@@ -532,7 +532,7 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr("amble.logs.engine.importlib.import_module", absent)
-    with pytest.raises(AmbleError, match=r"logs need the extra: pip install 'amble\[logs\]'"):
+    with pytest.raises(AmbleError, match=r"logs need the extra: pip install 'amble-ir\[logs\]'"):
         Engine()
 
 

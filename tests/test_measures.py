@@ -25,6 +25,7 @@ from amble.expressions.domains import (
     AtLeast,
     Between,
     Domain,
+    Form,
     GainTable,
     Numbers,
     OneOf,
@@ -34,6 +35,7 @@ from amble.expressions.domains import (
 )
 from amble.expressions.formulas import OverRanks
 from amble.measures import REGISTRY
+from amble.measures.catalogue.clicks import OfGrade
 from amble.measures.catalogue.markov_precision import Rates
 from amble.measures.fitted_parameters import FittedUser
 from amble.users import Question
@@ -288,7 +290,9 @@ def _strategy(domain: Domain) -> st.SearchStrategy[Any]:
         return st.sampled_from(["0.5", "1,0.5,0.25"])
     if isinstance(domain, Rates):
         return st.sampled_from(["0.5", "2,1,0.25"])
-    if isinstance(domain, FittedUser):  # test_fitting.py has them
+    if isinstance(domain, OfGrade):
+        return st.sampled_from([0.5, "0=0.25,1=0.75", "0=1,1=0"])
+    if isinstance(domain, FittedUser | Form):  # test_fitting.py and test_wanted_documents.py have them
         return st.none()
     if isinstance(domain, Numbers) and isinstance(domain.domain, Between):
         return st.sampled_from(["0.5", "1,0.25,0,0.75"])

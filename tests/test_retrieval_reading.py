@@ -363,7 +363,7 @@ def test_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(amble.ReadError, match=expected):
             amble.read_topics(name)
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(amble.ReadError, match=r"pip install 'amble\[data\]'"):
+    with pytest.raises(amble.ReadError, match=r"pip install 'amble-ir\[data\]'"):
         read("irds:small")
 
 

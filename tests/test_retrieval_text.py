@@ -66,7 +66,7 @@ def test_wrong_settings() -> None:
 @pytest.mark.parametrize("module", ["Stemmer", "bm25s"])
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(amble.AmbleError, match=r"pip install 'amble\[search\]'; or do without, by language none"):
+    with pytest.raises(amble.AmbleError, match=r"pip install 'amble-ir\[search\]'; or do without, by language none"):
         Analyser("english")
     assert Analyser("none").terms("plain words need none") == ["plain", "words", "need", "none"]
 
@@ -74,7 +74,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, module: str) -> None
 def test_unicode_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("amble.retrieval.text_analysis._FOUND", {})
     monkeypatch.setitem(sys.modules, "regex", None)
-    with pytest.raises(amble.AmbleError, match=r"beyond ASCII needs the extra: pip install 'amble\[search\]'"):
+    with pytest.raises(amble.AmbleError, match=r"beyond ASCII needs the extra: pip install 'amble-ir\[search\]'"):
         Analyser("none").terms("café")
 
 

@@ -178,7 +178,10 @@ def test_python_forms(domain: Domain, given_value: Any, value: Any) -> None:
 def test_what_domains_refuse(domain: Domain, wrong: Any) -> None:
     with pytest.raises(MeasureError) as error:
         checked("X", "x", domain, wrong)
-    assert str(error.value) == f"X: x={wrong!r} is not allowed, expected {domain.text}"
+    by_topic = (
+        "; by topic, the topics are text, as in {'401': 1}" if isinstance(wrong, dict) and domain.by_topic else ""
+    )
+    assert str(error.value) == f"X: x={wrong!r} is not allowed, expected {domain.text}{by_topic}"
 
 
 def test_defaults_are_values() -> None:

@@ -47,10 +47,12 @@ def mean_topic(topics: Collection[str]) -> str | None:
 
 def frame_of(library: str, columns: dict[str, list[Any]]) -> Any:
     """A frame of pandas or polars; an error that says so where it is not installed."""
-    import importlib
-
     try:
-        return importlib.import_module(library).DataFrame(columns)
+        if library == "pandas":
+            import pandas as frames
+        else:
+            import polars as frames
+        return frames.DataFrame(columns)
     except ImportError:
         raise AmbleError(f"to_{library} needs {library}: pip install {library}") from None
 

@@ -12,8 +12,10 @@ from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.behaviour import Behaviour
+from amble.users.followers import StateFollower
 from amble.users.forward import Forward, LookingForward
 from amble.users.protocol import Follower, Question
+from amble.users.utility import Utility
 
 __all__ = ["ClickBehaviour", "Clicks"]
 
@@ -76,8 +78,10 @@ class LookingClicks(LookingForward):
         return found.distribution(gains.by_rank(i, found.visits.size), question)
 
     def follower(self, gains: Gains, lists: list[int], seed: int) -> Follower:
-        """An error: the distribution is exact."""
-        raise MeasureError("users who click are not simulated; the distribution of what they gain is exact")
+        """Simulated readers of a list."""
+        found = self.on(gains, lists[0])
+        assert isinstance(found, ClickBehaviour)
+        return ClickFollower(found, gains.by_rank(lists[0], found.visits.size), seed)
 
 
 class ClickBehaviour(Behaviour):
@@ -91,13 +95,17 @@ class ClickBehaviour(Behaviour):
         """An error: ranks that were visited do not say which documents were clicked."""
         raise MeasureError("path: ranks do not say which documents were clicked, and only clicks gain")
 
+    def worth_of_clicks(self, gains: Array) -> Array:
+        """What a click brings at each rank, by what that is on average to who looks there."""
+        return np.asarray(np.divide(gains, self.click, out=np.zeros(gains.size), where=self.click > 0))
+
     def total_distribution(self, gains: Any) -> Distribution:
         """The distribution of T."""
         return self.distribution(np.pad(gains, (0, self.visits.size - len(gains))), Question.TOTAL)
 
     def distribution(self, gains: Array, question: Question) -> Distribution:
         """The distribution of the score: rank by rank, of who is there with each gain, those who click, and stop."""
-        worth = np.divide(gains, self.click, out=np.zeros(gains.size), where=self.click > 0)
+        worth = self.worth_of_clicks(gains)
         unit = _GRID * max(float(worth.sum()), _GRID)
         t, alive = np.zeros(1), np.ones(1)
         values, probs = [], []
@@ -114,3 +122,23 @@ class ClickBehaviour(Behaviour):
             if t.size > _MOST:
                 raise MeasureError(f"more than {_MOST:,} different gains after rank {i + 1}: too many to be told apart")
         return Distribution(np.concatenate(values), np.concatenate(probs))
+
+
+class ClickFollower(StateFollower):
+    """Simulated readers of one list: at rank i, counted from 0, state 2 i is a click, and 2 i + 1 none."""
+
+    def __init__(self, behaviour: ClickBehaviour, gains: Array, seed: int) -> None:
+        worth = behaviour.worth_of_clicks(gains)
+        super().__init__(
+            seed, np.stack((worth, np.zeros(worth.size)), axis=1).reshape(1, -1), Utility(), behaviour.effort
+        )
+        self.rank = np.repeat(np.arange(1, worth.size + 1), 2)
+        self.click = behaviour.click
+        self.goes = np.stack((behaviour.after, behaviour.without), axis=1).ravel()
+        self.goes[-2:] = 0.0  # the list ends
+
+    def move(self, at: Array | None, total: Array, draw: Array) -> Array:
+        """Where readers go: one draw says whether they go on, and whether they click there."""
+        goes, rank = (np.ones(draw.size), np.zeros(draw.size, np.int64)) if at is None else (self.goes[at], at // 2 + 1)
+        to = np.minimum(rank, self.click.size - 1)
+        return np.where(draw < goes, 2 * to + (draw >= goes * self.click[to]), -1)
