@@ -70,11 +70,21 @@ def test_scores_may_be_any_number() -> None:
 def test_ids_are_strings() -> None:
     ids = {"007": {"NA": 1, "001": 0, "1e3": 2}}
     assert amble.read_qrels(ids).to_dict() == ids
-    with pytest.raises(amble.ReadError, match="topic 401 is of type int, expected a string"):
-        amble.read_qrels({401: {"a": 1}})
-    frame = pd.DataFrame({"topic": [401], "doc": ["a"], "grade": [1]})
-    with pytest.raises(amble.ReadError, match="row 0: topic 401 is of type int, expected a string"):
+    frame = pd.DataFrame({"topic": [401.0], "doc": ["a"], "grade": [1]})
+    with pytest.raises(
+        amble.ReadError, match="row 0: topic 401.0 is of type float, expected a string or a whole number"
+    ):
         amble.read_qrels(frame)
+
+
+def test_whole_numbers_are_ids() -> None:
+    wanted = {"401": {"7": 1.0}}
+    for ids in ({401: {7: 1}}, {"401": {7: 1}}, {np.int64(401): {"7": 1}}, [(401, 7, 1)]):
+        assert amble.read_qrels(ids).to_dict() == wanted
+    for library in (pd, pl):
+        frame = library.DataFrame({"topic": [401], "doc": [7], "grade": [1]})
+        assert amble.read_qrels(frame).to_dict() == wanted
+    assert amble.evaluate({1: {2: 1}}, {"1": {"2": 0.5, 3: 0.7}}, "RR").values.item() == 0.5
 
 
 @pytest.mark.parametrize(
@@ -83,7 +93,12 @@ def test_ids_are_strings() -> None:
         ({"401": {"a": float("nan")}}, "topic '401', document 'a': grade nan is not a finite number"),
         ({"401": {"a": "1"}}, "grade '1' is not a finite number"),
         ({"401": {"a": None}}, "grade None is not a finite number"),
-        ({"401": ["a"]}, r"topic '401': value \['a'\] is of type list, expected a dictionary"),
+        ({"401": "a"}, "topic '401': value 'a' is of type str, expected a dictionary"),
+        (
+            {"401": ["a"], "402": "a"},
+            "topic '402': value 'a' is of type str, expected a dictionary, or a list of docum",
+        ),
+        ({"401": [("a", 1), "b"]}, r"document \('a', 1\) is of type tuple"),
         ([("401", "a")], r"row 0: found \('401', 'a'\), expected \(topic, doc, grade\)"),
         ([("401", "a", 1), ("401", "a", 0)], r"row 1: document 'a' is judged twice for topic '401' \(first in row 0\)"),
         (pd.DataFrame({"topic": ["1"], "grade": [1]}), "no column for the document among topic, grade"),

@@ -15,8 +15,8 @@ import amble
 
 ROOT = Path(amble.__file__).parent
 
-# the modules whose names such a call computes are not of amble, but of the standard library
-COMPUTED = {ROOT / "io" / "files.py"}
+# the modules whose names such a call computes are not of amble
+COMPUTED = {ROOT / "io" / "files.py", ROOT / "io" / "table_files.py"}
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 

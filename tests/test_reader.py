@@ -487,16 +487,22 @@ def test_what_is_wrong_with_runs(reader: Any, how: str, content: bytes, message:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({1: {"a": 1}}, "t: topic 1 is of type int, expected a string"),
+        ({1.0: {"a": 1}}, "t: topic 1.0 is of type float, expected a string or a whole number"),
+        ({True: {"a": 1}}, "t: topic True is of type bool, expected a string or a whole number"),
+        ({np.True_: {"a": 1}}, "t: topic np.True_ is of type bool, expected a string or a whole number"),
         ({"1": [1]}, "t: topic '1': value [1] is of type list, expected a dictionary"),
-        ({"1": {b"a": 1}}, "t: topic '1': document b'a' is of type bytes, expected a string"),
+        ({"1": {b"a": 1}}, "t: topic '1': document b'a' is of type bytes, expected a string or a whole number"),
         ({"1": {"a": "2"}}, "t: topic '1', document 'a': score '2' is not a finite number"),
         ({"1": {"a": float("nan")}}, "t: topic '1', document 'a': score nan is not a finite number"),
         ({"1": {"a": 10**400}}, f"t: topic '1', document 'a': score 1{'0' * 99} is not a finite number"),
         ({"1": {"a": None}}, "t: topic '1', document 'a': score None is not a finite number"),
         ({"1": {"\ud800": 1}}, "t: topic '1': document '\\ud800' holds half a surrogate pair, expected text"),
-        ((["1", 2], ["a", "b"], [1, 2]), "t: row 1: topic 2 is of type int, expected a string"),
-        ((["1", "1"], ["a", None], [1, 2]), "t: row 1: document None is of type NoneType, expected a string"),
+        ((["1", 2.5], ["a", "b"], [1, 2]), "t: row 1: topic 2.5 is of type float, expected a string or a whole number"),
+        (([1, "1"], [7, "7"], [1, 2]), "t: row 1: document '7' appears twice for topic '1' (first in row 0)"),
+        (
+            (["1", "1"], ["a", None], [1, 2]),
+            "t: row 1: document None is of type NoneType, expected a string or a whole number",
+        ),
         ((["1", "1"], ["a", "b"], [1, 1j]), "t: row 1: score 1j is not a finite number"),
         (
             (["1"] * 3, ["a", "b", "a"], [1, 2, 3]),
@@ -522,10 +528,21 @@ def test_what_is_wrong_with_tables(reader: Any, table: Any, message: str) -> Non
     assert str(error.value) == message.replace("score", "grade").replace("appears", "is judged")
 
 
+def test_whole_numbers_are_names(reader: Any) -> None:
+    table = {1: {7: 3.0, np.int64(-8): 2.0}, "2": {10**30: 1.0}}
+    topics, _, docs, *_ = raw_rank(reader, None, table)
+    assert (topics, docs) == (["1", "2"], ["7", "-8", "1" + "0" * 30])
+    assert raw_rank(reader, judge(reader, {"1": {"7": 1}}), table) == raw_rank(
+        reader, judge(reader, {1: {7: 1}}), {"1": {"7": 3.0, "-8": 2.0}, "2": {"1" + "0" * 30: 1.0}}
+    )
+
+
 def test_judged_twice_in_a_dictionary(reader: Any) -> None:
     with pytest.raises(ReadError) as error:
         judge(reader, {"1": {"é": 1, "\udcc3\udca9": 2}})
     assert str(error.value) == "q: topic '1', document '\\udcc3\\udca9': judged twice"
+    with pytest.raises(ReadError, match="q: topic 1, document 'a': judged twice"):
+        judge(reader, {"1": {"a": 1}, 1: {"a": 1}})
 
 
 # ---- tables ----

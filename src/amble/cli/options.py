@@ -16,6 +16,7 @@ from typing import Any
 
 from amble import checks
 from amble.errors import AmbleError, UnjudgedWarning
+from amble.io.columns import check_columns
 from amble.io.files import LONGEST_LINE
 from amble.io.rows import read_rows
 from amble.parallel import MOST_THREADS
@@ -37,6 +38,7 @@ __all__ = [
     "add_longest_line",
     "add_output",
     "add_plugins",
+    "add_reading",
     "add_scored",
     "add_sessions",
     "add_tests",
@@ -53,12 +55,14 @@ __all__ = [
     "measures_of",
     "number",
     "prepare",
+    "read_columns",
     "read_gains",
     "read_groups",
     "read_number",
     "read_numbers",
     "read_session_files",
     "read_whole",
+    "reading_of",
     "topic_reading_of",
     "whole",
 ]
@@ -159,6 +163,33 @@ def add_longest_line(add: Add) -> None:
     )
 
 
+def add_reading(add: Add) -> None:
+    """Declare how files are read: how long their lines may be, and what the columns of tables are called."""
+    add_longest_line(add)
+    add("--columns", metavar="topic=NAME,…", help="columns of tables: topic, doc, score, grade")
+
+
+def reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_reading`, for `read_qrels` and `read_runs`."""
+    return {"max_line": args.max_line, "columns": None if args.columns is None else read_columns(args.columns)}
+
+
+def read_columns(text: str) -> dict[str, str | int]:
+    """Columns by their names, or their numbers from 1.
+
+    >>> read_columns("topic=query-id, doc=2")
+    {'topic': 'query-id', 'doc': 2}
+    """
+    pairs = [word.partition("=") for word in text.split(",")]
+    out = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(out) < len(pairs):
+        raise AmbleError(f"--columns {text!r:.60}: a column is named twice, expected once")
+    try:
+        return check_columns(out)
+    except AmbleError as error:
+        raise AmbleError(f"--{error}; such as --columns topic=qid,doc=docno") from None
+
+
 def read_numbers(text: str, option: str, kind: type) -> list[Any]:
     """Read numbers with commas between."""
     out = []
@@ -180,9 +211,9 @@ def add_inputs(add: Add, *, gains: bool = False) -> None:
         add(
             "qrels",
             metavar="QRELS",
-            help="judgments: topic iter doc grade (plain, gzip, xz, bzip2 or zstd; - for stdin)",
+            help="judgments: topic iter doc grade, or CSV, TSV, JSON, Parquet (also compressed; - for stdin)",
         ),
-        add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag"),
+        add("runs", metavar="RUN", nargs="+", help="runs: topic Q0 doc rank score tag, or a table"),
     )
     if gains:
         add_gains(add, files)
@@ -266,7 +297,7 @@ def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True)
     if costs:
         add("--costs", metavar="FILE", help="lines of document cost, for users who look at it")
     add("--allow-unjudged", action="store_true", default=None, help="runs none of whose documents is judged, too")
-    add_longest_line(add)
+    add_reading(add)
 
 
 def add_undefined(add: Add) -> None:
@@ -276,9 +307,9 @@ def add_undefined(add: Add) -> None:
 
 def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_alignment`, for `align`."""
-    names = ("depth", "ties", "unjudged", "duplicates", "threads", "max_line", "costs")
-    chosen = {key: getattr(args, key) for key in names}
-    return chosen | {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
+    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "costs")}
+    chosen |= {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
+    return chosen | reading_of(args)
 
 
 def filter_unjudged_warnings(args: argparse.Namespace) -> None:
@@ -292,7 +323,7 @@ def add_lists(add: Add, depth: int | None, usual: str = "%(default)s") -> None:
     add("--ties", choices=("docno", "rank", "file"), default="docno", help="equal scores (default: %(default)s)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
     add_threads(add)
-    add_longest_line(add)
+    add_reading(add)
 
 
 def lists_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -490,6 +521,7 @@ def read_session_files(files: Sequence[str], args: argparse.Namespace) -> Any:
 
     given = {key: getattr(args, key) for key in _OF_RUNS if getattr(args, key) not in (None, _USUAL.get(key))}
     given |= {"score_dtype": "float32"} if args.float32 else {}
+    given |= {"columns": read_columns(args.columns)} if args.columns else {}
     if len(files) == 1 or (args.layout in (None, "json") and is_json(files[0])):
         return read_sessions(None, *files, layout=args.layout, repeats=args.repeats, **given)
     return read_sessions(*files, layout=args.layout, repeats=args.repeats, **given)

@@ -87,7 +87,7 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
     ... def lengths(rankings, measures, *, more=0):
     ...     return rankings.length + more
     >>> print(*inspect.signature(lengths).parameters)
-    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs
+    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs columns
     >>> lengths({"1": {"a": 1}}, runs={"x": {"1": {"a": 2.0, "b": 1.0}}}, measures="AP", depth=1)
     array([1], dtype=int32)
     """

@@ -1,46 +1,111 @@
-"""Data of other libraries (pandas, polars, iterables, ir_datasets) as columns topic, document, number."""
+"""Data in memory (dictionaries, pandas, polars, pyarrow, iterables, ir_datasets) as columns topic, document, number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+import operator
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from amble.errors import ReadError
 
-__all__ = ["as_table"]
+__all__ = ["as_table", "check_columns", "header_of", "is_one_run", "of_columns"]
 
 Columns = tuple[list[Any], list[Any], list[Any]]
+Names = Mapping[str, str | int]
 
 _TOPIC = ("topic", "query_id", "qid", "topic_id", "query", "q_id", "query-id", "topicno")
-_DOC = ("doc", "doc_id", "docno", "docid", "document", "did", "corpus-id", "document_id")
+_DOC = ("doc", "doc_id", "docno", "docid", "document", "did", "corpus-id", "document_id", "pid", "passage_id")
 _NUMBER = {
     "grade": ("grade", "relevance", "label", "rel", "relevance_grade", "judgment", "score"),
-    "score": ("score", "sim", "rsv", "relevance_score"),
+    "score": ("score", "sim", "rsv", "relevance_score", "rank"),
 }
+_SWAPPED = {"grade": "this is a run", "score": "these are judgments"}
 
 
-def _find(names: list[str], wanted: tuple[str, ...], what: str, name: str) -> str:
-    for candidate in wanted:
-        if names.count(candidate) > 1:
-            raise ReadError(f"{name}: {names.count(candidate)} columns are called {candidate}, expected one")
-        if candidate in names:
-            return candidate
-    raise ReadError(f"{name}: no column for the {what} among {', '.join(names)}; expected one of {', '.join(wanted)}")
+def check_columns(columns: Names | None) -> dict[str, str | int]:
+    """The columns that were named, ``{"topic": name or number, …}``, checked."""
+    if columns is None:
+        return {}
+    known = ("topic", "doc", "score", "grade")
+    if not isinstance(columns, Mapping):
+        raise ReadError(f"columns {columns!r:.60}: expected a mapping, such as {{'topic': 'q', 'doc': 'd'}}")
+    for key, value in columns.items():
+        if key not in known:
+            raise ReadError(f"columns: found {key!r:.60}, expected some of {', '.join(known)}")
+        if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", 0):
+            raise ReadError(f"columns: {key}={value!r:.60}, expected the name of a column, or its number from 1")
+    return {key: int(value) if str(value).isdecimal() else value for key, value in columns.items()}
 
 
-def _column(frame: Any, column: str) -> list[Any]:
-    values = frame[column]
-    return list(values.to_list() if hasattr(values, "to_list") else values.tolist())
+def header_of(names: Sequence[str], columns: Names) -> bool:
+    """Whether the first cells of a table are the names of columns: a topic's and a document's are there."""
+    found = {name.strip().lower() for name in names}
+    return all(
+        columns[what] in names if isinstance(columns.get(what), str) else not found.isdisjoint(known)
+        for what, known in (("topic", _TOPIC), ("doc", _DOC))
+    )
 
 
-def _of_frame(frame: Any, number: str, name: str) -> Columns:
-    names = [str(column) for column in frame.columns]
-    wanted = ((_TOPIC, "topic"), (_DOC, "document"), (_NUMBER[number], number))
-    topic, doc, value = (_find(names, known, what, name) for known, what in wanted)
-    return _column(frame, topic), _column(frame, doc), _column(frame, value)
+def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]:
+    """Where the columns of topic, document and number are."""
+    low, out = [text.strip().lower() for text in names], []
+    for what, known in (("topic", _TOPIC), ("doc", _DOC), (number, _NUMBER[number])):
+        word, given = "document" if what == "doc" else what, columns.get(what)
+        if isinstance(given, int):
+            if given > len(names):
+                raise ReadError(f"{name}: column {given} for the {word}, found {len(names)} columns")
+            out.append(given - 1)
+            continue
+        wanted, found = (known, low) if given is None else ((given,), names)
+        candidate = next((each for each in wanted if each in found), None)
+        if candidate is None:
+            other = {"grade": {"rank"}, "score": set(_NUMBER["grade"])}.get(what, set())
+            swapped = f"; {_SWAPPED[what]}: did you swap the files?" if other & set(low) else ""
+            expected = f"expected one of {', '.join(wanted)}" + ", or columns={...} that names it" * (given is None)
+            raise ReadError(f"{name}: no column for the {word} among {', '.join(names)}; {expected}{swapped}")
+        if found.count(candidate) > 1:
+            raise ReadError(f"{name}: {found.count(candidate)} columns are called {candidate}, expected one")
+        out.append(found.index(candidate))
+    if number == "grade" and "rank" in low and low[out[2]] == "score" and "grade" not in columns:
+        raise ReadError(f"{name}: columns rank and score; {_SWAPPED['grade']}: did you swap the files?")
+    return out
 
 
-def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
+def of_columns(names: list[str], take: Any, number: str, columns: Names, name: str) -> Columns:
+    """The three columns among those of a table, each got by ``take(index)``; of a rank, less is better."""
+    where = _find(names, number, columns, name)
+    topics, docs, numbers = (list(take(i)) for i in where)
+    if number == "score" and "score" not in columns and names[where[2]].strip().lower() == "rank":
+        try:
+            numbers = [-x for x in numbers]
+        except TypeError:
+            raise ReadError(f"{name}: a rank is not a number, expected 1, 2, 3 ...") from None
+    return topics, docs, numbers
+
+
+def _values(column: Any) -> Any:
+    if isinstance(column, Mapping):  # as pandas writes JSON
+        return column.values()
+    return next((getattr(column, to)() for to in ("to_pylist", "to_list", "tolist") if hasattr(column, to)), column)
+
+
+def _of_rows(rows: Iterable[Any], number: str, columns: Names, name: str) -> Columns:
+    rows = iter(rows)
+    first = next(rows, None)
+    rows = () if first is None else itertools.chain((first,), rows)
+    if isinstance(first, Mapping):
+        names = [str(key) for key in first]
+        records = list(rows)
+
+        def take(i: int) -> list[Any]:
+            try:
+                return [record[names[i]] for record in records]
+            except (TypeError, KeyError):
+                at = next(n for n, row in enumerate(records) if not isinstance(row, Mapping) or names[i] not in row)
+                raise ReadError(f"{name}: row {at}: found {records[at]!r:.100}, expected {names[i]}") from None
+
+        return of_columns(names, take, number, columns, name)
     out: Columns = ([], [], [])
     for i, row in enumerate(rows):
         if hasattr(row, "query_id") and hasattr(row, "doc_id"):  # ir_datasets and similar
@@ -56,33 +121,98 @@ def _of_rows(rows: Iterable[Any], number: str, name: str) -> Columns:
     return out
 
 
-def as_table(data: Any, number: str, name: str) -> dict[str, Any] | Columns:
+def _is_list(docs: Any) -> bool:
+    if isinstance(docs, dict | float | int | str):  # quickly
+        return False
+    return isinstance(docs, list | tuple | Set) or (len(getattr(docs, "shape", ())) == 1)
+
+
+def is_one_run(data: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is one run, ``{topic: {doc: score}}`` or ``{topic: [doc, …]}``, not ``{name: run}``."""
+    for docs in data.values():
+        if isinstance(docs, Mapping):
+            for value in docs.values():
+                return not isinstance(value, Mapping) and not _is_list(value)
+        elif not _is_list(docs):
+            return False
+        else:
+            for first in docs:  # a document or (document, score); rows of a run have three cells, or names
+                pair = isinstance(first, tuple | list) and len(first) == 2
+                return pair or isinstance(first, str) or _is_whole(first)
+    return True
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return bool(operator.index(value) == value)
+    except TypeError:
+        return False
+
+
+def _of_lists(data: Mapping[Any, Any], number: str, name: str) -> Columns:
+    """Columns of lists of documents: best first in a run, the relevant ones in judgments."""
+    out: Columns = ([], [], [])
+    for topic, docs in data.items():
+        if isinstance(docs, Mapping):
+            pairs: Any = list(docs.items())
+        elif not _is_list(docs):
+            found = f"value {docs!r:.100} is of type {type(docs).__name__}"
+            raise ReadError(f"{name}: topic {topic!r}: {found}, expected a dictionary, or a list of documents")
+        elif number == "score" and isinstance(docs, Set):
+            raise ReadError(f"{name}: topic {topic!r}: a set has no order, expected a list of documents, best first")
+        else:
+            docs = list(_values(docs))
+            pairs = [x if isinstance(x, tuple | list) and len(x) == 2 else None for x in docs]
+            if None in pairs:
+                numbers = itertools.repeat(1) if number == "grade" else range(len(docs), 0, -1)
+                pairs = list(zip(docs, numbers, strict=False))
+        out[0].extend([topic] * len(pairs))
+        out[1].extend(doc for doc, _ in pairs)
+        out[2].extend(value for _, value in pairs)
+    return out
+
+
+def as_table(data: Any, number: str, name: str, columns: Names | None = None) -> dict[str, Any] | Columns:
     """The data as the reader takes it: ``{topic: {doc: number}}`` or three columns.
 
     Parameters
     ----------
     data : mapping, frame or iterable
-        ``{topic: {doc: number}}``; a pandas or polars frame with the usual column names; an iterable of
-        ``(topic, doc, number)`` or of objects with ``query_id``, ``doc_id`` and ``relevance`` or ``score``; an
-        ir_datasets dataset.
+        ``{topic: {doc: number}}``; lists of documents, ``{topic: [doc, …]}``, best first in a run, relevant in
+        judgments (there also a set); a pandas, polars or pyarrow table with the usual column names, or a dictionary of
+        such columns; an iterable of ``(topic, doc, number)``, of dictionaries, or of objects with ``query_id``,
+        ``doc_id`` and ``relevance`` or ``score``; an ir_datasets dataset.
     number : {"grade", "score"}
         What the third column is.
     name : str
         What to call the data in messages.
+    columns : mapping, optional
+        The names, or numbers from 1, of columns that are called otherwise.
     """
+    given = check_columns(columns)
     if isinstance(data, Mapping):
+        if given or any(key in data for key in _TOPIC):
+            names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]
+            if header_of(names, given) and len(kept) == len(names) and len(set(map(len, kept))) == 1:
+                return of_columns(names, lambda i: _values(kept[i]), number, given, name)
+        if any(_is_list(docs) for docs in data.values()):
+            return _of_lists(data, number, name)
         return {
             topic: docs if isinstance(docs, dict) or not isinstance(docs, Mapping) else dict(docs)
             for topic, docs in data.items()
         }
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):  # a polars LazyFrame
         data = data.collect()
+    if hasattr(data, "read_all") and hasattr(data, "schema"):  # batches of pyarrow, one after another
+        data = data.read_all()
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        return _of_frame(data, number, name)
+        frame, keys = data, list(data.column_names if hasattr(data, "column_names") else data.columns)
+        names = [str(key) for key in keys]
+        return of_columns(names, lambda i: _values(frame[keys[i]]), number, given, name)
     if number == "grade" and hasattr(data, "qrels_iter"):
         data = data.qrels_iter()
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
-        return _of_rows(data, number, name)
+        return _of_rows(data, number, given, name)
     raise ReadError(
         f"{name}: found {type(data).__name__}, expected a path, a dictionary, a frame or "
         f"an iterable of (topic, doc, {number})"

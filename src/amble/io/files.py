@@ -20,8 +20,9 @@ from amble import checks
 from amble.errors import AmbleError, ReadError
 
 __all__ = [
-    "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "files_below", "numbered_lines", "open_bytes",
-    "open_source", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes", "whole_file", "write_whole",
+    "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "files_below", "limited_lines", "numbered_lines",
+    "open_bytes", "open_source", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes", "whole_file",
+    "write_whole",
 ]  # fmt: skip
 
 _MAGIC = {
@@ -31,7 +32,7 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
 }
 _MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
-_ENDINGS = frozenset((".run", ".txt", ".res", ".results", ".trec", ".tsv", ".out", ".qrels", ".qrel"))
+_ENDINGS = re.compile(r"\.(run|txt|res|results|trec|tsv|out|qrels?|csv|json|jsonl|ndjson|parquet)")
 LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
 LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
 _DECLARED = rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']"""
@@ -52,7 +53,7 @@ def stem(path: str) -> str:
             name = name[: -len(ending)]
             break
     root, ending = os.path.splitext(name)
-    return root if ending in _ENDINGS and root else name
+    return root if _ENDINGS.fullmatch(ending) and root else name
 
 
 def _format_of(head: bytes, path: str) -> str:
@@ -220,12 +221,17 @@ def byte_limit(most: int | None, name: str = "max_line", usual: int = LONGEST_LI
 def read_lines(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:
     """The lines of a file, decompressed, with their ends; one that is too long is an error, and not read on."""
     with open_bytes(path) as file:
-        number = 0
-        while line := file.readline(most + 1):
-            number += 1
-            if len(line) > most and not line.endswith(b"\n"):
-                raise ReadError(f"{path}:{number}: the line is longer than {most} bytes, the most that {name} allows")
-            yield line
+        yield from limited_lines(file, path, most, name)
+
+
+def limited_lines(file: IO[bytes], path: str, most: int = LONGEST_LINE, name: str = "max_line") -> Iterator[bytes]:
+    """The lines of an open file, as `read_lines` has them."""
+    number = 0
+    while line := file.readline(most + 1):
+        number += 1
+        if len(line) > most and not line.endswith(b"\n"):
+            raise ReadError(f"{path}:{number}: the line is longer than {most} bytes, the most that {name} allows")
+        yield line
 
 
 def read_bytes(path: str, most: int = LONGEST_LINE, name: str = "max_line") -> bytes:

@@ -1,4 +1,4 @@
-"""Runs and judgments: read from TREC files, dictionaries and frames, and written as TREC files.
+"""Runs and judgments: read from files, dictionaries and frames, and written as TREC files.
 
 A run is read when it is aligned with judgments (see `align`): only the ranks and rows of its judged documents are kept,
 so memory does not grow with the files. `Run.documents` has every document's id.
@@ -8,6 +8,7 @@ The work is done by `amble.native`: in C or, where no compiler was at hand or ``
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -19,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import AmbleError, ReadError
-from amble.io.columns import as_table
-from amble.io.files import byte_limit, open_source, plain_size, stem, topic_changes
+from amble.io.columns import as_table, check_columns, is_one_run
+from amble.io.files import byte_limit, plain_size, stem, topic_changes
+from amble.io.table_files import is_table_file, open_input
 from amble.native import is_compiled, load
 
 __all__ = [
@@ -170,13 +172,21 @@ class Run:
     """
 
     def __init__(
-        self, origin: Any, label: str, *, path: str | None = None, named: bool = False, max_line: int | None = None
+        self,
+        origin: Any,
+        label: str,
+        *,
+        path: str | None = None,
+        named: bool = False,
+        max_line: int | None = None,
+        columns: Mapping[str, str | int] | None = None,
     ) -> None:
         self._origin = origin
         self.path = path
         self.label = label
         self.named = named
         self.max_line = byte_limit(max_line)
+        self.columns = check_columns(columns)
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
@@ -194,14 +204,13 @@ class Run:
         code, best = self._rules(ties, duplicates, groups, score_dtype)
         if self.path is None:
             return self._ranked(reader.rank(qrels.judgments, self._origin, code, best, self.label), groups)
-        with open_source(self.path) as (source, again):
-            raw = None
+        with self._opened(ties) as (source, again):
             if again:
                 raw = reader.rank_stream(qrels.judgments, source, -1, False, code, best, self.path, self.max_line)
-            else:  # standard input, a pipe: cannot be read a second time
+            else:  # a table; standard input, a pipe: cannot be read a second time
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)
         if raw is None:  # a topic's lines do not stand together
-            with open_source(self.path) as (source, _):
+            with self._opened(ties) as (source, _):
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
 
@@ -223,7 +232,7 @@ class Run:
         if wanted < 2 or self.path is None or not is_compiled("reader"):
             return []
         size = plain_size(self.path)
-        if size < _BIG_FILE:
+        if size < _BIG_FILE or is_table_file(self.path, self.columns):
             return []
         cuts = [*topic_changes(self.path, wanted, self.max_line), size]
         return [(a, b - a) for a, b in itertools.pairwise(cuts)]
@@ -280,10 +289,17 @@ class Run:
         if self.path is None:
             documents = Documents(reader.rank(None, self._origin, code, best, self.label))
         else:
-            with open_source(self.path) as (source, _):
+            with self._opened(ties) as (source, _):
                 documents = Documents(reader.rank(None, source, code, best, self.path, self.max_line))
         self._refuse_empty(len(documents))
         return documents
+
+    @contextlib.contextmanager
+    def _opened(self, ties: str) -> Iterator[tuple[Any, bool]]:
+        with open_input(str(self.path), "score", self.columns, self.max_line) as (origin, again):
+            if ties == "rank" and isinstance(origin, dict | tuple):
+                raise ReadError(f"{self.path}: ties='rank' is for TREC files; expected one, or ties='file'")
+            yield origin, again
 
     def _rules(self, ties: str, duplicates: str, groups: bool = True, score_dtype: str = "float64") -> tuple[int, int]:
         if self.path is None and ties == "rank":
@@ -326,19 +342,24 @@ class Runs(Sequence[Run]):
         return f"Runs({', '.join(repr(run.path or run.label) for run in self._runs)})"
 
 
-def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Qrels:
+def read_qrels(
+    source: Any, *, name: str = "", max_line: int | None = None, columns: Mapping[str, str | int] | None = None
+) -> Qrels:
     """The judgments of a file or of data in memory.
 
     Parameters
     ----------
     source : path, mapping, frame or iterable
-        A TREC qrels file (plain, gzip, xz, bzip2 or zstd; ``-`` for standard input); ``{topic: {doc: grade}}``; a
-        pandas or polars frame with columns such as ``topic``, ``doc``, ``grade`` (or ``query_id``, ``doc_id``,
-        ``relevance``; ``qid``, ``docno``, ``label``); an iterable of ``(topic, doc, grade)``; an ir_datasets dataset.
+        A file of TREC qrels, CSV, TSV, JSON, JSON Lines or Parquet (plain, gzip, xz, bzip2 or zstd; ``-`` for standard
+        input); ``{topic: {doc: grade}}``, or ``{topic: {doc, …}}`` of relevant documents; a pandas, polars or pyarrow
+        table with columns such as ``topic``, ``doc``, ``grade`` (or ``query_id``, ``doc_id``, ``relevance``; ``qid``,
+        ``docno``, ``label``); an iterable of ``(topic, doc, grade)``; an ir_datasets dataset.
     name : str, optional
         What to call data in memory in messages.
     max_line : int, optional
         The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
+    columns : mapping, optional
+        Names, or numbers from 1, of columns that have other names: ``{"topic": "q", "doc": "d", "grade": "g"}``.
 
     Returns
     -------
@@ -359,58 +380,51 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
         return source
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if path is not None:
-        with open_source(path) as (opened, _):
+        with open_input(path, "grade", columns, byte_limit(max_line)) as (opened, _):
             judgments = reader.judge(opened, path, byte_limit(max_line))
         name = name or path
     else:
         name = name or "qrels"
-        judgments = reader.judge(as_table(source, "grade", name), name)
+        judgments = reader.judge(as_table(source, "grade", name, columns), name)
     qrels = Qrels(judgments, name, path)
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic iter doc grade")
     return qrels
 
 
-def _is_scores(data: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is ``{topic: {doc: score}}``, not ``{name: run}``."""
-    for docs in data.values():
-        if not isinstance(docs, Mapping):
-            return False
-        for value in docs.values():
-            return not isinstance(value, Mapping)
-    return True
-
-
-def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
+def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
     if isinstance(source, Run):
         yield source
     elif isinstance(source, Runs):
         yield from source
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        yield Run(None, stem(path) if path != "-" else "stdin", path=path, max_line=max_line)
-    elif isinstance(source, Mapping) and not _is_scores(source):
+        yield Run(None, stem(path) if path != "-" else "stdin", path=path, **how)
+    elif isinstance(source, Mapping) and not is_one_run(source):
         for name, data in source.items():
             if not isinstance(name, str):
                 raise ReadError(f"run name {name!r} is of type {type(name).__name__}, expected a string")
             if isinstance(data, str | os.PathLike):
-                yield Run(None, name, path=os.fspath(data), named=True, max_line=max_line)
+                yield Run(None, name, path=os.fspath(data), named=True, **how)
             else:
-                yield Run(as_table(data, "score", name), name, named=True)
+                yield Run(as_table(data, "score", name, how["columns"]), name, named=True)
     else:
-        yield Run(as_table(source, "score", "run"), "run", named=True)
+        yield Run(as_table(source, "score", "run", how["columns"]), "run", named=True)
 
 
-def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
+def read_runs(*sources: Any, max_line: int | None = None, columns: Mapping[str, str | int] | None = None) -> Runs:
     """The runs of files or of data in memory; files are read when they are aligned with judgments.
 
     Parameters
     ----------
     *sources : path, mapping, frame or iterable
-        TREC run files (plain, gzip, xz, bzip2 or zstd; ``-`` for standard input); ``{name: run}`` where a run is a
-        path, ``{topic: {doc: score}}`` or a frame; or one run in memory.
+        Files of TREC runs, CSV, TSV, JSON, JSON Lines or Parquet (plain, gzip, xz, bzip2 or zstd; ``-`` for standard
+        input); ``{name: run}`` where a run is a path, ``{topic: {doc: score}}``, ``{topic: [doc, …]}`` (best first) or
+        a frame; or one run in memory.
     max_line : int, optional
         The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
+    columns : mapping, optional
+        Names, or numbers from 1, of columns that have other names: ``{"topic": "q", "doc": "d", "score": "s"}``.
 
     Returns
     -------
@@ -422,7 +436,7 @@ def read_runs(*sources: Any, max_line: int | None = None) -> Runs:
     >>> len(amble.read_runs("a.run", "b.run.gz", {"mine": {"401": {"d1": 2.0}}}))
     3
     """
-    runs = [run for source in sources for run in _runs_of(source, max_line)]
+    runs = [run for source in sources for run in _runs_of(source, max_line=max_line, columns=columns)]
     if not runs:
         raise ReadError("no runs given, expected at least one")
     return Runs(runs)

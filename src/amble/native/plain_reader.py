@@ -174,8 +174,12 @@ def parse_lines(
 
 
 def _name_of(value: object, what: str, where: str) -> bytes:
+    if not isinstance(value, str | bool):
+        with contextlib.suppress(TypeError):
+            value = str(operator.index(value))  # type: ignore[arg-type]
     if not isinstance(value, str):
-        raise ReadError(f"{where}{what} {value!r:.100} is of type {type(value).__name__}, expected a string")
+        found = f"{value!r:.100} is of type {type(value).__name__}"
+        raise ReadError(f"{where}{what} {found}, expected a string or a whole number")
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

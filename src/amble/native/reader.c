@@ -71,18 +71,28 @@ static int wrong_value(const Place *at, Err *e, const char *format, PyObject *va
 
 /* ---- values of a table ---- */
 
-/* the UTF-8 bytes of a string; escaped bytes (surrogateescape) are kept in the arena */
+/* the UTF-8 bytes of a string, or of a whole number as it is written; what is not the object's own (escaped bytes,
+ * digits) is kept in the arena */
 static int name_of(PyObject *x, const char *what, const Place *at, Arena *arena, Name *out, Err *e) {
-    if (!PyUnicode_Check(x)) return wrong_value(at, e, "%s %.100R is of type %U, expected a string", x, what);
     Py_ssize_t n;
-    const char *p = PyUnicode_AsUTF8AndSize(x, &n);
+    const char *p = PyUnicode_Check(x) ? PyUnicode_AsUTF8AndSize(x, &n) : NULL;
     if (!p) {
         PyErr_Clear();
-        PyObject *bytes = PyUnicode_AsEncodedString(x, "utf-8", "surrogateescape");
+        PyObject *bytes = NULL;
+        if (PyUnicode_Check(x)) {
+            bytes = PyUnicode_AsEncodedString(x, "utf-8", "surrogateescape");
+        } else if (PyIndex_Check(x) && !PyBool_Check(x)) {
+            PyObject *whole = PyNumber_Index(x), *digits = whole ? PyObject_Str(whole) : NULL;
+            bytes = digits ? PyUnicode_AsUTF8String(digits) : NULL;
+            Py_XDECREF(whole);
+            Py_XDECREF(digits);
+        }
         if (!bytes) {
-            if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return e->kind = PYTHON;
+            if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) &&
+                !PyErr_ExceptionMatches(PyExc_TypeError)) return e->kind = PYTHON;
             PyErr_Clear();
-            return wrong_value(at, e, "%s %.100R holds half a surrogate pair, expected text", x, what);
+            if (PyUnicode_Check(x)) return wrong_value(at, e, "%s %.100R holds half a surrogate pair, expected text", x, what);
+            return wrong_value(at, e, "%s %.100R is of type %U, expected a string or a whole number", x, what);
         }
         n = PyBytes_Size(bytes);
         p = (const char *)arena_keep(arena, (const u8 *)PyBytes_AsString(bytes), (size_t)n);

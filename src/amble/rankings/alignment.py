@@ -11,7 +11,7 @@ import copy
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypedDict, get_args
 
@@ -54,6 +54,7 @@ class AlignOptions(TypedDict, total=False):
     threads: int | None
     max_line: int | None
     costs: Prices | None
+    columns: Mapping[str, str | int] | None
 
 
 class _Hits:
@@ -351,6 +352,7 @@ def align(
     threads: int | None = None,
     max_line: int | None = None,
     costs: Prices | None = None,
+    columns: Mapping[str, str | int] | None = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -382,6 +384,8 @@ def align(
     costs : mapping or path, optional
         What documents cost to look at: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers
         as keys; all others cost 1. For users who look at it, as ``PH(effort='time',seconds='costs')``, and for `cwl`.
+    columns : mapping, optional
+        Names, or numbers from 1, of columns that have other names than the usual: ``{"topic": "q", "grade": 3}``.
 
     Returns
     -------
@@ -398,9 +402,9 @@ def align(
     options |= {"depth": depth, "score_dtype": score_dtype}
     _check(options)
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
-    qrels = read_qrels(qrels, max_line=max_line)
+    qrels = read_qrels(qrels, max_line=max_line, columns=columns)
     if not isinstance(runs, Runs):
-        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
+        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=columns)
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)

@@ -38,6 +38,7 @@ KEYS: dict[str, str] = {
     "threads": "whole",
     "max-line": "whole",
     "costs": "text",
+    "columns": "text",
     "plugins": "texts",
     "fail-if": "texts",
     "output": "text",

@@ -63,7 +63,7 @@ def read_sessions(
         The longest line of files, in bytes (see `read_runs`); of a file of sessions 64,000,000, if that is more.
     **options
         ``duplicates="best"`` keeps the first of a document's places in a list, where it is an error otherwise. Those
-        of `align` for runs: depth, ties, unjudged, score_dtype, threads.
+        of `align` for runs: depth, ties, unjudged, score_dtype, threads, columns (of judgments, too).
 
     Returns
     -------
@@ -92,8 +92,10 @@ def read_sessions(
     duplicates = checks.one_of(options.get("duplicates", "error"), ("error", "best"), "duplicates", AlignError)
     if kind in ("json", "dd") and not all(isinstance(path, str) for path in paths):
         raise AlignError(f"{kind}: expected files of sessions, and nothing else")
+    columns = options.get("columns")
     if kind in ("json", "dd") or (kind == "xml" and len(paths) == 1):
-        options.pop("duplicates", None)
+        for name in ("duplicates", "columns"):
+            options.pop(name, None)
         if options:
             raise AlignError(f"{', '.join(options)}: options for runs, and there are none")
     if options.get("missing") == "skip":
@@ -103,13 +105,13 @@ def read_sessions(
     if kind == "dd":
         out = _domain(qrels, paths, data, repeats, duplicates, max_line)
     elif kind == "json":
-        judged = None if qrels is None else read_qrels(qrels, max_line=max_line).to_dict()
+        judged = None if qrels is None else read_qrels(qrels, max_line=max_line, columns=columns).to_dict()
         shown = read_json(paths[0], data, judged, duplicates)
         for path in paths[1:]:
             shown += read_json(path, content(path, max_line), judged, duplicates)
         out = build_sessions(shown, judged, repeats=repeats)
     else:
-        judgments = read_qrels(qrels, max_line=max_line)
+        judgments = read_qrels(qrels, max_line=max_line, columns=columns)
         options["max_line"] = max_line
         if kind == "table":
             out = _with_runs(judgments, read_table(paths[0], data), paths, repeats, options)

@@ -16,6 +16,7 @@ import numpy as np
 
 from amble.errors import ReadError
 from amble.io.files import byte_limit, open_source
+from amble.io.table_files import layout_of
 from amble.native.plain_reader import Layout, parse_lines, quote
 from amble.validation.findings import FileReport, Findings
 
@@ -202,6 +203,8 @@ def _blocks(path: str, layout: Layout, found: Findings, progress: Progress | Non
     seen, n, text = _Bytes(found), 0, b""
     for text in _chunks(path, most):
         body = text
+        if not n and (kind := layout_of(text, path)):
+            raise ReadError(f"{path}: {kind}, which amble reads; but a file to hand in has lines: {layout.columns}")
         if not n and body.startswith(_BOM):
             found.add("bom", 1, "the file starts with a byte order mark, expected none")
             body = body[len(_BOM) :]

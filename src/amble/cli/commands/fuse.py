@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from amble.cli.options import add_lists, add_output, add_top, lists_of, number, read_number
+from amble.cli.options import add_lists, add_output, add_top, lists_of, number, read_number, reading_of
 from amble.cli.output import note, write
 from amble.errors import AmbleError
 from amble.fusion import BY_SCORE, METHODS, NORMS
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.io.trec import read_runs, run_text
 
     fused = fuse(
-        read_runs(*args.runs, max_line=args.max_line),
+        read_runs(*args.runs, **reading_of(args)),
         args.method,
         norm=args.norm or "minmax",
         weights=weights,

@@ -24,6 +24,7 @@ from amble.cli.options import (
     number,
     read_groups,
     read_numbers,
+    reading_of,
     whole,
 )
 from amble.cli.output import note, warn_topic_named_all, write
@@ -99,10 +100,11 @@ def _qrels_and_runs(args: argparse.Namespace) -> tuple[str, list[str]]:
 
 
 def _sheet(args: argparse.Namespace) -> None:
+    from amble.io.trec import read_qrels
     from amble.judging.sheets import read_texts, sheet
     from amble.retrieval.topics import read_topic_texts
 
-    pool = _one(args, "a pool")
+    pool = read_qrels(_one(args, "a pool"), **reading_of(args))
     form = "html" if (args.output or "").lower().endswith((".html", ".htm")) else "csv"
     text = sheet(
         pool,
@@ -117,19 +119,27 @@ def _sheet(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace) -> None:
+    from amble.io.trec import read_qrels
     from amble.judging.sheets import read_sheets
 
-    found = read_sheets(args.files, args.pool, grades=args.grades, everything=bool(args.all))
+    pool = None if args.pool is None else read_qrels(args.pool, **reading_of(args))
+    found = read_sheets(args.files, pool, grades=args.grades, everything=bool(args.all))
     write(found.text(), args.output)
     note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
 
 
 def _agreement(args: argparse.Namespace) -> None:
+    from amble.io.trec import read_qrels
     from amble.judging.assessor_agreement import agreement
 
     if len(args.files) < 2:
         raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
-    table = agreement(list(args.files), rel=args.rel, topics=bool(args.by_topic), digits=args.digits)
+    table = agreement(
+        [read_qrels(file, **reading_of(args)) for file in args.files],
+        rel=args.rel,
+        topics=bool(args.by_topic),
+        digits=args.digits,
+    )
     write(table.render(args.format), args.output)
     if args.by_topic:
         warn_topic_named_all(args, [str(topic) for topic in table["topic"][:-1]], "topic")
@@ -141,8 +151,8 @@ def _uniques(args: argparse.Namespace) -> None:
 
     qrels, runs = _qrels_and_runs(args)
     warnings.simplefilter("ignore", UnjudgedWarning)  # such a run brought nothing, and its row says so
-    options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads", "max_line")}
-    rankings = align(qrels, runs, **options)
+    options = {key: getattr(args, key) for key in ("ties", "duplicates", "threads")}
+    rankings = align(qrels, runs, **options, **reading_of(args))
     groups = None if args.groups is None else read_groups(args.groups, rankings.runs)
     table = unique_relevant(rankings, args.depth, groups=groups, rel=args.rel, digits=args.digits)
     write(table.render(args.format), args.output)
@@ -157,8 +167,8 @@ def _cost(args: argparse.Namespace) -> None:
     qrels, runs = _qrels_and_runs(args)
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
     targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else read_numbers(args.found, "--found", float)
-    known = read_qrels(qrels, max_line=args.max_line)
-    made = pool(read_runs(*runs, max_line=args.max_line), **lists_of(args))
+    known = read_qrels(qrels, **reading_of(args))
+    made = pool(read_runs(*runs, **reading_of(args)), **lists_of(args))
     how = {"rel": args.rel, "seed": args.seed, "unjudged": args.unjudged}
     with Progress("judging") as line:
         cost = simulate_judging(made, known, orders, **how, progress=line)
@@ -172,7 +182,7 @@ def _ask(args: argparse.Namespace) -> None:
     if args.output is None:
         raise AmbleError("amble judge ask: expected -o FILE, where the judgments go")
     made, found = judge_at_terminal(
-        read_runs(*args.files, max_line=args.max_line),
+        read_runs(*args.files, **reading_of(args)),
         args.output,
         order=args.order,
         grades=args.grades,

@@ -14,7 +14,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from amble.cli.options import FORMATS, SEED, add_lists, add_output, lists_of, number, read_number, read_whole
+from amble.cli.options import (
+    FORMATS,
+    SEED,
+    add_lists,
+    add_output,
+    lists_of,
+    number,
+    read_number,
+    read_whole,
+    reading_of,
+)
 from amble.cli.output import note, write
 from amble.errors import AmbleError
 from amble.judging.judging_orders import ORDERS
@@ -69,8 +79,8 @@ def run(args: argparse.Namespace) -> int:
     from amble.judging.judging_orders import order_pool
     from amble.judging.pooling import pool
 
-    known = None if args.qrels is None else read_qrels(args.qrels, max_line=args.max_line)
-    made = pool(read_runs(*args.runs, max_line=args.max_line), **lists_of(args))
+    known = None if args.qrels is None else read_qrels(args.qrels, **reading_of(args))
+    made = pool(read_runs(*args.runs, **reading_of(args)), **lists_of(args))
     sample = None
     if args.sample is not None or strata:
         sample = made.sample(args.sample, strata=strata, seed=args.seed)

@@ -70,6 +70,7 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "threads": ("threads", None),
     "max_line": ("max-line", None),
     "costs": ("costs", None),
+    "columns": ("columns", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),
     "output": ("output", "report.html"),
