@@ -307,7 +307,7 @@ def test_parquet(reader: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_parquet_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_files, "_PARQUET", ("no_such_module:read",))
-    with pytest.raises(amble.ReadError, match=r"Parquet needs the extra: pip install 'amble\[parquet\]'"):
+    with pytest.raises(amble.ReadError, match=r"Parquet needs the extra: pip install 'amble-ir\[parquet\]'"):
         documents(table("PAR1", "a.parquet", tmp_path))
 
 

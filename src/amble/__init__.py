@@ -47,6 +47,7 @@ _PUBLIC = {
     "metaevaluation": "",
     "rankings.alignment": "Rankings align",
     "rankings.audit": "Audit",
+    "rankings.score_arrays": "from_arrays",
     "reporting": "Page plot report",
     "retrieval": "",
     "retrieval.explanation": "explain",

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, parse_measures
-from amble.evaluation.scores import Undefined, aggregate, evaluate, scores_by_topic
+from amble.evaluation.scores import Undefined, evaluate, scores_by_topic
 from amble.measures import Lists
 from amble.measures.fitted_parameters import resampled
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
-from amble.rankings.alignment import Rankings, byte_order
+from amble.rankings.alignment import Rankings, aggregate, byte_order
 from amble.table import Table
 
 __all__ = ["FittedIntervals", "fitted_intervals"]

@@ -15,7 +15,7 @@ from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
-from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.alignment import LEAST, AlignOptions, Rankings, aggregate, byte_order, plain_mean
 from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
 from amble.table import Table, frame_of, mean_topic
@@ -29,17 +29,6 @@ __all__ = ["Scores", "Undefined", "evaluate", "scores_of"]
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
 T = TypeVar("T")
-
-LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
-
-
-def aggregate(how: str, values: Array) -> Array:
-    """The mean, sum or geometric mean over topics (the last axis, in the byte order of their ids), without NaN."""
-    if how == "sum":
-        return np.asarray(np.nansum(values, axis=-1))
-    if how == "geometric":
-        return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
-    return plain_mean(values)
 
 
 def best_of(measure: Measure, means: Array) -> list[int]:

@@ -11,9 +11,10 @@ import os
 import numpy as np
 
 from amble.errors import ReadError
-from amble.evaluation.scores import LEAST, Scores
+from amble.evaluation.scores import Scores
 from amble.io.rows import read_rows
 from amble.measures.trec_names import trec_name
+from amble.rankings.alignment import LEAST
 
 __all__ = ["read_zscores", "standardised"]
 

@@ -178,7 +178,7 @@ def _parquet(data: bytes, path: str) -> Any:
             return read(io.BytesIO(data))
         except Exception as error:  # of whatever kind the library has
             raise ReadError(f"{path}: broken Parquet: {str(error).splitlines()[0]}") from None
-    raise ReadError(f"{path}: Parquet needs the extra: pip install 'amble[parquet]'")
+    raise ReadError(f"{path}: Parquet needs the extra: pip install 'amble-ir[parquet]'")
 
 
 def _table(

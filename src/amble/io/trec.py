@@ -14,6 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,19 +70,39 @@ class Qrels:
 
     def __init__(self, judgments: Any, name: str, path: str | None = None) -> None:
         topics, offsets, grades = reader.describe(judgments)
+        self.judgments = judgments
+        self._describe(topics, np.frombuffer(offsets, np.int64), np.frombuffer(grades, np.float64), name, path)
+
+    def _describe(
+        self, topics: Iterable[str], offsets: NDArray[Any], grades: NDArray[Any], name: str, path: str | None
+    ) -> None:
         self.name, self.path = name, path
         self.topics: tuple[str, ...] = tuple(topics)
-        self.offsets: NDArray[np.int64] = np.frombuffer(offsets, np.int64)
-        self.grades: NDArray[np.float64] = np.frombuffer(grades, np.float64)
-        self.judgments = judgments
-        self._docs: list[str] | None = None
+        self.offsets: NDArray[np.int64] = offsets
+        self.grades: NDArray[np.float64] = grades
 
-    @property
+    _documents: Callable[[], list[str]] | None = None
+
+    @classmethod
+    def of_rows(
+        cls, topics: list[str], offsets: NDArray[Any], grades: NDArray[Any], docs: Callable[[], list[str]], name: str
+    ) -> Qrels:
+        """Judgments whose rows are known, without their documents, which are asked for when they are needed."""
+        out = cls.__new__(cls)
+        out._describe(topics, offsets, grades, name, None)
+        out._documents = docs
+        return out
+
+    @cached_property
+    def judgments(self) -> Any:
+        """The judgments as the reader of runs takes them."""
+        topics = np.repeat(np.array(self.topics, object), np.diff(self.offsets)).tolist()
+        return reader.judge((topics, self.docs, self.grades.tolist()), self.name)
+
+    @cached_property
     def docs(self) -> list[str]:
         """The document of each row."""
-        if self._docs is None:
-            self._docs = reader.documents(self.judgments)
-        return self._docs
+        return list(reader.documents(self.judgments) if self._documents is None else self._documents())
 
     def __len__(self) -> int:
         return len(self.grades)
@@ -161,7 +182,7 @@ class Documents:
 
 
 class Run:
-    """One run: a file to be read when it is needed, or data in memory.
+    """One run: a file to be read when it is needed, or data in memory, or a function that makes them.
 
     Attributes
     ----------
@@ -181,7 +202,7 @@ class Run:
         max_line: int | None = None,
         columns: Mapping[str, str | int] | None = None,
     ) -> None:
-        self._origin = origin
+        self._given = origin
         self.path = path
         self.label = label
         self.named = named
@@ -190,6 +211,10 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
+
+    @cached_property
+    def _origin(self) -> Any:
+        return self._given() if callable(self._given) else self._given
 
     def rank(
         self,

@@ -7,9 +7,9 @@ user the reader is, it answers for itself.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from amble.errors import AmbleWarning, MeasureError, SimulationWarning
 from amble.expressions.populations import GRIDS, Population
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
+from amble.rankings.alignment import aggregate, byte_order
 from amble.rankings.lists import Gains, Lists
 from amble.users.forward import first_look
 from amble.users.joint_distribution import NoExactDistributionError
@@ -289,6 +290,27 @@ class ListMeasure(Measure):
         if not np.isfinite(score):
             raise MeasureError(f"{self}: the score is {score}, not a finite number")
         return score
+
+    def of_arrays(
+        self, labels: Any, scores: Any, mask: Any = None, *, ties: Literal["file", "expected"] = "file"
+    ) -> float:
+        """The mean over topics of arrays of labels and scores, as `amble.from_arrays` takes them.
+
+        This is a function for scikit-learn: ``make_scorer((nDCG @ 10).of_arrays)``.
+
+        Examples
+        --------
+        >>> from amble.measures import nDCG
+        >>> round((nDCG @ 10).of_arrays([[0, 1, 2]], [[0.3, 0.9, 0.7]]), 4)  # (1 + 2/log2(3)) / (2 + 1/log2(3))
+        0.8597
+        """
+        from amble.rankings.score_arrays import from_arrays  # files do without
+
+        if isinstance(scores, Mapping):
+            raise MeasureError(f"{self}: scores of several runs, expected an array; amble.evaluate takes several")
+        rankings = from_arrays(labels, scores, mask, ties=ties)
+        values = self.scores(Lists.of_rankings(rankings))
+        return float(aggregate(self.declaration.aggregate, values[byte_order(rankings.topics)]))
 
     def interval(self, grades: ArrayLike, **context: Any) -> tuple[float, float]:
         """The least and the greatest score that judging the unjudged documents (NaN) could give.

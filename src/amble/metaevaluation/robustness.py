@@ -19,13 +19,12 @@ from amble.arrays import Array
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
 from amble.evaluation.inputs import parse_measures
-from amble.evaluation.scores import aggregate
 from amble.measures import Lists, Measure
 from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
 from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
 from amble.parallel import map_in_order, usual_threads
-from amble.rankings.alignment import Rankings, byte_order
+from amble.rankings.alignment import Rankings, aggregate, byte_order
 from amble.table import Table
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]

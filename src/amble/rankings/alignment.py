@@ -25,7 +25,12 @@ from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
 from amble.rankings.costs import Costs, PriceList, Prices
 
-__all__ = ["AlignOptions", "Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
+__all__ = [
+    "LEAST", "AlignOptions", "Rankings", "aggregate", "align", "byte_order", "gather", "plain_mean", "run_names",
+    "threads_for",
+]  # fmt: skip
+
+LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
 
 Ties = Literal["docno", "rank", "file", "expected"]
 Missing = Literal["zero", "skip"]
@@ -246,6 +251,15 @@ def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
+def aggregate(how: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean, sum or geometric mean over topics (the last axis, in the byte order of their ids), without NaN."""
+    if how == "sum":
+        return np.asarray(np.nansum(values, axis=-1))
+    if how == "geometric":
+        return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
+    return plain_mean(values)
+
+
 def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """The names of runs: the one given, else the tag where unique, else the file's name, else the path."""
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
@@ -408,8 +422,15 @@ def align(
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)
+    out = gather(qrels, runs, ranked, options)
+    return out if prices is None else out.with_costs(prices)
+
+
+def gather(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, Any]) -> Rankings:
+    """Gather runs, each ranked and joined with the judgments, with the options of `align`; ``ranked`` is emptied."""
+    depth, ties = options["depth"], options["ties"]
     names = run_names(runs, [r.tag for r in ranked])
-    audit = Audit(names, qrels, ties, score_dtype)
+    audit = Audit(names, qrels, ties, options["score_dtype"])
     labels = tuple(run.label for run in runs)
     per_run = []
     hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
@@ -421,20 +442,19 @@ def align(
                 f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
             )
         if not len(one.hits) and (why := _unjudged(runs[i], qrels)):
-            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=2)
+            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=3)
         lists, its_hits = _reordered(one, depth, ties)
         audit.add(i, one, lists, its_hits, qrels.topics)
-        if unjudged == "condense":
+        if options["unjudged"] == "condense":
             lists, its_hits = _only(lists, its_hits, qrels.grades[its_hits[:, 1]] >= 0)
         hits.add(its_hits)
-        if missing == "zero" and len(lists) < len(qrels.topics):
+        if options["missing"] == "zero" and len(lists) < len(qrels.topics):
             absent = np.setdiff1d(np.arange(len(qrels.topics)), lists[:, 0], assume_unique=True)
             empty = np.zeros((absent.size, lists.shape[1]), np.int64)
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
         per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
-    out = Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
-    return out if prices is None else out.with_costs(prices)
+    return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
 
 
 _NOTHING = Ranked(np.zeros((0, 6), np.int64), np.zeros((0, 4), np.int32), [], "")
