@@ -40,6 +40,7 @@ ORDER = [
     "retrieval",
     "judging",
     "fusion",
+    "compat",
     "reporting",
     "cli",
     "__main__",
