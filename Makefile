@@ -88,6 +88,7 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_stub.py
 	$(BIN)/python docs/make_modules.py
 	$(BIN)/python docs/make_pages.py
+	$(BIN)/python docs/make_mistakes.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 WORKLOAD ?= .bench
@@ -95,6 +96,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/workload.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
 	$(BIN)/python benchmarks/bench_eval.py $(WORKLOAD) $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))
+	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)

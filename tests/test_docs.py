@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import api_snapshot
+import make_mistakes
 import pytest
 
 import amble
@@ -58,6 +59,11 @@ def test_pages_of_measures_are_up_to_date(make_pages: ModuleType) -> None:
     assert set(made) == {"index.md", *(f"{family}.md" for family in FAMILIES)}
     for name, page in made.items():
         assert text(f"docs/measures/{name}") == page, "run: make docs"
+
+
+def test_page_of_mistakes_is_up_to_date() -> None:
+    assert len(make_mistakes.MISTAKES) >= 15
+    assert text("docs/mistakes.md") == make_mistakes.page(), "run: make docs"
 
 
 def test_every_measure_is_described() -> None:

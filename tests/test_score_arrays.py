@@ -106,7 +106,7 @@ def test_measures_tests_and_reports_take_them() -> None:
     assert set(amble.run_distributions(both, "AP", users=10)) == {"a", "b"}
     assert amble.cwl(both, "AP")
     prices = {str(j): 2.0 for j in range(25)}
-    assert np.isfinite(amble.evaluate(both, "INST", costs=prices).values).all()
+    assert np.isfinite(amble.evaluate(both, "TBG", costs=prices).values).all()
     assert both.sources[1].documents()["0"][0] == (str(int(np.argmin(SCORES[0]))), pytest.approx(1.0))
     assert both.qrels["0"] == {str(j): float(x) for j, x in enumerate(LABELS[0])}
     # the documents of the rows are known: runs can be aligned with these labels

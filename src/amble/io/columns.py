@@ -62,7 +62,9 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
         if candidate is None:
             other = {"grade": {"rank"}, "score": set(_NUMBER["grade"])}.get(what, set())
             swapped = f"; {_SWAPPED[what]}: did you swap the files?" if other & set(low) else ""
-            expected = f"expected one of {', '.join(wanted)}" + ", or columns={...} that names it" * (given is None)
+            expected = f"expected one of {', '.join(wanted)}" + f", or --columns {what}=NAME (columns= in Python)" * (
+                given is None
+            )
             raise ReadError(f"{name}: no column for the {word} among {', '.join(names)}; {expected}{swapped}")
         if found.count(candidate) > 1:
             raise ReadError(f"{name}: {found.count(candidate)} columns are called {candidate}, expected one")

@@ -12,9 +12,9 @@ from amble.comparison.p_values import Probability, reaches
 from amble.comparison.pairwise import compare_by
 from amble.comparison.systems import grid_unit
 from amble.errors import AmbleError
-from amble.evaluation.scores import Scores, aggregate
+from amble.evaluation.scores import Scores
 from amble.measures import parse
-from amble.rankings.alignment import byte_order
+from amble.rankings.alignment import aggregate, byte_order
 
 __all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
