@@ -16,7 +16,7 @@ import amble
 ROOT = Path(amble.__file__).parent
 
 # the modules whose names such a call computes are not of amble
-COMPUTED = {ROOT / "io" / "files.py", ROOT / "io" / "table_files.py"}
+COMPUTED = {ROOT / "io" / "files.py", ROOT / "io" / "table_files.py", ROOT / "table.py"}
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 

@@ -166,7 +166,7 @@ def add_longest_line(add: Add) -> None:
 def add_reading(add: Add) -> None:
     """Declare how files are read: how long their lines may be, and what the columns of tables are called."""
     add_longest_line(add)
-    add("--columns", metavar="topic=NAME,…", help="columns of tables: topic, doc, score, grade")
+    add("--columns", metavar="WHAT=NAME,…", help="columns of tables: topic, doc, score, grade")
 
 
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
