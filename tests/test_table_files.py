@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import os
+import random
 import sys
 import threading
 from pathlib import Path
@@ -227,6 +228,44 @@ def test_what_is_wrong_with_a_run(
         amble.align(GRADES, name)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_messages_are_one_line_whatever_the_file(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    bits = [
+        b"\0",
+        b"\xff",
+        b'"',
+        b",",
+        b"\t",
+        b";",
+        b"\n",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"null",
+        b"1e999",
+        b"\\ud800",
+        b":",
+        b"\r",
+    ]
+    said = []
+    for _ in range(400):
+        name = rng.choice(list(RUNS))
+        data = bytearray(RUNS[name].encode())
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(data))
+            data[at : at + rng.choice((0, 1, 9))] = rng.choice(bits)
+        path = tmp_path / name
+        path.write_bytes(data)
+        for read in (amble.read_qrels, documents):
+            try:
+                read(path)
+            except amble.ReadError as error:
+                said.append(str(error))
+    assert len(said) > 300
+    assert [message for message in said if not message.isprintable() or str(tmp_path) not in message] == []
 
 
 def test_swapped_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from amble.errors import ReadError
 
-__all__ = ["as_table", "check_columns", "header_of", "is_one_run", "of_columns"]
+__all__ = ["as_table", "check_columns", "header_of", "in_a_line", "is_one_run", "of_columns"]
 
 Columns = tuple[list[Any], list[Any], list[Any]]
 Names = Mapping[str, str | int]
@@ -47,6 +47,12 @@ def header_of(names: Sequence[str], columns: Names) -> bool:
     )
 
 
+def in_a_line(names: Sequence[str]) -> str:
+    """The names of columns, in one line, whatever is in them."""
+    cut = ["".join(c if c.isprintable() else "?" for c in name.strip()[:40]) for name in names[:20]]
+    return ", ".join(cut) + ", …" * (len(names) > len(cut))
+
+
 def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]:
     """Where the columns of topic, document and number are."""
     low, out = [text.strip().lower() for text in names], []
@@ -65,7 +71,7 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
             expected = f"expected one of {', '.join(wanted)}" + f", or --columns {what}=NAME (columns= in Python)" * (
                 given is None
             )
-            raise ReadError(f"{name}: no column for the {word} among {', '.join(names)}; {expected}{swapped}")
+            raise ReadError(f"{name}: no column for the {word} among {in_a_line(names)}; {expected}{swapped}")
         if found.count(candidate) > 1:
             raise ReadError(f"{name}: {found.count(candidate)} columns are called {candidate}, expected one")
         out.append(found.index(candidate))

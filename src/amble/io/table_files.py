@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from amble.errors import ReadError
-from amble.io.columns import Columns, Names, as_table, check_columns, header_of, of_columns
+from amble.io.columns import Columns, Names, as_table, check_columns, header_of, in_a_line, of_columns
 from amble.io.files import LONGEST_DOCUMENT, limited_lines, open_source
 from amble.io.rows import read_number
 
@@ -136,8 +136,8 @@ def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns
         except IndexError:
             at = next(n for n, row in enumerate(rows[first:]) if len(row) <= i)
         if at is not None:
-            found = f"{len(rows[first + at])} columns, the one called {names[i]!r} empty or missing"
-            raise ReadError(f"{path}:{lines[first + at]}: found {found}, expected {len(names)}: {', '.join(names)}")
+            found = f"{len(rows[first + at])} columns, the one called {names[i]!r:.60} empty or missing"
+            raise ReadError(f"{path}:{lines[first + at]}: found {found}, expected {len(names)}: {in_a_line(names)}")
         seen.append(i)
         return _numbers(cells, lines[first:], number, path) if len(seen) == 3 else cells
 
