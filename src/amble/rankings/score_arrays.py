@@ -115,18 +115,18 @@ def _ranked(scores: Array, own: Mask, judged: Mask, groups: bool) -> Ranked:
     if not groups:  # sorted quickly; where that matters, once more
         unstable = np.flatnonzero(tied.any(axis=1))
         order[unstable] = np.argsort(-scores[unstable], axis=1, kind="stable")
-    row = np.cumsum(judged.ravel(), dtype=np.int32).reshape(judged.shape) - 1
-    i, at = np.nonzero(np.take_along_axis(judged, order, axis=1))
-    hits = np.empty((i.size, 4 if groups else 2), np.int32)
-    hits[:, 0] = at + 1
-    hits[:, 1] = row[i, order[i, at]]
+    cell = (order + np.arange(0, n * width, width)[:, None]).ravel()
+    all_judged = bool(judged.all())
+    here = slice(None) if all_judged else np.flatnonzero(judged.ravel()[cell])
+    hits = np.empty((np.count_nonzero(judged), 4 if groups else 2), np.int32)
+    hits[:, 0] = np.tile(np.arange(1, width + 1, dtype=np.int32), n)[here]
+    hits[:, 1] = cell if all_judged else (np.cumsum(judged, dtype=np.int32) - 1)[cell[here]]
     edge = np.zeros((n, 1), bool)
     if groups:  # one starts wherever the score is another one
-        start = np.concatenate((~edge, ~tied), axis=1).ravel()
-        first = np.flatnonzero(start)
-        group = (np.cumsum(start, dtype=np.int32) - 1)[i * width + at]
-        hits[:, 2] = first[group] - i * width + 1
-        hits[:, 3] = np.diff(first, append=start.size)[group]
+        first = np.flatnonzero(np.concatenate((~edge, ~tied), axis=1))
+        size = np.diff(first, append=n * width)
+        hits[:, 2] = np.repeat(first % width + 1, size)[here]
+        hits[:, 3] = np.repeat(size, size)[here]
     shared = np.concatenate((edge, tied), axis=1) | np.concatenate((tied, edge), axis=1)
     none, ends = np.zeros(n, np.int64), np.cumsum(judged.sum(axis=1))
     lists = np.column_stack((np.arange(n), length, shared.sum(axis=1), none, ends, none))
