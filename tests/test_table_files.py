@@ -136,6 +136,19 @@ def test_columns_by_name_and_by_number(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.split() == ["run", "P@1", "named", "1.0000"]
 
 
+def test_columns_of_runs_leave_judgments_alone(tmp_path: Path) -> None:
+    run = table("1,d2,9.5\n1,d1,8.5\n", "bare.csv", tmp_path)
+    named = table("q,d,s\n1,d2,9.5\n1,d1,8.5\n", "named.csv", tmp_path)
+    trec = table("1 0 d1 1\n1 0 d2 0\n", "qrels.txt", tmp_path)
+    theirs = table("query-id\tcorpus-id\tscore\n1\td1\t1\n", "test.tsv", tmp_path)
+    for qrels in (trec, theirs, {1: {"d1"}}):
+        numbers: dict[str, str | int] = {"topic": 1, "doc": 2, "score": 3}
+        assert amble.evaluate(qrels, run, "RR", columns=numbers).values.item() == 0.5
+        assert amble.evaluate(qrels, named, "RR", columns={"topic": "q", "doc": "d", "score": "s"}).values.item() == 0.5
+    both = table("1 d1 1\n", "both.txt", tmp_path)
+    assert amble.evaluate(both, both, "RR", columns={**numbers, "grade": 3}).values.item() == 1.0
+
+
 def test_trec_files_are_read_as_ever(tmp_path: Path) -> None:
     for line in ("q,1 Q0 d;1,x 1 2.5 t,a,g", "{q} Q0 d 1 2.5 t", "[1] Q0 [d] 1 2.5 t", "q\tQ0\td\t1\t2.5\tt"):
         topic, _, doc, *_ = line.split()
@@ -287,11 +300,11 @@ def test_swapped_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         ({"topic": True}, "columns: topic=True, expected"),
         ("topic=a", "columns 'topic=a': expected a mapping"),
         ({"topic": 4, "doc": 1, "score": 2}, "a.csv:1: column 4 for the topic, found 3 columns"),
-        ({"topic": "t"}, "a.csv:1: no column for the topic among topic, doc, score; expected one of t"),
+        ({"topic": "t"}, "a.csv:1: no column for the topic among t0, doc, score; expected one of t, topic, query_id, "),
     ],
 )
 def test_wrong_columns(columns: Any, message: str, tmp_path: Path) -> None:
-    path = table("topic,doc,score\n1,a,2\n", "a.csv", tmp_path)
+    path = table("t0,doc,score\n1,a,2\n", "a.csv", tmp_path)
     with pytest.raises(amble.ReadError) as error:
         documents(path, columns=columns)
     assert message in str(error.value)

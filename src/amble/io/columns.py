@@ -9,7 +9,7 @@ from typing import Any
 
 from amble.errors import ReadError
 
-__all__ = ["as_table", "check_columns", "header_of", "in_a_line", "is_one_run", "of_columns"]
+__all__ = ["as_table", "check_columns", "columns_for", "header_of", "in_a_line", "is_one_run", "of_columns"]
 
 Columns = tuple[list[Any], list[Any], list[Any]]
 Names = Mapping[str, str | int]
@@ -38,12 +38,21 @@ def check_columns(columns: Names | None) -> dict[str, str | int]:
     return {key: int(value) if str(value).isdecimal() else value for key, value in columns.items()}
 
 
+def columns_for(number: str, columns: Names | None) -> dict[str, str | int]:
+    """Those of the named columns that are for runs (``number="score"``) or judgments (``"grade"``).
+
+    Numbers of columns are only for those whose score or grade has one, as judgments mostly look otherwise than runs.
+    """
+    given = check_columns(columns)
+    numbered = isinstance(given.get(number), int)
+    return {key: value for key, value in given.items() if numbered or isinstance(value, str)}
+
+
 def header_of(names: Sequence[str], columns: Names) -> bool:
     """Whether the first cells of a table are the names of columns: a topic's and a document's are there."""
     found = {name.strip().lower() for name in names}
     return all(
-        columns[what] in names if isinstance(columns.get(what), str) else not found.isdisjoint(known)
-        for what, known in (("topic", _TOPIC), ("doc", _DOC))
+        columns.get(what) in names or not found.isdisjoint(known) for what, known in (("topic", _TOPIC), ("doc", _DOC))
     )
 
 
@@ -63,14 +72,14 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
                 raise ReadError(f"{name}: column {given} for the {word}, found {len(names)} columns")
             out.append(given - 1)
             continue
-        wanted, found = (known, low) if given is None else ((given,), names)
+        own = given is not None and given in names
+        wanted, found = ((given,), names) if own else (known, low)
         candidate = next((each for each in wanted if each in found), None)
         if candidate is None:
             other = {"grade": {"rank"}, "score": set(_NUMBER["grade"])}.get(what, set())
             swapped = f"; {_SWAPPED[what]}: did you swap the files?" if other & set(low) else ""
-            expected = f"expected one of {', '.join(wanted)}" + f", or --columns {what}=NAME (columns= in Python)" * (
-                given is None
-            )
+            expected = ", ".join(known if given is None else (str(given), *known))
+            expected = f"expected one of {expected}, or --columns {what}=NAME (columns= in Python)"
             raise ReadError(f"{name}: no column for the {word} among {in_a_line(names)}; {expected}{swapped}")
         if found.count(candidate) > 1:
             raise ReadError(f"{name}: {found.count(candidate)} columns are called {candidate}, expected one")
@@ -84,7 +93,7 @@ def of_columns(names: list[str], take: Any, number: str, columns: Names, name: s
     """The three columns among those of a table, each got by ``take(index)``; of a rank, less is better."""
     where = _find(names, number, columns, name)
     topics, docs, numbers = (list(take(i)) for i in where)
-    if number == "score" and "score" not in columns and names[where[2]].strip().lower() == "rank":
+    if number == "score" and names[where[2]].strip().lower() == "rank" and columns.get("score") != names[where[2]]:
         try:
             numbers = [-x for x in numbers]
         except TypeError:
@@ -195,9 +204,9 @@ def as_table(data: Any, number: str, name: str, columns: Names | None = None) ->
     name : str
         What to call the data in messages.
     columns : mapping, optional
-        The names, or numbers from 1, of columns that are called otherwise.
+        Names of columns that are called otherwise, tried before the usual ones, or numbers from 1.
     """
-    given = check_columns(columns)
+    given = columns_for(number, columns)
     if isinstance(data, Mapping):
         if given or any(key in data for key in _TOPIC):
             names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]

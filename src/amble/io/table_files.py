@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from amble.errors import ReadError
-from amble.io.columns import Columns, Names, as_table, check_columns, header_of, in_a_line, of_columns
+from amble.io.columns import Columns, Names, as_table, columns_for, header_of, in_a_line, of_columns
 from amble.io.files import LONGEST_DOCUMENT, limited_lines, open_source
 from amble.io.rows import read_number
 
@@ -236,7 +236,7 @@ def open_input(
     The origin of a TREC file is what `open_source` opens, that of any other layout its table, which is not read again.
     What goes wrong while it is used is said with the file's lines, and with what the file looks like instead.
     """
-    given = check_columns(columns)
+    given = columns_for(number, columns)
     with open_source(path) as (source, again):
         head = _head(source)
         layout = layout_of(head, path, given)
@@ -259,4 +259,4 @@ def open_input(
 def is_table_file(path: str, columns: Mapping[str, str | int] | None) -> bool:
     """Whether a file has another layout than TREC's."""
     with open_source(path) as (source, _):
-        return bool(layout_of(_head(source), path, check_columns(columns)))
+        return bool(layout_of(_head(source), path, columns_for("score", columns)))

@@ -384,7 +384,8 @@ def read_qrels(
     max_line : int, optional
         The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
     columns : mapping, optional
-        Names, or numbers from 1, of columns that have other names: ``{"topic": "q", "doc": "d", "grade": "g"}``.
+        Names of columns, tried before the usual ones, or their numbers from 1 where there is no header:
+        ``{"topic": "q", "doc": "d", "grade": "g"}``.
 
     Returns
     -------
@@ -449,7 +450,8 @@ def read_runs(*sources: Any, max_line: int | None = None, columns: Mapping[str, 
     max_line : int, optional
         The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
     columns : mapping, optional
-        Names, or numbers from 1, of columns that have other names: ``{"topic": "q", "doc": "d", "score": "s"}``.
+        Names of columns, tried before the usual ones, or their numbers from 1 where there is no header:
+        ``{"topic": "q", "doc": "d", "score": "s"}``.
 
     Returns
     -------

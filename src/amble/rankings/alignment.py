@@ -399,7 +399,8 @@ def align(
         What documents cost to look at: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers
         as keys; all others cost 1. For users who look at it, as ``PH(effort='time',seconds='costs')``, and for `cwl`.
     columns : mapping, optional
-        Names, or numbers from 1, of columns that have other names than the usual: ``{"topic": "q", "grade": 3}``.
+        Names of columns, tried before the usual ones, ``{"topic": "q", "doc": "d", "score": "s", "grade": "g"}``; or
+        their numbers from 1, for runs if ``score`` is one of them, for judgments if ``grade`` is.
 
     Returns
     -------
