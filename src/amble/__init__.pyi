@@ -53,6 +53,7 @@ from amble.measures import parse as parse
 from amble.rankings.alignment import Rankings as Rankings
 from amble.rankings.alignment import align as align
 from amble.rankings.audit import Audit as Audit
+from amble.rankings.score_arrays import from_arrays as from_arrays
 from amble.reporting import Page as Page
 from amble.reporting import plot as plot
 from amble.reporting import report as report
@@ -113,6 +114,7 @@ __all__ = [
     "evaluate",
     "explain",
     "fitted_intervals",
+    "from_arrays",
     "fuse",
     "index",
     "measure",
