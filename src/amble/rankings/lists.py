@@ -96,8 +96,10 @@ class Lists:
         ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
         depth: int | None = None,
         topics: Sequence[str] | None = None,
+        kept: dict[tuple[Any, ...], JudgedGains] | None = None,
     ) -> None:
         self.topics = topics
+        self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
         self.position, self.row = position, row
@@ -261,10 +263,12 @@ class Lists:
             if whole:
                 self._views[of.key] = whole.gains(of).on(self)
                 return self._views[of.key]
-            gain = of.function(self.grades, self.max_grade)
-            if ((gain > 0) & (gain < _LEAST)).any():
-                raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-            self._views[of.key] = Gains(self, gain)
+            if of.key not in self._kept:
+                gain = of.function(self.grades, self.max_grade)
+                if ((gain > 0) & (gain < _LEAST)).any():
+                    raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+                self._kept[of.key] = JudgedGains(self.grades, self.rows, self.max_grade, gain)
+            self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
     def ending_at(self, k: int) -> Lists:
@@ -316,6 +320,58 @@ def _hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
     return np.arange(row.size) + first[row], row
 
 
+class JudgedGains:
+    """The gains of all judged documents, whatever the runs: the recall bases, and the ideal lists of the topics.
+
+    Attributes
+    ----------
+    by_row : ndarray
+        The gain of each row.
+    relevant : ndarray
+        Of each topic: how many judged documents gain something.
+    """
+
+    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array) -> None:
+        self.grades, self.rows, self.max_grade, self.by_row = grades, rows, max_grade, by_row
+        self.gainful = by_row > 0
+        total = np.concatenate(([0], np.cumsum(self.gainful)))
+        self.relevant: Array = np.asarray(total[rows[1:]] - total[rows[:-1]], np.float64)
+        self.made: dict[Any, Any] = {}  # results that several measures or runs share
+
+    @cached_property
+    def available(self) -> Array:
+        """Of each topic: the gain of all its judged documents."""
+        size = np.diff(self.rows)
+        return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size))
+
+    @cached_property
+    def ideal(self) -> tuple[Ints, Ints]:
+        """The rows of each topic's judged documents, greatest gain first, and where those of each topic start."""
+        rows = np.flatnonzero(self.gainful)
+        topic = np.searchsorted(self.rows, rows, side="right") - 1
+        order = np.lexsort((-self.by_row[rows], topic))
+        return rows[order], np.concatenate(([0], np.cumsum(self.relevant))).astype(np.int64)
+
+    def ideal_lists(self, cut: int | None) -> Gains:
+        """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
+        row, starts = self.ideal
+        size = np.diff(starts)
+        position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
+        if cut is not None:
+            row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
+        lists = Lists(
+            grades=self.grades,
+            rows=self.rows,
+            topic=np.arange(size.size),
+            length=size,
+            offsets=np.concatenate(([0], np.cumsum(size))),
+            position=position,
+            row=row,
+            max_grade=self.max_grade,
+        )
+        return Gains(lists, self)
+
+
 class Gains:
     """The hits with a gain, and the ideal lists of their topics.
 
@@ -327,13 +383,11 @@ class Gains:
         Of each list: how many judged documents of its topic gain something (the recall base).
     """
 
-    def __init__(self, lists: Lists, by_row: Array) -> None:
-        self.lists = lists
-        self.by_row = by_row
-        gainful = lists.gainful(by_row > 0)
-        self.kept, self.position, self.offsets, self.list = gainful
-        self.gain: Array = by_row[lists.row[self.kept]]
-        self.topic_relevant = lists.per_topic(by_row > 0)
+    def __init__(self, lists: Lists, judged: JudgedGains) -> None:
+        self.lists, self.judged = lists, judged
+        self.by_row, self.topic_relevant = judged.by_row, judged.relevant
+        self.kept, self.position, self.offsets, self.list = lists.gainful(judged.gainful)
+        self.gain: Array = self.by_row[lists.row[self.kept]]
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
         self.made: dict[Any, Any] = {}  # results that several measures share
@@ -349,7 +403,6 @@ class Gains:
             out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
             for name in ("ordinal", "seen", "found", "_keys"):
                 vars(out).pop(name, None)
-        vars(out).pop("ideal_lists", None)
         return out
 
     def hits(self, i: int) -> slice:
@@ -377,8 +430,7 @@ class Gains:
     @cached_property
     def available(self) -> Array:
         """Of each list: the gain of all judged documents of its topic."""
-        size = np.diff(self.lists.rows)
-        return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size)[self.lists.topic])
+        return self.judged.available[self.lists.topic]
 
     @cached_property
     def ordinal(self) -> Ints:
@@ -418,38 +470,13 @@ class Gains:
     @cached_property
     def ideal(self) -> tuple[Array, Ints]:
         """The gains of each topic's judged documents, greatest first, and where those of each topic start."""
-        row, starts = self._ideal_rows
+        row, starts = self.judged.ideal
         return self.by_row[row], starts
 
-    @cached_property
-    def _ideal_rows(self) -> tuple[Ints, Ints]:
-        rows = np.flatnonzero(self.by_row > 0)
-        topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
-        gain = self.by_row[rows]
-        order = np.lexsort((-gain, topic))
-        starts = np.concatenate(([0], np.cumsum(self.topic_relevant))).astype(np.int64)
-        return rows[order], starts
-
-    @cached_property
+    @property
     def ideal_lists(self) -> Gains:
-        """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
-        row, starts = self._ideal_rows
-        size = np.diff(starts)
-        position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
-        cut = self.lists.cut
-        if cut is not None:
-            row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
-        lists = Lists(
-            grades=self.lists.grades,
-            rows=self.lists.rows,
-            topic=np.arange(size.size),
-            length=size,
-            offsets=np.concatenate(([0], np.cumsum(size))),
-            position=position,
-            row=row,
-            max_grade=self.lists.max_grade,
-        )
-        return Gains(lists, self.by_row)
+        """The ideal list of each topic, down to the cut."""
+        return self.judged.ideal_lists(self.lists.cut)
 
 
 def _without(all_of: Array, some: Array) -> Array:
