@@ -41,6 +41,7 @@ ORDER = [
     "judging",
     "fusion",
     "reporting",
+    "compat",
     "cli",
     "__main__",
 ]

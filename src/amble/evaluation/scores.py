@@ -24,7 +24,7 @@ from amble.users.protocol import Question
 if TYPE_CHECKING:
     from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["Scores", "Undefined", "evaluate", "scores_of"]
+__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of"]
 
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
@@ -398,11 +398,16 @@ def evaluate(
     lists = Lists.of_rankings(rankings)
     if costs is not None:
         lists.costs = costs_of(rankings, lists, costs)
-    values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
-    for j, measure in enumerate(parsed):
-        first = parsed.index(measure)  # two labels of one measure: computed once
+    return scored(rankings, lists, parsed, undefined)
+
+
+def scored(rankings: Rankings, lists: Lists, measures: Sequence[ListMeasure], undefined: Undefined) -> Scores:
+    """The scores of the lists of rankings by the measures."""
+    values = np.full((len(rankings.runs), len(rankings.topics), len(measures)), np.nan)
+    for j, measure in enumerate(measures):
+        first = measures.index(measure)  # two labels of one measure: computed once
         values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
-    return Scores(rankings, parsed, values)
+    return Scores(rankings, measures, values)
 
 
 def scores_of(

@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,11 @@ class Qrels:
         self.grades: NDArray[np.float64] = np.frombuffer(grades, np.float64)
         self.judgments = judgments
         self._docs: list[str] | None = None
+
+    @cached_property
+    def max_grade(self) -> float:
+        """The largest grade."""
+        return float(self.grades.max())
 
     @property
     def docs(self) -> list[str]:

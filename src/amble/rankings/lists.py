@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.checks import is_number, number
 from amble.errors import MeasureError
+from amble.io.trec import Qrels, Ranked
 from amble.rankings.alignment import Rankings
 
 __all__ = ["GainMap", "Gains", "Lists"]
@@ -117,8 +118,8 @@ class Lists:
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
 
     @classmethod
-    def of_rankings(cls, rankings: Rankings) -> Lists:
-        """The lists of aligned runs."""
+    def of_rankings(cls, rankings: Rankings, kept: dict[tuple[Any, ...], JudgedGains] | None = None) -> Lists:
+        """The lists of aligned runs; ``kept`` holds, and gets, the gains of the judgments."""
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
@@ -130,11 +131,35 @@ class Lists:
             offsets=rankings.offsets,
             position=rankings.positions,
             row=rankings.row,
-            max_grade=float(qrels.grades.max()),
+            max_grade=qrels.max_grade,
             shown=(rankings.rank, rankings.length),
             ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
             topics=rankings.topics,
+            kept=kept,
+        )
+
+    @classmethod
+    def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], JudgedGains]) -> Lists:
+        """The lists of one run as the reader returns them, in its order of topics, down to their ends."""
+        lists, hits = ranked.lists, ranked.hits
+        length, position, offsets = lists[:, 1], hits[:, 0], np.concatenate(([0], lists[:, 4]))
+        if condense:
+            known = qrels.grades[hits[:, 1]] >= 0
+            hits, offsets = hits[known], np.concatenate(([0], np.cumsum(known)))[offsets]
+            length = np.diff(offsets)
+            position = np.arange(1, len(hits) + 1) - np.repeat(offsets[:-1], length)
+        return cls(
+            grades=qrels.grades,
+            rows=qrels.offsets,
+            topic=lists[:, 0],
+            length=length,
+            offsets=offsets,
+            position=position,
+            row=hits[:, 1],
+            max_grade=qrels.max_grade,
+            topics=qrels.topics,
+            kept=kept,
         )
 
     @classmethod

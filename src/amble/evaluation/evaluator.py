@@ -1,0 +1,68 @@
+"""An evaluator: judgments, measures and their readers kept, for many runs one after another, as in a training loop."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack, get_args
+
+from amble import checks
+from amble.errors import AlignError
+from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures
+from amble.evaluation.scores import Scores, Undefined, scored
+from amble.io.trec import Qrels, read_qrels
+from amble.measures import Lists
+from amble.measures.list_measure import ListMeasure, of_lists
+from amble.rankings.alignment import AlignOptions, align
+
+__all__ = ["Evaluator"]
+
+
+class Evaluator:
+    """Judgments and measures, ready for runs: `evaluate`, with what does not depend on the run done once.
+
+    Parameters
+    ----------
+    qrels
+        Anything `read_qrels` takes; read once, and what is done to it later changes nothing here.
+    measures : str, Measure or a list of them
+        As for `evaluate`.
+    undefined : {"zero", "skip"}
+        As for `evaluate`.
+    **options
+        As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
+
+    Attributes
+    ----------
+    qrels : Qrels
+    measures : tuple of Measure
+
+    Examples
+    --------
+    >>> import amble
+    >>> evaluator = amble.Evaluator({"401": {"a": 1}, "402": {"c": 1}}, "RR")
+    >>> evaluator.evaluate({"401": {"a": 2.0, "b": 1.0}, "402": {"d": 2.0, "c": 1.0}}).means()
+    array([[0.75]])
+    >>> evaluator.evaluate({"401": {"a": 1.0, "b": 2.0}, "402": {"d": 2.0, "c": 1.0}}).means()
+    array([[0.5]])
+    """
+
+    def __init__(
+        self, qrels: Any, measures: Measures, *, undefined: Undefined = "zero", **options: Unpack[AlignOptions]
+    ) -> None:
+        if unknown := set(options) - set(DEFAULTS):
+            raise TypeError(f"Evaluator() got an unexpected keyword argument {min(unknown)!r}")
+        self.undefined: Undefined = checks.one_of(undefined, get_args(Undefined), "undefined", AlignError)
+        self.measures: tuple[ListMeasure, ...] = tuple(of_lists(m) for m in parse_measures(measures))
+        self.qrels: Qrels = read_qrels(qrels, max_line=options.get("max_line"))
+        self.options = options
+        self.kept: dict[tuple[Any, ...], Any] = {}  # what follows from the judgments alone, filled as runs are scored
+
+    def evaluate(self, runs: Any) -> Scores:
+        """The scores of runs by topic and measure: those of ``amble.evaluate(qrels, runs, measures)``.
+
+        Parameters
+        ----------
+        runs
+            Anything `read_runs` takes: ``{topic: {doc: score}}``, ``{name: run}``, a file, a frame.
+        """
+        rankings = align(self.qrels, runs, **self.options)
+        return scored(rankings, Lists.of_rankings(rankings, self.kept), self.measures, self.undefined)
