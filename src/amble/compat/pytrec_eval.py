@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,19 +141,15 @@ class RelevanceEvaluator:
             raise WrongTypeError(f"relevance_level={relevance_level!r:.60}: expected a whole number from 1 on")
         if not isinstance(query_relevance, Mapping):
             raise WrongTypeError(f"query_relevance: found {type(query_relevance).__name__}, expected a dictionary")
-        named = _named(measures)
-        self._names = list(named)
-        self._logarithms = [i for i, name in enumerate(named) if name.startswith("gm_")]
-        self._measures = [(i, _measure(text, relevance_level)) for i, text in enumerate(named.values()) if text]
-        self._relevant = _measure("NumRel", relevance_level)
-        self._recalls = {i: m.values["recall"] for i, m in self._measures if m.name == "IPrec"}
-        self._recalls |= {i: min(m.values["points"]) for i, m in self._measures if m.name == "IPrecAvg"}
+        if isinstance(measures, str):
+            raise MeasureError(f"measures: found the text {measures!r:.60}, expected a set of names, {{'map'}}")
+        self._asked = _asked(frozenset(measures), relevance_level)
         self._condense = bool(judged_docs_only_flag)
         judged = {topic: docs for topic, docs in query_relevance.items() if docs}
         self._topics = {topic: i for i, topic in enumerate(judged)}
         if judged:
             try:
-                self._evaluator = Evaluator(judged, [measure for _, measure in self._measures] or "NumQ")
+                self._evaluator = Evaluator(judged, self._asked.measures.values() or "NumQ")
             except ReadError as error:
                 raise WrongTypeError(str(error)) from None
 
@@ -170,28 +166,27 @@ class RelevanceEvaluator:
             except ReadError as error:
                 raise WrongTypeError(str(error)) from None
             rows = dict(zip(ranked.lists[:, 0].tolist(), self._rows(ranked), strict=True))
-        out = {}
+        out, names = {}, self._asked.names
         for topic in scores:
             if (t := self._topics.get(topic)) is not None:
-                out[topic] = dict(zip(self._names, rows[t] if t in rows else self._empty[t], strict=True))
+                out[topic] = dict(zip(names, rows[t] if t in rows else self._empty[t], strict=True))
         return out
 
     def _rows(self, ranked: Ranked) -> list[list[float]]:
         """The scores of each list, by the names."""
-        evaluator = self._evaluator
+        evaluator, asked = self._evaluator, self._asked
         lists = Lists.of_ranked(evaluator.qrels, ranked, self._condense, evaluator.kept)
-        out = np.zeros((lists.n, len(self._names)))
-        for i, measure in self._measures:
+        out = np.zeros((lists.n, len(asked.names)))
+        for i, measure in asked.measures.items():
             out[:, i] = measure.scores(lists)
-        for i in self._logarithms:
+        for i in asked.logarithms:
             out[:, i] = np.log(np.maximum(out[:, i], LEAST))
         # what it makes of lists without a document, and of grades none of which is relevant
-        relevant = self._relevant.scores(lists)
-        if "Rndcg" in self._names:
-            out[relevant == 0, self._names.index("Rndcg")] = 0.0
-        if self._recalls and not lists.length.all():
-            for i, recall in self._recalls.items():
-                out[(lists.length == 0) & (recall * relevant + 0.9 < 1), i] = np.nan
+        if "Rndcg" in asked.names:
+            out[asked.relevant.scores(lists) == 0, asked.names.index("Rndcg")] = 0.0
+        if asked.recalls and not lists.length.all():
+            for i, recall in asked.recalls.items():
+                out[(lists.length == 0) & (recall * asked.relevant.scores(lists) + 0.9 < 1), i] = np.nan
         return out.tolist()
 
     @cached_property
@@ -202,6 +197,26 @@ class RelevanceEvaluator:
         return self._rows(Ranked(lists, np.zeros((0, 2), np.int32), [], ""))
 
 
+class _Asked(NamedTuple):
+    """The names of the results and, by their places, their measures, logarithms and the recall of interpolated ones."""
+
+    names: tuple[str, ...]
+    measures: dict[int, ListMeasure]
+    logarithms: list[int]
+    recalls: dict[int, float]
+    relevant: ListMeasure
+
+
+@lru_cache(64)
+def _asked(measures: frozenset[str], level: int) -> _Asked:
+    named = _named(measures)
+    ours = {i: _measure(text, level) for i, text in enumerate(named.values()) if text}
+    recalls = {i: m.values["recall"] for i, m in ours.items() if m.name == "IPrec"}
+    recalls |= {i: min(m.values["points"]) for i, m in ours.items() if m.name == "IPrecAvg"}
+    logarithms = [i for i, name in enumerate(named) if name.startswith("gm_")]
+    return _Asked(tuple(named), ours, logarithms, recalls, _measure("NumRel", level))
+
+
 def _measure(text: str, level: int) -> ListMeasure:
     """The measure, with another least relevant grade where it has one."""
     measure = of_lists(parse(text))
@@ -210,8 +225,6 @@ def _measure(text: str, level: int) -> ListMeasure:
 
 def _named(measures: Iterable[str]) -> dict[str, str]:
     """Its names of results and amble's expressions, in its order, of its names of measures."""
-    if isinstance(measures, str):
-        raise MeasureError(f"measures: found the text {measures!r:.60}, expected a set of names, {{'map'}}")
     wanted: dict[str, set[str]] = {}
     for text in measures:
         if not isinstance(text, str):

@@ -259,10 +259,10 @@ class Lists:
 
         Maps of grades to gains mostly agree on which grades gain nothing, so the last result is kept.
         """
-        if self._last is None or not np.array_equal(self._last[0], rows):
+        if self._last is None or (self._last[0] is not rows and not np.array_equal(self._last[0], rows)):
             kept = np.flatnonzero(rows[self.row])
             offsets = np.searchsorted(kept, self.offsets)
-            owner = np.repeat(np.arange(self.n), np.diff(offsets))
+            owner = np.repeat(np.arange(self.n), offsets[1:] - offsets[:-1])  # np.diff takes long on few lists
             self._last = rows, (kept, np.asarray(self.position[kept], np.int64), offsets, owner)
         return self._last[1]
 
@@ -366,7 +366,7 @@ class JudgedGains:
     @cached_property
     def available(self) -> Array:
         """Of each topic: the gain of all its judged documents."""
-        size = np.diff(self.rows)
+        size = self.rows[1:] - self.rows[:-1]
         return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size))
 
     @cached_property
@@ -380,7 +380,7 @@ class JudgedGains:
     def ideal_lists(self, cut: int | None) -> Gains:
         """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
         row, starts = self.ideal
-        size = np.diff(starts)
+        size = starts[1:] - starts[:-1]
         position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
         if cut is not None:
             row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
@@ -394,6 +394,8 @@ class JudgedGains:
             row=row,
             max_grade=self.max_grade,
         )
+        every = np.arange(row.size), position, lists.offsets, np.repeat(lists.topic, size)
+        lists._last = self.gainful, every  # all of them gain something
         return Gains(lists, self)
 
 
@@ -460,7 +462,7 @@ class Gains:
     @cached_property
     def ordinal(self) -> Ints:
         """Each hit's number among the gainful ones of its list, from 1."""
-        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], self.offsets[1:] - self.offsets[:-1])
 
     @cached_property
     def seen(self) -> Array:
