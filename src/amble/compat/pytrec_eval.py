@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,9 @@ supported_nicknames: dict[str, set[str]] = {
 _NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"
 
 
+N = TypeVar("N", int, float)
+
+
 class WrongTypeError(ReadError, TypeError):
     """Data of a type that neither pytrec_eval nor amble takes."""
 
@@ -61,7 +64,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> parse_run(["401 Q0 a 1 2.5 mine", "401 Q0 b 2 1 mine"])["401"]
     {'a': 2.5, 'b': 1.0}
     """
-    return _parsed(f_run, "topic Q0 doc rank score tag", float)
+    return _parsed(f_run, "topic Q0 doc rank score tag", 4, float)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -70,23 +73,23 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     >>> parse_qrel(["401 0 a 1"])["401"]
     {'a': 1}
     """
-    return _parsed(f_qrel, "topic iter doc grade", int)
+    return _parsed(f_qrel, "topic iter doc grade", 3, int)
 
 
-def _parsed(lines: Iterable[str], columns: str, number: Any) -> Any:
-    out: dict[str, dict[str, Any]] = defaultdict(dict)
+def _parsed(lines: Iterable[str], columns: str, at: int, number: type[N]) -> dict[str, dict[str, N]]:
+    out: dict[str, dict[str, N]] = defaultdict(dict)
     wanted = len(columns.split())
     for i, line in enumerate(lines, 1):
         words = line.split()
         if len(words) != wanted:
             raise ReadError(f"line {i}: found {len(words)} columns, expected {wanted}: {columns}")
-        topic, _, doc, value = words[0], words[1], words[2], words[4 if wanted > 4 else 3]
+        topic, doc, value = words[0], words[2], words[at]
         if doc in out[topic]:
             raise _TwiceError(f"line {i}: document {doc} comes twice for topic {topic}, expected it once")
         try:
             out[topic][doc] = number(value)
         except ValueError:
-            kind = "number" if number is float else "whole number"
+            kind = "whole number" if number is int else "number"
             raise ReadError(f"line {i}: found {value!r:.60}, expected a {kind}: {columns}") from None
     return out
 
@@ -234,7 +237,7 @@ def _named(measures: Iterable[str]) -> dict[str, str]:
             if base not in _FULL:
                 raise MeasureError(f"unsupported measure {name}, expected one of {', '.join(_FULL)}")
             wanted.setdefault(base, set()).update(name[len(base) + 1 :].split(",") if name != base else ())
-    out = {}
+    out: dict[str, str] = {}
     for base, full in _FULL.items():
         if base in wanted:
             out |= _numbered(base, full, sorted(map(float, wanted[base])))

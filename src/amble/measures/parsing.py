@@ -56,10 +56,11 @@ def parse(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    if isinstance(text, str) and (known := REGISTRY.parsed.get(text)) is not None:
-        return known  # with its reader, which need not be built again
     if not isinstance(text, str):
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
+    known: Measure | None = REGISTRY.parsed.get(text)
+    if known is not None:
+        return known  # with its reader, which need not be built again
     if mixed := "Mixture" in text and re.fullmatch(_MIXTURE, text):
         mixture = _mixture(text, mixed[1]) if mixed[2] is None else _mixture(text, mixed[1]) @ int(mixed[2])
         mixture.typed = " ".join(text.split())

@@ -457,7 +457,7 @@ class Gains:
     @cached_property
     def available(self) -> Array:
         """Of each list: the gain of all judged documents of its topic."""
-        return self.judged.available[self.lists.topic]
+        return np.asarray(self.judged.available[self.lists.topic])
 
     @cached_property
     def ordinal(self) -> Ints:
