@@ -1,1 +1,7 @@
 """Other programs' interfaces, on amble: one changed line of a pipeline that has them."""
+
+from __future__ import annotations
+
+from amble.compat import pytrec_eval
+
+__all__ = ["pytrec_eval"]
