@@ -1,9 +1,9 @@
 """From dictionaries to scores, beside pytrec_eval: AP, nDCG@10 and RR of small and large batches, in one process.
 
-``python benchmarks/bench_dicts.py`` lets every contender score the same dictionaries in turn, so that a busy moment hits
-all of them alike, and prints the least time of each and how many times pytrec_eval's that is. *Anew* is with the
-constructor (judgments read, measures parsed), *kept* is ``evaluate`` of an evaluator that has seen a run before, as in a
-training loop. All results are checked against each other first.
+``python benchmarks/bench_dicts.py`` lets every contender score the same dictionaries in turn, so that a busy moment
+hits all of them alike, and prints the least time of each and how many times as fast as pytrec_eval that is. *Anew* is
+with the constructor (judgments read, measures parsed), *kept* is ``evaluate`` of an evaluator that has seen a run
+before, as in a training loop. All results are checked against each other first.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def main() -> int:
     args = parser.parse_args()
     print(f"# Dictionaries to scores: {', '.join(OURS)}\n\n{race.machine(*PACKAGES)}.\n")
     print("Milliseconds, the least of laps in turn, and how many times as fast as pytrec_eval.\n")
-    print("| topics x documents (judged) | | pytrec_eval | amble.evaluate | amble.Evaluator | amble.compat.pytrec_eval |")
+    print(
+        "| topics x documents (judged) | | pytrec_eval | amble.evaluate | amble.Evaluator | amble.compat.pytrec_eval |"
+    )
     print("|---|---|---|---|---|---|")
     watch, right = race.Watch(), True
     for topics, docs, judged in SHAPES[:1] if args.quick else SHAPES:

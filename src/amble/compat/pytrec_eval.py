@@ -149,7 +149,7 @@ class RelevanceEvaluator:
         self._asked = _asked(frozenset(measures), relevance_level)
         self._condense = bool(judged_docs_only_flag)
         judged = {topic: docs for topic, docs in query_relevance.items() if docs}
-        self._topics = {topic: i for i, topic in enumerate(judged)}
+        self._judged = bool(judged)
         if judged:
             try:
                 self._evaluator = Evaluator(judged, self._asked.measures.values() or "NumQ")
@@ -160,16 +160,19 @@ class RelevanceEvaluator:
         """``{topic: {measure: score}}`` of a run ``{topic: {doc: score}}``: of its topics that are judged."""
         if scores and not isinstance(scores, dict):
             raise WrongTypeError(f"scores: found {type(scores).__name__}, expected a dictionary of dictionaries")
-        if not scores or not self._topics:
+        if not scores or not self._judged:
             return {}
-        rows: dict[int, list[float]] = {}
+        rows, names = {}, self._asked.names
         if any(docs or not isinstance(docs, dict) for docs in scores.values()):
             try:
                 ranked = Run(scores, "scores").rank(self._evaluator.qrels, groups=False, score_dtype="float32")
             except ReadError as error:
                 raise WrongTypeError(str(error)) from None
-            rows = dict(zip(ranked.lists[:, 0].tolist(), self._rows(ranked), strict=True))
-        out, names = {}, self._asked.names
+            found = self._rows(ranked)
+            if len(found) == len(scores):  # a list of every topic, and all of them judged
+                return {topic: dict(zip(names, row)) for topic, row in zip(scores, found)}  # noqa: B905
+            rows = dict(zip(ranked.lists[:, 0].tolist(), found, strict=True))
+        out = {}
         for topic in scores:
             if (t := self._topics.get(topic)) is not None:
                 out[topic] = dict(zip(names, rows[t] if t in rows else self._empty[t], strict=True))
@@ -191,6 +194,10 @@ class RelevanceEvaluator:
             for i, recall in asked.recalls.items():
                 out[(lists.length == 0) & (recall * asked.relevant.scores(lists) + 0.9 < 1), i] = np.nan
         return out.tolist()
+
+    @cached_property
+    def _topics(self) -> dict[str, int]:
+        return {topic: i for i, topic in enumerate(self._evaluator.qrels.topics)}
 
     @cached_property
     def _empty(self) -> list[list[float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
@@ -75,16 +75,28 @@ class Scores:
     """
 
     def __init__(
-        self, rankings: Scored, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+        self,
+        rankings: Scored | Callable[[], Scored],
+        measures: Sequence[Measure],
+        values: Array,
+        *,
+        standardised: bool = False,
+        names: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
     ) -> None:
         self.standardised = standardised
-        self.rankings = rankings
-        self.runs = rankings.runs
-        self.topics = rankings.topics
+        self._rankings = rankings  # or, with names, how to make them if they are asked for
+        self.runs, self.topics = names or (self.rankings.runs, self.rankings.topics)
         self.parsed = tuple(measures)
         self.measures = tuple(m.label for m in measures)
         self.values = values
         values.flags.writeable = False
+
+    @property
+    def rankings(self) -> Scored:
+        """What was scored."""
+        if callable(self._rankings):
+            self._rankings = self._rankings()
+        return self._rankings
 
     @property
     def aligned(self) -> Rankings:

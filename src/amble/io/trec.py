@@ -25,8 +25,8 @@ from amble.io.files import byte_limit, open_source, plain_size, stem, topic_chan
 from amble.native import is_compiled, load
 
 __all__ = [
-    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "qrels_text", "read_qrels",
-    "read_runs", "run_line", "run_text",
+    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "is_scores", "qrels_text",
+    "read_qrels", "read_runs", "run_line", "run_text",
 ]  # fmt: skip
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
@@ -377,7 +377,7 @@ def read_qrels(source: Any, *, name: str = "", max_line: int | None = None) -> Q
     return qrels
 
 
-def _is_scores(data: Mapping[Any, Any]) -> bool:
+def is_scores(data: Mapping[Any, Any]) -> bool:
     """Whether a mapping is ``{topic: {doc: score}}``, not ``{name: run}``."""
     for docs in data.values():
         if not isinstance(docs, Mapping):
@@ -395,7 +395,7 @@ def _runs_of(source: Any, max_line: int | None) -> Iterator[Run]:
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         yield Run(None, stem(path) if path != "-" else "stdin", path=path, max_line=max_line)
-    elif isinstance(source, Mapping) and not _is_scores(source):
+    elif isinstance(source, Mapping) and not is_scores(source):
         for name, data in source.items():
             if not isinstance(name, str):
                 raise ReadError(f"run name {name!r} is of type {type(name).__name__}, expected a string")

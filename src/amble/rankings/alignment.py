@@ -379,8 +379,15 @@ def align(
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)
+    return joined(qrels, runs, ranked, options)
+
+
+def joined(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, Any]) -> Rankings:
+    """The rankings of runs that were read: cut, condensed and filled up as the options say, and counted."""
+    options = {name: options[name] for name in ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")}
+    depth, ties, unjudged, missing = (options[name] for name in ("depth", "ties", "unjudged", "missing"))
     names = run_names(runs, [r.tag for r in ranked])
-    audit = Audit(names, qrels, ties, score_dtype)
+    audit = Audit(names, qrels, ties, options["score_dtype"])
     labels = tuple(run.label for run in runs)
     per_run = []
     hits = _Hits(sum(len(one.hits) for one in ranked), ties == "expected")
