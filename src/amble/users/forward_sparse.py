@@ -43,7 +43,9 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
 
 def score_stops(user: Forward, question: Question, gains: Gains, effort: Effort) -> Array:
     """E[T/f(H)], or E[1/f(H); satisfied], of a user who stops only at gains."""
-    value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
+    value = np.asarray(user.rule, np.float64)
+    if value.shape != gains.gain.shape:
+        value = np.broadcast_to(value, gains.gain.shape)
     if user.kind == "last":
         last = value
     elif user.kind == "continuation":

@@ -43,7 +43,7 @@ class Static:
         if last is None or last[0] != n:
             last = self._last = n, self.over(n)
         out = last[1]
-        if effort != Effort():  # of its own
+        if effort != out.effort:
             out = copy.copy(out)
             out.effort = effort
         return out
