@@ -30,15 +30,15 @@ Array = NDArray[np.float64]
 
 def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     """What a user may look at, at each gainful document."""
-    points = {
-        "rank": np.asarray(gains.position, np.float64),
-        "gain": gains.gain,
-        "seen": gains.seen,
-        "spent": np.asarray(gains.position, np.float64),
-        "relevant": gains.relevant[gains.list],
-        "available": gains.available[gains.list],
+    points: dict[str, Callable[[], Array]] = {
+        "rank": lambda: np.asarray(gains.position, np.float64),
+        "gain": lambda: gains.gain,
+        "seen": lambda: gains.seen,
+        "spent": lambda: np.asarray(gains.position, np.float64),
+        "relevant": lambda: gains.relevant[gains.list],
+        "available": lambda: gains.available[gains.list],
     }
-    return {name: points[name] for name in names}
+    return {name: points[name]() for name in names}
 
 
 def score_stops(user: Forward, question: Question, gains: Gains, effort: Effort) -> Array:
