@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from amble.compat import pytrec_eval
+from amble.compat import ir_measures, pytrec_eval
 
-__all__ = ["pytrec_eval"]
+__all__ = ["ir_measures", "pytrec_eval"]
