@@ -49,3 +49,18 @@ def test_measures_of_measures() -> None:
     assert pickle.loads(pickle.dumps(ndcg @ 10)) == ndcg @ 10
     # c, x, b, a (x before b, of the same score): (1/3 + 2/4) / 2; d, x: 1/2; and topic 3 is missing
     assert compat.measure("AP").calc_aggregate(QRELS, RUN) == pytest.approx((5 / 12 + 1 / 2) / 3)
+
+
+def test_experiment_of_pyterrier() -> None:
+    pt = pytest.importorskip("pyterrier", reason="pip install python-terrier")
+    pd = pytest.importorskip("pandas")
+    qrels = pd.DataFrame(
+        [(q, d, g) for q, of in QRELS.items() for d, g in of.items()], columns=["qid", "docno", "label"]
+    )
+    run = pd.DataFrame([(q, d, s) for q, of in RUN.items() for d, s in of.items()], columns=["qid", "docno", "score"])
+    run["rank"] = run.groupby("qid")["score"].rank(ascending=False, method="first").astype(int) - 1
+    topics = pd.DataFrame([(topic, "words") for topic in QRELS], columns=["qid", "query"])
+    names = ["PH(p=0.5,q=0.25)", "INST", "MP", "AP"]
+    table = pt.Experiment([run], topics, qrels, eval_metrics=[compat.measure(name) for name in names], names=["mine"])
+    found = [table[f"amble.{name}"].item() for name in names]
+    assert found == pytest.approx(amble.evaluate(QRELS, RUN, names).means()[0].tolist(), abs=1e-14)
