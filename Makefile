@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
-.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack clean
+.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
 	@echo "make attack  every command with every option, extreme values and odd files"
+	@echo "make wheels  build both wheels, install each into an empty environment, try them"
 	@echo "make docs    write the pages of the measures, build the site into site/"
 
 $(VENV)/.made:
@@ -122,7 +123,16 @@ CASES ?= 6000
 attack: $(VENV)/.test
 	$(BIN)/python fuzz/attack_commands.py --cases $(CASES)
 
+# one with the C parts for every CPython, one without: built, checked, installed where there is nothing else, and tried
+$(VENV)/.release: $(VENV)/.made $(SOURCES)
+	$(INSTALL) -e '.[release]'
+	touch $(VENV)/.installed $@
+
+wheels: $(VENV)/.release
+	$(BIN)/python release/wheels.py
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
 clean:
-	rm -rf $(VENV) build site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo end_to_end src/*.egg-info
+	rm -rf $(VENV) build dist site docs/measures/charts .bench .fuzz .mypy_cache .pytest_cache .ruff_cache .hypothesis demo end_to_end src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f src/amble/native/*.so

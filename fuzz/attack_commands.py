@@ -87,6 +87,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "log.csv --layout table --rounds 5 --threads 1 --model walk",
     ),
     "report": ("qrels.txt a.run b.run -m AP", "--config report.toml --baseline a.run"),
+    "gate": ("qrels.txt a.run --baseline b.run --fail-if AP", "qrels.txt a.run b.run --fail-if P@5<0.1"),
     "list": ("", "RBP"),
     "index": ("docs.tsv -o new.index",),
     "search": ("small.index topics.tsv",),

@@ -109,6 +109,8 @@ def test_values_from_python() -> None:
     np.testing.assert_array_equal(amble.evaluate(QRELS, RUNS, m).values, named)
     with pytest.raises(MeasureError, match="topic 402 has the value -1"):
         INSQ(T={"401": 1, "402": -1})
+    with pytest.raises(MeasureError, match=r"above 0; by topic, the topics are text, as in {'401': 1}$"):
+        INSQ(T={401: 1, 402: 5})
 
 
 def test_of_populations() -> None:
@@ -150,8 +152,15 @@ def test_contributions() -> None:
         ("INSQ(T='bad.tsv')", "401 1 2\n", "bad.tsv:1: topic 401 has the value \\[1.0, 2.0\\]"),
         ("INSQ(T='bad.tsv')", "401 x\n", "bad.tsv:1: "),
         ("INSQ(T='bad.tsv')", "401 1\n402\n", "bad.tsv:2: found 1 column, expected a topic and its value"),
-        ("INSQ(T='bad.tsv')", "1\n2\n", "T='bad.tsv' is not allowed, expected a number above 0"),
-        ("INSQ(T='bad.tsv')", "", "T='bad.tsv' is not allowed"),
+        ("INSQ(T='bad.tsv')", "1\n2\n", "bad.tsv:1: found 1 column, expected a topic and its value"),
+        ("INSQ(T='bad.tsv')", "", "bad.tsv: empty, expected lines of a topic and its value"),
+        ("PH(p='bad.tsv')", "0.5\n0.4\n", "bad.tsv:1: found 1 column, expected a topic and its value"),
+        ("MP(rates='bad.tsv')", "", "bad.tsv: empty, expected lines"),
+        ("CWL(L='bad.tsv')", "1 0.5\n2 0.5\n", "bad.tsv:1: found 2 columns, expected 1: number, one for each rank"),
+        ("CWL(C='bad.tsv')", "401 0.5\n", "bad.tsv:1: found 2 columns, expected 1: number, one for each rank"),
+        ("CWL(C='bad.tsv')", "1 2 0.5\n", "bad.tsv:1: found 3 columns, expected 1"),
+        ("PH(user='bad.tsv')", "401 0.5\n", "bad.tsv:1: found 2 columns, expected 3: from to probability"),
+        ("PH(user='bad.tsv')", "0.5\n", "bad.tsv:1: found 1 column, expected 3: from to probability"),
         ("INSQ(T='none.tsv')", "", "none.tsv: no such file"),
         ("AP(rel='bad.tsv')", "401 1\n", "rel cannot differ by topic"),
         ("INSQ(max_grade='bad.tsv')", "401 1\n", "max_grade cannot differ by topic"),
@@ -177,9 +186,9 @@ def test_a_topic_without_a_value() -> None:
     with pytest.raises(MeasureError, match="INSQ\\(T='few.tsv'\\): topic 402 has no value of T"):
         amble.evaluate(QRELS, RUNS, m)
     for ask in (m.value, m.user, m.distribution, m.interval, lambda grades: amble.simulate(m, grades)):
-        with pytest.raises(MeasureError, match="T differs by topic; say whose list it is, topic="):
+        with pytest.raises(MeasureError, match="T differs by topic; say whose, topic="):
             ask([1, 0])
     with pytest.raises(MeasureError, match="T differs by topic, and these lists have no topics"):
         m.scores(Lists.of_grades([1, 0]))
-    with pytest.raises(MeasureError, match="unknown context topic"):
-        amble.parse("INSQ").value([1, 0], topic="401")
+    insq = amble.parse("INSQ")  # nothing of it differs by topic
+    assert insq.value([1, 0], topic="401") == insq.value([1, 0])

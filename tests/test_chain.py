@@ -365,6 +365,57 @@ def test_many_lists_are_as_each(make: Any, by: str, utility: Utility) -> None:
         assert asked.totals(gains)[1] == pytest.approx([asked.over(y.size, y).expected_depth for y in lists])
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_states_in_any_order_on_lists_of_many_lengths(seed: int) -> None:
+    # ranks that do not rise with the states, starts anywhere: each list by the states that it has, followed alone
+    p, start = drawn(seed, 9, 0.15)
+    rng = np.random.default_rng(seed)
+    rank, gains = np.append(rng.integers(0, 9, 8), 1), rng.choice([0.0, 0.5, 1.0], 9)
+    lists = [rng.integers(0, 3, n) for n in (1, 3, 4, 8, 10)]
+    m = PH(user=Chain(p, start, rank, gains, by=["state", "document"][seed % 2]), loss=0.25, gains="linear")
+    qrels = {str(t): {f"d{i}": int(g) for i, g in enumerate(y)} for t, y in enumerate(lists)}
+    run = {str(t): {f"d{i}": -float(i) for i in range(y.size)} for t, y in enumerate(lists)}
+    found = amble.evaluate(qrels, {"x": run}, [m, m(order=2)])
+    for t, y in enumerate(lists):
+        keep = np.flatnonzero(rank <= y.size)
+        first = start[keep]
+        first[np.argmax(rank[keep])] += 1 - first.sum()
+        worth = [float(gains[j] * y[rank[j] - 1]) if rank[j] else 0.0 for j in keep]
+        counted = [[j] for j in range(keep.size)]
+        if seed % 2:
+            counted = [np.flatnonzero(rank[keep] == r).tolist() for r in range(1, y.size + 1)]
+        total, rate, depth, _ = followed(
+            p[np.ix_(keep, keep)], first, counted, lambda k, j, worth=worth: worth[j] * 0.75 ** (k - 1), EFFORTS["h"]
+        )
+        assert found["x", m.label][t] == pytest.approx(rate, abs=1e-10)
+        assert found["x", m(order=2).label][t] == pytest.approx(total / depth, abs=1e-10)
+
+
+def test_who_starts_elsewhere_on_a_short_list() -> None:
+    # on 12 ranks one visit, to rank 12; on 6 the last rank of a long walk
+    p = np.zeros((12, 12))
+    p[:8, :8] = np.diag([0.49] * 7, 1) + np.diag([0.49] * 7, -1)
+    m = PH(user=Chain(p, np.eye(12)[11]), loss=0, effort="log")
+    stop, here, expected = 1 - p[:6, :6].sum(axis=1), np.eye(6)[5], 0.0
+    for h in range(1, 400):  # T is H
+        expected += float(here @ stop) * h / np.log2(h + 1)
+        here = here @ p[:6, :6]
+    qrels = {t: {f"d{i}": 1 for i in range(n)} for t, n in (("1", 12), ("2", 6))}
+    run = {t: {d: -float(d[1:]) for d in docs} for t, docs in qrels.items()}
+    assert amble.evaluate(qrels, {"x": run}, m)["x", m.label] == pytest.approx([1.0, expected], abs=1e-10)
+
+
+def test_jumps_that_are_long() -> None:
+    # rank 1, and with .5 rank 1001: 1/2 of a gain there, with that probability
+    assert PH(user=Chain.from_moves({1000: 0.5}), loss=0).value([0] * 1000 + [1] * 500) == pytest.approx(0.25)
+
+
+def test_nothing_gained_by_a_table() -> None:
+    m = PH(user=Chain([[0, 0.5], [0.2, 0]]), utility="1=1,0.5")
+    assert m.value([0, 0]) == 0.0
+    assert m.value([0, 1]) > 0
+
+
 def test_ties_are_as_a_walks() -> None:
     qrels = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 1}}
     run = {"x": {"1": {"a": 3.0, "b": 3.0, "c": 2.0, "d": 2.0}, "2": {"z": 1.0, "a": 1.0, "y": 1.0}}}
@@ -455,6 +506,23 @@ def test_simulated_readers(by: str) -> None:
     assert abs(found.mean - m.value([1, 0, 1, 1, 1])) < 4 * found.standard_error
     other = PH(user=Chain(p, start, chain._given[0], chain._given[1], by="state" if by == "document" else "document"))
     assert abs(found.mean - other.value([1, 0, 1, 1, 1])) > 4 * found.standard_error
+
+
+def test_readers_of_many_states() -> None:
+    # 6,000 states: on by one with .9 from any of them
+    chain = Chain({1: [0.9] * 6000}, [0] * 1000 + [1])
+    readers = amble.simulate(PH(user=chain, loss=0), [1] * 6000, users=2000, seed=1, paths=True)
+    assert {path[0] for path in readers.paths} == {1001}
+    assert abs(readers.mean_visits - 10) < 4 * np.sqrt(90 / 2000)  # geometric: variance .9 / .1^2
+
+
+def test_readers_whose_gain_per_second_has_no_mean() -> None:
+    m = PH(user=Chain([[0, 0.5], [0.5, 0]], seconds=3), effort="time")
+    for call in (m.value, m.distribution, lambda y: amble.simulate(m, y)):
+        with pytest.raises(amble.MeasureError, match="the gain per second is infinite: something is gained on a path"):
+            call([1, 0])
+    # the gain itself has one: 1 + the visits back to rank 1, each after two moves
+    assert m(loss=0).user([1, 0]).total_distribution([1, 0]).mean == pytest.approx(1 / (1 - 0.25), abs=1e-12)
 
 
 # ---- measures, files and errors
@@ -548,10 +616,10 @@ def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None
         (lambda: Chain([[0.5]], by="rank"), "by"),
         (lambda: Chain.from_moves({1: 0.7, -1: 0.4}), "the moves from rank 1 add up to more than 1"),
         (lambda: Chain.from_moves({"down": 0.7}), "move 'down': expected a number of ranks"),
-        (lambda: Chain.from_moves({1: 1.7}), "move 1: 1.7, expected a probability"),
+        (lambda: Chain.from_moves({1: 1.7}), "move 1=1.7: expected a number of at least 0 and at most 1"),
         (lambda: Chain.from_moves({0: 1.0}), "no way leads from rank 1 to a stop"),
         (lambda: Chain.pages(0.5, 0.5, 0.5), "the moves from rank 1 add up to more than 1"),
-        (lambda: Chain.snippets(click=2), "click: 2, expected a probability"),
+        (lambda: Chain.snippets(click=2), "click=2: expected a number of at least 0 and at most 1"),
         (lambda: Chain(lambda n: 1 / 0).over(3), "chain: its function failed with ZeroDivisionError"),
         (lambda: Chain([[0.5]], rank=[3]).over(2), "no state of the chain shows one of the first 2 ranks"),
         (lambda: Chain([[0.5]]).over(-1), "expected how many documents the list has"),
@@ -581,6 +649,40 @@ def test_functions_that_look_at_the_grades() -> None:
     assert m.value([0, 1, 0]) == pytest.approx(0.5 * (1 / 2) + 0.5 * (1 / 3))
     other = Chain(lambda n, grades: Chain.pages(size=2))
     assert other.over(4).n == 5
+
+
+def test_functions_and_their_arguments() -> None:
+    # rank 1, and with .5 (.1) rank 2: .5 x 1/2 (.1 x 1/2)
+    assert PH(user=Chain(lambda n, p=0.5: p * np.eye(n, k=1)), loss=0).value([0, 1]) == pytest.approx(0.25)
+    looks = Chain(lambda n, grades=None: grades[-1] / 4 * np.eye(n, k=1))
+    assert PH(user=looks, loss=0).value([0, 2]) == pytest.approx(0.25)
+    held = [0.1]
+    m = PH(user=Chain(lambda n: held[0] * np.eye(n, k=1)), loss=0)
+    assert m.value([0, 1]) == pytest.approx(0.05)
+    held[0] = 0.5
+    assert m.value([0, 1]) == pytest.approx(0.25)
+    for inner in (Chain([[0.5]], seconds=3), Chain([[0, 0.5], [0, 0]], [0, 1])):
+        with pytest.raises(amble.MeasureError, match="its function returned one with start or seconds; say"):
+            Chain(lambda n, inner=inner: inner).over(2)
+
+
+def test_observed_paths() -> None:
+    m = PH(user=Chain([[0, 0.5], [0.5, 0]]), loss=0.5)
+    assert m.score_path([1, 2, 1], [1, 1, 1]) == pytest.approx((1 + 1 + 0.5) / 3)
+    with pytest.raises(amble.MeasureError, match="visit 2 is to rank 3, expected a rank from 1 to 2, beyond which"):
+        m.score_path([1, 3], [1, 1, 1])
+    p = 0.5 * np.eye(2, k=1)
+    for others in ({"rank": [1, 1]}, {"rank": [0, 2]}, {"gains": [1, 0.5]}):
+        with pytest.raises(amble.MeasureError, match="a path of ranks says neither the states of a chain that has oth"):
+            PH(user=Chain(p, **others)).score_path([1, 2], [1, 1])
+
+
+def test_a_state_without_a_rank_takes_no_seconds_of_one() -> None:
+    chain = Chain([[0, 0.5], [0.5, 0]], rank=[1, 0])
+    times = {"effort": "time", "overhead": 1, "timing": "fixed"}
+    assert PH(user=chain, seconds=3, **times).value([1]) > 0
+    with pytest.raises(amble.MeasureError, match="seconds by rank, and a state that shows none; say them by state"):
+        PH(user=chain, seconds="3,4", **times).value([1])
 
 
 def test_scores_warn_of_nothing() -> None:

@@ -458,6 +458,7 @@ FILES = {
 # of these, no files: a run by its name, a document by its id; folders, of which the first is looked at file by file
 NO_FILES = {
     ("compare", "baseline"),
+    ("gate", "baseline"),  # or it does; the command looks itself
     ("report", "baseline"),
     ("explain", "doc"),
     ("report", "charts"),

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import amble
 from amble.cli.main import main
 from amble.evaluation.cwl_report import COLUMNS, expectations
-from amble.measures import REGISTRY, Lists
-from amble.measures.costs import Costs, read_costs
+from amble.measures import INSQ, RBP, REGISTRY, Beta, Gamma, Lists
 from amble.measures.residuals import bounds, list_residuals
+from amble.rankings.costs import Costs, read_costs
 from amble.users import Question
 
 nan = math.nan
@@ -446,7 +446,7 @@ def test_amble_user(amble_cli: Any, tmp_path: Path) -> None:
         (["user", "RBP", "--depth", "0"], "argument --depth: found '0', expected a whole number from 1 to 100000"),
         (["user", "RBP", "--plot", "a.gif"], "a chart's name ends in .svg"),
         (["user", "RBP", "--plot", "/no/where/a.svg"], "No such file"),
-        (["eval", "{q}", "{r}", "--costs", "{q}"], "--costs goes with --cwl"),
+        (["eval", "{q}", "{r}", "--costs", "{q}"], "costs: no user here looks at them"),
         (["eval", "{q}", "{r}", "--cwl", "-m", "ERR"], "NERR8 to NERR11"),
         (["eval", "{q}", "{r}", "--cwl", "--residual"], "a report of its own"),
     ],
@@ -475,13 +475,24 @@ def test_cwl_and_residual_on_the_command_line(amble_cli: Any, write: Any) -> Non
     [
         ("BPM(T=Uniform(0.3,2))", "scores jump there"),
         ("AP(rel=Uniform(0,2))", "scores jump there"),
-        ("RBP(p=Beta(10000,10000))", "too extreme"),
-        ("INSQ(T=Gamma(1000,1))", "too extreme"),
+        ("RBP(p=Beta(1e101,1))", "in size below 1e"),
+        ("INSQ(T=Gamma(1e-101,1))", "in size below 1e"),
     ],
 )
 def test_populations_that_cannot_be_integrated(text: str, message: str) -> None:
     with pytest.raises(amble.MeasureError, match=message):
         amble.parse(text).value([1, 0])
+
+
+def test_populations_that_hardly_differ() -> None:
+    # p has mean m and variance v: the mean of (1 - p)(1 + p^2) = 1 - m + E[p^2] - E[p^3] on 1, 0, 1
+    for a, b in ((20000.0, 10000.0), (1e9, 1e9), (1e-9, 3e-9), (1e90, 1e90)):
+        moments = [math.prod((a + i) / (a + b + i) for i in range(k)) for k in range(4)]
+        assert RBP(p=Beta(a, b)).value([1, 0, 1]) == pytest.approx(1 - moments[1] + moments[2] - moments[3], rel=1e-13)
+    # 1,000 users' worth of patience: as the user whose T is the mean, 1000, and a second derivative more
+    insq = [INSQ(T=T).value([1, 0]) for T in (990.0, 1000.0, 1010.0)]
+    curved = insq[1] + 0.5 * 1000 * (insq[0] - 2 * insq[1] + insq[2]) / 100  # Gamma(1000, 1) has variance 1000
+    assert INSQ(T=Gamma(1000, 1)).value([1, 0]) == pytest.approx(curved, rel=1e-5)
 
 
 def test_costs_of_a_pipe(tmp_path: Path) -> None:

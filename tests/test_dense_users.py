@@ -57,9 +57,9 @@ from amble.distributions.distribution import Distribution
 from amble.evaluation.cwl_report import expectations
 from amble.evaluation.simulated_distributions import simulate_lists
 from amble.measures import Lists
-from amble.measures.costs import Costs
 from amble.measures.list_measure import of_lists
 from amble.measures.residuals import list_residuals
+from amble.rankings.costs import Costs
 from amble.rankings.lists import Gains
 from amble.users import DenseUser, Effort, Question, Utility
 from amble.users.chain_on_list import ChainOnList

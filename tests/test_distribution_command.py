@@ -263,7 +263,7 @@ def test_without_the_extra(amble_cli: Cli, files: list[str], tmp_path: Path) -> 
         (folder / f"{name}.py").write_text("raise ImportError\n")
         done = amble_cli("distribution", *files, "--plot", str(tmp_path / "a.svg"), PYTHONPATH=str(folder))
         assert (done.returncode, done.stdout) == (2, "")
-        assert "need the extra: pip install 'amble[report]'" in done.stderr
+        assert "need the extra: pip install 'amble-ir[report]'" in done.stderr
         assert done.stderr.count("\n") == 1
         done = amble_cli("distribution", *files, "-m", "AP", "--hasse", str(tmp_path / "a.dot"), PYTHONPATH=str(folder))
         assert done.returncode == 0, done.stderr

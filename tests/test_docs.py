@@ -178,7 +178,7 @@ def is_taken(written: str) -> bool:
         taken = {option for action in parser._actions for option in action.option_strings}
         taken |= {choice for action in parser._actions if not action.option_strings for choice in action.choices or ()}
         return set(words) <= taken
-    if extra := re.fullmatch(r"pip install 'amble\[(\w+)\]'", written):
+    if extra := re.fullmatch(r"pip install 'amble-ir\[(\w+)\]'", written):
         return extra[1] in tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
     if question := re.fullmatch(r"measure\(question='(\w+)'\)", written):
         return question[1] in {one.value for one in Question}

@@ -243,3 +243,28 @@ def test_a_list_that_is_given_ends_where_it_ends(amble_cli: Cli) -> None:
 def test_formulas_whose_sum_is_not_known_are_refused(amble_cli: Cli) -> None:
     done = amble_cli("user", "CWL(W='min(1,(100000/i)**2)')")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_list_that_begins_with_an_unjudged_document(amble_cli: Cli) -> None:
+    for words in (("--gains", "-,1"), ("--gains=-,1",), ("--gains", "?,1")):
+        done = amble_cli("eval", *words, "-m", "RR", "--quiet")
+        assert done.stdout.split() == ["run", "RR", "1", "0.5000"]
+    done = amble_cli("eval", "--gains", "-1,1", "-m", "RR", "--quiet")  # a grade below 0
+    assert done.stdout.split() == ["run", "RR", "1", "0.5000"]
+    assert "argument --gains: expected one argument" in amble_cli("eval", "--gains", "-m", "RR").stderr
+
+
+def test_users_of_a_mixture_are_shown_each(amble_cli: Cli) -> None:
+    done = amble_cli("user", "Mixture(PH:0.7,RBP:0.3)", "--gains", "1,0")
+    assert done.stdout == amble_cli("user", "PH", "RBP", "--gains", "1,0").stdout
+
+
+def test_what_is_simulated_only_is_not_called_exact(amble_cli: Cli) -> None:
+    done = amble_cli("distribution", "--gains", "1,0,1", "-m", "MP(steps=3,memory=True)", "--users", "100")
+    assert done.returncode == 0
+    assert "SimulationWarning" not in done.stderr
+    assert "exact" not in done.stderr
+    done = amble_cli("distribution", "--gains", "1,0,1", "-m", "AP", "RBP")
+    assert "-m AP -m RBP: expected one measure" in done.stderr
+    done = amble_cli("user", "RBP", "--plot", "chart.txt")
+    assert (done.stdout, done.returncode) == ("", 2)  # refused before anything is shown

@@ -253,9 +253,11 @@ def test_what_cannot_be_asked() -> None:
     tied = amble.align({"1": {"a": 1}}, {"x": {"1": {"a": 1.0, "b": 1.0}}}, ties="expected")
     with pytest.raises(amble.MeasureError, match="MP: no closed form for ties='expected'"):
         amble.evaluate(tied, "MP")
-    with pytest.raises(amble.MeasureError, match="unknown context far; expected relevant, ideal, max_grade, most"):
+    with pytest.raises(
+        amble.MeasureError, match="context far; expected relevant, ideal, max_grade, topic, costs, most"
+    ):
         amble.parse("MP").value([1], far=2)
-    with pytest.raises(amble.MeasureError, match="unknown context most; expected relevant, ideal, max_grade$"):
+    with pytest.raises(amble.MeasureError, match="context most; expected relevant, ideal, max_grade, topic, costs$"):
         amble.parse("AP").value([1], most=2)
     with pytest.raises(amble.MeasureError, match="most=-1: expected how many relevant documents"):
         amble.parse("MP").value([1], most=-1)
@@ -318,7 +320,7 @@ def test_rates_from_a_file(write: Write) -> None:
     ("content", "message"),
     [
         ("", "empty, expected lines: rate"),
-        ("1\n0\n", ":2: rate 0 is not above 0"),
+        ("1\n0\n", ":2: rate 0, expected a number above 0"),
         ("1\nfast\n", ":2: rate 'fast' is not a decimal number"),
         ("1 2\n", ":1: found 2 columns, expected 1: rate"),
     ],

@@ -872,7 +872,7 @@ def test_users_who_remember(model: str, steps: int, start: str) -> None:
     exact = remembered(grades, np.asarray(p), list(ranks), first, steps)
     assert sum(exact.values()) == pytest.approx(1, abs=1e-5)
     mean = sum(score * mass for score, mass in exact.items())
-    m = amble.parse(f"MP(model='{model}',steps={steps},start='{start}',memory=20000,seed=3)")
+    m = amble.parse(f"MP(model='{model}',steps={steps},start='{start}',memory=True,users=20000,seed=3)")
     user = m.user(grades)
     assert m.value(grades) == user.score == pytest.approx(float(user.weights @ user.precision), abs=1e-12)
     sd = np.sqrt(sum(mass * (score - mean) ** 2 for score, mass in exact.items()))
@@ -886,24 +886,28 @@ def test_users_who_remember(model: str, steps: int, start: str) -> None:
 
 def test_a_user_who_remembers_sees_all_once() -> None:
     # as many looks as there are relevant documents: each once, whatever the order: (1 + 2/3 + 3/4 + 4/7) / 4
-    m = amble.parse("MP(steps=4,memory=200)")
+    m = amble.parse("MP(steps=4,memory=True,users=200)")
     assert m.value([1, 0, 1, 1, 0, 0, 1]) == pytest.approx((1 + 2 / 3 + 3 / 4 + 4 / 7) / 4, abs=1e-12)
-    assert amble.parse(str(m)) == m != amble.parse("MP(steps=4,memory=200,seed=1)")
+    assert amble.parse(str(m)) == m != amble.parse("MP(steps=4,memory=True,users=200,seed=1)")
     assert m.value([0, 1, 0]) == pytest.approx(1 / 2)
     assert [m.value(grades) for grades in ([], [0, 0], [1], [1, 1])] == [0, 0, 1, 1]
     # the share of time: 4 at rank 1, 1 elsewhere; rescaled by 2 of 4 found
-    timed = amble.parse("MP(steps=2,memory=200,rates='0.25,1',rescale='R')").value([1, 0, 1], relevant=4)
+    timed = amble.parse("MP(steps=2,memory=True,users=200,rates='0.25,1',rescale='R')").value([1, 0, 1], relevant=4)
     assert timed == pytest.approx((4 / 5 * 1 + 1 / 5 * 2 / 3) / 2, abs=1e-12)
     with pytest.warns(amble.SimulationWarning, match="depends on all that was visited"):
         assert m.distribution([1, 0, 1], users=100).users == 100
     with pytest.raises(MeasureError, match="there are no transitions"):
         _ = m.user([1, 0, 1]).transitions
+    with pytest.raises(MeasureError, match="there are no transitions"):
+        _ = m.user([1, 0, 1]).transition_matrix
     for text, message in (
-        ("MP(memory=10)", "memory goes with steps only"),
+        ("MP(memory=True)", "memory goes with steps only"),
         ("MP(steps=3,seed=1)", "seed goes with memory only"),
-        ("MP(steps=3,memory=0)", "memory=0 is not allowed"),
+        ("MP(steps=3,users=10)", "users goes with memory only"),
+        ("MP(steps=3,memory=True,users=0)", "users=0 is not allowed"),
+        ("MP(steps=3,memory=10)", "memory=10 is not allowed, expected True or False"),
     ):
         with pytest.raises(MeasureError, match=message):
             amble.parse(text)
     with pytest.raises(MeasureError, match="memory goes with steps only"):
-        MarkovUser("GL_AD_ID", memory=10)
+        MarkovUser("GL_AD_ID", memory=True)

@@ -309,7 +309,7 @@ def measures(draw: st.DrawFn, names: list[str]) -> amble.Measure:
     # what would have no part, and be refused
     idle = {"g": given.get("distribution"), "form": not given.get("adaptive"), "start": given.get("steps") is None}
     idle["rel"] = given.get("gains") == "scaled"
-    idle |= {"memory": d.name == "MP", "seed": d.name == "MP"}  # a simulated score, of chains of some steps
+    idle |= dict.fromkeys(("memory", "users", "seed"), d.name == "MP")  # a simulated score, of chains of some steps
     idle |= dict.fromkeys([name for name in "CVWLH" if d.name == "CWL" and given.get(name)][1:], True)
     arguments = [f"{name}={x!r}" for name, x in given.items() if not idle.get(name)]
     at = ""

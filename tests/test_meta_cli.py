@@ -93,15 +93,18 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["pool", "--rates", "0.5", "--groups", "2"], "three ways to cut a pool"),
         (["pool", "--rates", "half"], "--rates: found 'half', expected numbers with commas between"),
         (["pool", "--rates", "2"], "rate=2.0: expected a number above 0 and at most 1"),
-        (["pool", "--groups", "nothing.txt"], "nothing.txt: No such file or directory"),
+        (["pool", "--groups", "nothing.txt"], "--groups nothing.txt: no such file"),
         (["pool", "--group-depth", "5"], "--group-depth goes with --groups"),
         (["swaps", "--sizes", "5"], "at most 4 of 8 topics"),
         (["tau", "--seed", "-1"], "argument --seed: found '-1', expected a whole number from 0"),
         (["tau", "--digits", "99"], "argument --digits: found '99'"),
         (["power", "--rounds", "0"], "argument --rounds: found '0'"),
         (["power", "--missing", "skip"], "lack topics"),
-        (["pool", "--groups", "²"], "²: No such file or directory; --groups takes a number of letters or a file"),
-        (["pool", "--groups", "9" * 5000], "--groups takes a number of letters or a file"),
+        (
+            ["pool", "--groups", "²"],
+            "--groups ²: no such file, expected one of lines run group, or",
+        ),
+        (["pool", "--groups", "9" * 5000], "no such file, expected one of lines"),
         (["pool", "--groups", "2", "--rounds", "5"], "--rounds goes without --groups: nothing is random"),
         (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
         (["pool", "--pool-depths", "5", "--rounds", "5"], "--rounds goes without --pool-depths"),
@@ -129,7 +132,7 @@ def test_a_single_run_cannot_be_compared(demo: list[str], capsys: pytest.Capture
 def test_groups_that_cannot_be_read(demo: list[str], write: Callable[[str, str], str], capsys: Any) -> None:
     path = write("groups.txt", "bm25 old\nbm25+rm3\n")
     assert main(["meta", "pool", *demo, "-m", "AP", "--groups", path]) == 2
-    assert f"{path}:2: found 1 columns, expected 2: run group" in capsys.readouterr().err
+    assert f"{path}:2: found 1 column, expected 2: run group" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ def test_groups_that_cannot_be_read(demo: list[str], write: Callable[[str, str],
     [
         ("bm25 old\ndense new\nbm25 new\n", "group new: run 'bm25' is there in group old, too; expected it once"),
         ("bm25 old\nbm25 old\ndense new\n", "group old: run 'bm25' is there twice; expected it once"),
-        ("", "found 0 groups, expected at least 2"),
+        ("", "empty, expected lines: run group"),
         ("bm25 old\n", "found 1 group, expected at least 2"),
         ("bm25 old\nnobody new\n", "group new: run 'nobody' is not among the 6 runs"),
     ],

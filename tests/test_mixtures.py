@@ -74,6 +74,15 @@ def test_users_together_and_one_by_one() -> None:
         np.testing.assert_allclose(m.scores(lists), want, atol=1e-13)
 
 
+def test_a_dirichlet_distribution_of_users_who_hardly_differ() -> None:
+    # E[f] = f(mean) + the sum over p, q of cov f'' / 2: a distribution twice as narrow in variance has half the rest
+    mean = PH(p=0.5, q=0.25).value(R10)
+    rest = [PH(pqs=Dirichlet(2 * a, a, a)).value(R10) - mean for a in (1e4, 2e4, 1e9)]
+    assert rest[0] == pytest.approx(2 * rest[1], rel=1e-3)
+    assert abs(rest[0]) > 1e-7
+    assert abs(rest[2]) < 1e-9
+
+
 def test_the_accuracy_reached_is_said() -> None:
     with pytest.warns(amble.AmbleWarning, match=r"Dirichlet\(1,1,1\)\): the mean over users is known to \de-0[67]"):
         found = PH(pqs=Dirichlet(1, 1, 1)).value([1, 0, 1])
@@ -215,6 +224,12 @@ def test_mixtures_of_populations_and_of_mixtures() -> None:
 def test_mixtures_that_are_refused(shares: Any, message: str) -> None:
     with pytest.raises(amble.MeasureError, match=message):
         amble.Mixture(shares)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a\ttab", 3, None])
+def test_names_of_mixtures_that_are_refused(name: Any) -> None:
+    with pytest.raises(amble.MeasureError, match="of a mixture, expected text of one line$"):
+        amble.Mixture({AP: 1}, name=name)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import amble
-from amble.measures import REGISTRY
+from amble.measures import PH, REGISTRY
 from amble.measures.gain_maps import binary
 from amble.users import DenseUser, Forward, MarkovUser, Walk
 from amble.users.paths import check_path, collected, times_before
@@ -152,8 +152,35 @@ def test_paths_that_are_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         amble.simulate("PH", R, users=1000, paths=True)
     with pytest.raises(amble.MeasureError, match="paths are of users who read one list, not a session"):
         amble.simulate("MsM", [[1], [0]], users=10, paths=True)
-    with pytest.raises(amble.MeasureError, match="population"):
-        amble.simulate("RBP(p=Beta(8,2))", R, users=10, paths=True)
+    with pytest.raises(amble.MeasureError, match="bpref is not a user"):
+        amble.simulate("bpref", R, users=10, paths=True)
+
+
+def test_paths_of_a_population() -> None:
+    # with 3/10 who read on with .9 and never go back, and 7/10 who go back and forth
+    kinds = {PH(p=0.9, q=0): 0.3, PH(p=0.3, q=0.4): 0.7}
+    m = amble.Mixture(kinds)
+    found = amble.simulate(m, R, users=USERS, seed=7, paths=True)
+    assert found.paths is not None
+    assert found.gain is not None
+    assert found.visits is not None
+    assert [path.size for path in found.paths] == found.visits.tolist()
+    np.testing.assert_allclose(found.gain, [total(path, R, lambda k, y: y * 0.75 ** (k - 1)) for path in found.paths])
+    assert found.mean == pytest.approx(float(np.mean(found.gain / found.visits)))
+    assert np.mean([path.max() > 5 and (np.diff(path) > 0).all() for path in found.paths]) == pytest.approx(
+        0.3 * 0.9**5, abs=4 * np.sqrt(0.2 / USERS)
+    )
+    assert found.paths[0].size  # the same readers as without paths
+    assert amble.simulate(m, R, users=USERS, seed=7).distance(found) == 0
+
+
+@pytest.mark.parametrize("name", ["PH", "AP", "PH(p='0.5,0.4')", "MP(steps=3)", "PH(loss=0,effort='h+1')", "RR", "DCG"])
+def test_readers_of_a_list_without_documents(name: str) -> None:
+    found = amble.simulate(name, [], users=3, seed=1, paths=True)
+    assert (found.mean, found.order2, found.mean_visits) == (0, 0, 0)
+    assert [path.tolist() for path in found.paths or ()] == [[], [], []]
+    endless = amble.simulate("RBP", [], users=3, seed=1, paths=True)  # reads on, whatever the list has
+    assert all(path[0] == 1 for path in endless.paths or ())
 
 
 # ---- observed readers

@@ -159,6 +159,28 @@ def test_sorting(opened: Opened) -> None:
     assert opened.page.evaluate("document.activeElement.dataset.key") == "mean"
 
 
+def test_less_is_better(browser: Any, tmp_path: Path) -> None:
+    qrels = {t: {"r": 1, "s": 0} for t in "123"}
+    runs = {"bad": {t: {"a": 3.0, "b": 2.0, "r": 1.0} for t in "123"}, "good": {t: {"a": 2.0, "r": 1.0} for t in "123"}}
+    amble.report(amble.evaluate(qrels, runs, ["ESL", "RR"]), baseline="bad").save(tmp_path / "report.html")
+    opened = Opened(browser, tmp_path / "report.html")
+    for measure, way in (("0", "ascending"), ("1", "descending")):
+        opened.page.select_option("#measure", measure)
+        assert opened.runs() == ["good", "bad"]
+        assert opened.page.get_attribute('#board th:has([data-key="mean"])', "aria-sort") == way
+        assert "▲" in opened.column(7)[0]
+        assert "Better on 3, worse on 0" in opened.text("#differences")
+        assert opened.count("#differences .up") == 3
+        assert opened.text("#hardest tbody tr td:nth-child(4)") == "good"
+    opened.page.select_option("#measure", "0")
+    opened.page.click('#board [data-key="mean"]')
+    assert opened.runs() == ["bad", "good"]
+    opened.page.click('#board [data-key="difference"]')
+    assert opened.runs() == ["good", "bad"]
+    assert opened.said == []
+    opened.context.close()
+
+
 def test_numbers_stand_below_one_another(opened: Opened) -> None:
     """Whether a mark of significance stands behind them or not."""
     ends = """(n) => [...document.querySelectorAll(`#board tbody td:nth-child(${n})`)].map((cell) => {

@@ -16,9 +16,7 @@ import pytest
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
-from amble.comparison.design import TestDesign
 from amble.reporting.charts.chart import save
-from amble.reporting.gates import Gate, parse_gate, pass_through
 from amble.reporting.options import KEYS, read_config, write_config
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -67,7 +65,7 @@ def test_page_is_written(cli: Cli, here: Path) -> None:
 def test_gates(cli: Cli, here: Path) -> None:
     qrels, runs = "demo/qrels.txt", ["demo/hybrid.run", "demo/boolean.run", "demo/rerank.run"]
     ask = ("report", qrels, *runs, "-m", "AP", "--baseline", "demo/hybrid.run", "--quiet")
-    done = cli(*ask, "--fail-if", "nDCG@10", "--fail-if", "AP drops by 0.05")
+    done = cli(*ask, "--fail-if", "nDCG@10", "--fail-if", "AP drops by 0.05 significantly")
     scores = amble.evaluate(qrels, runs, "AP nDCG@10")
     lines = []
     for measure in ("nDCG@10", "AP"):
@@ -98,17 +96,6 @@ def test_a_gate_that_cannot_fail_says_so(cli: Cli) -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == "amble: --fail-if AP: too few topics to find any difference, so it cannot fail\n"
-
-
-@pytest.mark.parametrize("text", ["", "drops", "AP drops by", "AP drops by x", "AP drops by -1", "AP drops by nan"])
-def test_wrong_gates(text: str) -> None:
-    with pytest.raises(amble.AmbleError):
-        parse_gate(text)
-
-
-def test_right_gates() -> None:
-    assert parse_gate(" AP  drops ") == Gate("AP", 0.0)
-    assert parse_gate("INST(T=2) drops by 1e-3") == Gate("INST(T=2)", 0.001)
 
 
 def test_config(cli: Cli, here: Path) -> None:
@@ -201,9 +188,12 @@ def test_config_is_written_as_it_is_read(here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fail-if", "AP"], "--fail-if compares with a baseline: say which, with --baseline RUN"),
+        (["--fail-if", "AP"], "--fail-if AP: compares with a baseline: say which, with --baseline RUN"),
         (["--baseline", "z"], "--baseline z: expected one of bm25, dense"),
-        (["--baseline", "bm25", "--fail-if", "AP drops by x"], "--fail-if 'AP drops by x': expected MEASURE, or"),
+        (
+            ["--baseline", "bm25", "--fail-if", "AP drops by x"],
+            "--fail-if 'AP drops by x': expected MEASURE, 'MEASURE drops', ",
+        ),
         (["--baseline", "bm25", "--fail-if", "nDGC"], "--fail-if 'nDGC': no measure is called nDGC"),
         (["--baseline", "bm25", "--fail-if", "AP falls"], "--fail-if 'AP falls': found 'falls' at character 4"),
         (["--alpha", "2"], "argument --alpha: found '2', expected a number between 0 and 1"),
@@ -321,10 +311,10 @@ def test_without_the_extra(amble_cli: Cli, here: Path) -> None:
     (here / "hide" / "jinja2.py").write_text("raise ImportError")
     hidden = {"PYTHONPATH": str(here / "hide")}
     done = amble_cli("report", "demo/qrels.txt", "demo/bm25.run", **hidden)
-    assert (done.returncode, done.stderr) == (2, "amble: the report needs the extra: pip install 'amble[report]'\n")
+    assert (done.returncode, done.stderr) == (2, "amble: the report needs the extra: pip install 'amble-ir[report]'\n")
     done = amble_cli("demo", "d", "--size", "3", **hidden)
     assert done.returncode == 0
-    assert done.stdout.endswith("No report was written: the report needs the extra: pip install 'amble[report]'\n")
+    assert done.stdout.endswith("No report was written: the report needs the extra: pip install 'amble-ir[report]'\n")
 
 
 @pytest.mark.parametrize("topics", ["1", "4"])
@@ -381,18 +371,3 @@ def test_stopped_while_writing(here: Path, monkeypatch: pytest.MonkeyPatch) -> N
         made.save("report.html")
     assert (here / "report.html").read_text() == "the old one"
     assert {path.name for path in here.iterdir()} == {"demo", "report.html"}
-
-
-def test_a_gate_fails_at_its_own_number() -> None:
-    # RR from 1/2 to 1/4 on six topics, from 1/2 to 1/2 on one, from 1 to 1/2 on one: a drop of 0.25 in the mean
-    judged = {str(t): {"a": 1} for t in range(8)}
-    before = {t: {"x": 2.0, "a": 1.0} for t in judged}
-    after = {t: {"x": 4.0, "y": 3.0, "z": 2.0, "a": 1.0} for t in judged}
-    after["7"], before["7"] = {"x": 2.0, "a": 1.0}, {"a": 1.0}
-    after["6"] = {"x": 4.0, "a": 1.0}
-    scores = amble.evaluate(judged, {"old": before, "new": after}, "RR")
-    drop = float(scores["old", "RR"].mean() - scores["new", "RR"].mean())
-    assert drop == 0.25  # (6 x .25 + 0 + .5) / 8
-    design = TestDesign(baseline="old")
-    assert len(pass_through(scores, [Gate("RR", 0.25)], design).regressions) == 1
-    assert not pass_through(scores, [Gate("RR", 0.2500001)], design).regressions

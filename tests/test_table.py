@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import sys
 
 import pytest
 
@@ -85,3 +86,28 @@ def test_marks_stand_behind_numbers() -> None:
     # programs get the numbers alone
     assert table.csv().splitlines()[1] == "a,0.5"
     assert json.loads(table.json())["rows"][2] == {"run": "c", "AP": 0.125}
+
+
+def test_a_table_in_other_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(["run", "AP", "±"], [["a", 1 / 3, 0.1], ["b", None, 0.2]], caption="means", best={(0, 1)})
+    assert table.to_dict() == {"run": ["a", "b"], "AP": [1 / 3, None], "±": [0.1, 0.2]}
+    assert table.to_pandas()["AP"].tolist()[0] == 1 / 3  # in full
+    assert table.to_polars().to_dict(as_series=False) == table.to_dict()
+    assert r"\textbf{0.3333}" in table.to_latex()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(amble.AmbleError, match=r"^to_pandas needs pandas: pip install pandas$"):
+        table.to_pandas()
+
+
+def test_what_a_notebook_shows() -> None:
+    qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
+    good = {"1": {"a": 1.0}, "2": {"b": 1.0}, "3": {"x": 2.0, "c": 1.0}}
+    bad = {"1": {"x": 2.0, "a": 1.0}, "2": {"b": 1.0}, "3": {"x": 1.0}}
+    scores = amble.evaluate(qrels, {"good": good, "bad<": bad}, "RR")
+    # (1 + 1 + 1/2) / 3 and (1/2 + 1 + 0) / 3
+    assert "<td>good</td><td><b>0.8333</b></td>" in scores._repr_html_()
+    assert "<td>bad&lt;</td><td>0.5000</td>" in scores._repr_html_()
+    found = amble.compare(scores)
+    assert "<td>0.3333</td>" in found._repr_html_()  # the difference
+    assert "<table>" in amble.why(scores, "1", "RR")._repr_html_()
+    assert "<table>" in amble.anova(scores)._repr_html_()

@@ -6,6 +6,8 @@ import copy
 import itertools
 import math
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 import amble
 from amble.measures import Lists
-from amble.measures.costs import Costs
+from amble.rankings.costs import Costs
 from amble.users import Timing, Utility, Walk
 from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
 
@@ -149,6 +151,25 @@ def test_random_walks_against_matrices(law: str) -> None:
         first, second = dense(p, q, gains, table, law, c, loss)
         assert looks.over(n, gains).order1(gains) == pytest.approx(first, rel=1e-10, abs=1e-12)
         assert looks.over(n, gains).order2(gains) == pytest.approx(second, rel=1e-12)
+
+
+def test_readers_followed_apart() -> None:
+    script = Path(__file__).parent.parent / "benchmarks" / "gain_per_second.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--cases", "3", "--readers", "4000"], capture_output=True, text=True, check=True
+    )
+    told = [line for line in done.stdout.splitlines() if "largest" in line]
+    assert [line.split(":")[0] for line in told] == ["chains", "walks"]
+    assert all("above 4: 0 of 6 " in line for line in told)
+
+
+def test_order_2_where_order_1_is_infinite() -> None:
+    # exponential visits of 5 seconds, one of them: E[T] / E[tau] is 1 / 5, and T / tau has no mean
+    m = amble.parse("PH(effort='time',seconds=5,order=2)")
+    assert m.value([1]) == pytest.approx(0.2)
+    for call in (m.distribution, lambda grades: amble.simulate(m, grades, users=10)):
+        with pytest.raises(amble.MeasureError, match="the gain per second is infinite: something is gained on a path"):
+            call([1])
 
 
 def test_a_path_of_two_visits() -> None:
@@ -298,9 +319,9 @@ def test_fitted_seconds(tmp_path: Path) -> None:
         ("PH(timing='fixed')", "timing='fixed' has no effect"),
         ("PH(overhead=5)", "overhead=5 has no effect"),
         ("PH(effort='time')", "needs seconds"),
-        ("PH(effort='time',seconds='3,0')", "seconds above 0"),
-        ("PH(effort='time',seconds=-1)", "seconds above 0"),
-        ("PH(effort='time',seconds='0=4,1=x')", "seconds above 0"),
+        ("PH(effort='time',seconds='3,0')", "s above 0"),
+        ("PH(effort='time',seconds=-1)", "s above 0"),
+        ("PH(effort='time',seconds='0=4,1=x')", "s above 0"),
         ("PH(effort='time',seconds=3,overhead=-1)", "at least 0"),
         ("PH(effort='time',seconds=3,timing='gamma(0)')", "shape k from 0.01"),
         ("PH(effort='time',seconds=3,timing='gauss')", "'exponential', 'fixed'"),

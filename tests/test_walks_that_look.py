@@ -355,13 +355,34 @@ def test_time_as_effort() -> None:
     # on 1, 0: T = 1, H = 1, at rank 1: .5; else rank 2, where she stops: .5. Seconds 10 and 4, 6 more: 1 / (16 + 2)
     m = PH(p=p, q=0, loss=0, order=2, effort="time", seconds="10,4", timing="fixed", overhead=6)
     assert m.value([1, 0]) == pytest.approx(1 / 18, abs=1e-15)
-    one = PH(p=p, q=0, loss=0, effort="time", seconds="10,4", timing="fixed", overhead=6)
-    for call in (lambda: one.value([1, 0]), lambda: one.distribution([1, 0]), lambda: amble.simulate(one, [1, 0])):
-        with pytest.raises(amble.MeasureError, match="what was gained so far, by time: expected order=2, or visits as"):
-            call()
+    one = m(order=1)
+    with pytest.raises(amble.MeasureError, match=r"no exact score: visits take different times.*amble\.simulate"):
+        one.value([1, 0])
+    with pytest.warns(amble.SimulationWarning, match="visits take different times"):
+        found = one.distribution([1, 0], users=4000, seed=1)
+    assert found.values.tolist() == [1 / 20, 1 / 16]  # rank 1 and 2, or rank 1 alone
+    assert abs(found.mean - (0.5 / 20 + 0.5 / 16)) < 4 * found.standard_error
+    same = one(seconds=10)  # 1 / 26 or 1 / 16
+    assert same.value([1, 0]) == pytest.approx(0.5 / 26 + 0.5 / 16, abs=1e-15)
+    assert same.distribution([1, 0]).values.tolist() == [1 / 26, 1 / 16]
+    # exponential: E[1 / (6 + D)] is the integral of e^(-6u) / (1 + 10u), of one visit; of two that of its square
+    u = np.linspace(0, 8, 800_001)
+    parts = [np.trapezoid(np.exp(-6 * u) / (1 + 10 * u) ** k, u) for k in (1, 2)]
+    timed = amble.simulate(same(timing="exponential"), [1, 0], users=20_000, seed=3)
+    assert abs(timed.mean - 0.5 * sum(parts)) < 4 * timed.standard_error
+    with pytest.raises(amble.MeasureError, match="the gain per second may be infinite; expected overhead above 0, or"):
+        amble.simulate(same(timing="exponential", overhead=0), [1, 0], users=10)
 
 
 # ---- what is refused
+
+
+def test_a_loss_where_nobody_goes_back() -> None:
+    # 1, then with 1/2 rank 2 (T = 1): stops with 3/4, or rank 3 (T = 2); a loss takes nothing away
+    for q in (0, lambda seen: 0 * seen):
+        m = PH(p=lambda rank, seen: np.where(rank == 1, 0.5, 0.25 * seen), q=q, loss=0.5)
+        assert m.value([1, 0, 1]) == pytest.approx(0.5 * 1 + 0.5 * (0.75 / 2 + 0.25 * 2 / 3), abs=1e-15)
+        assert m.distribution([1, 0, 1]).mean == pytest.approx(m.value([1, 0, 1]), abs=1e-15)
 
 
 def test_what_is_not_exact() -> None:
@@ -405,13 +426,31 @@ def test_probabilities_count_where_somebody_comes() -> None:
         ("1:0.5", "is not allowed"),
         ("1:0=0.5;2.5:0=0.4", "is not allowed"),
         ("1:0=0.5;9999999999:0=0.4", "is not allowed"),
-        ("1:0=0.5;2:1=0.9", r"p \+ q = 0.9 \+ 0.25 = 1.15 at rank 2"),
+        ("1:0=0.5;2:0=0.9", r"p \+ q = 0.9 \+ 0.25 = 1.15 at rank 2"),
     ],
 )
 def test_rules_that_are_none(p: Any, found: str) -> None:
     with pytest.raises(amble.MeasureError, match=found) as error:
         PH(p=p, loss=0).value([1, 0, 1])
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["p='1=0.3'", "q='0.5=0.3,1=0.2'", "p='1:0=0.5,1=0.3;2:1=0.4'", "effort='time',seconds='1=20'"],
+)
+def test_tables_by_grade_need_grade_0(text: str) -> None:
+    with pytest.raises(amble.MeasureError, match="nothing for grade 0, which unjudged documents have") as error:
+        amble.parse(f"PH({text})")
+    assert "\n" not in str(error.value)
+
+
+def test_grades_that_a_table_does_not_name() -> None:
+    # 2 as the next lower one, 1; -1 as 0, the lowest that is said
+    walk = Walk({0: 0.6, 1: 0.3, 3: 0.1}, 0.2)
+    assert walk.forward.at(5, np.array([-1.0, np.nan, 2.0, 3.0, 4.0])).tolist() == [0.6, 0.6, 0.3, 0.1, 0.1]
+    with pytest.raises(amble.MeasureError, match="p='{1: 0.3}': nothing for grade 0"):
+        Walk({1: 0.3}, 0.2)
 
 
 def test_more_that_is_refused(plugin: Callable[..., str]) -> None:
@@ -429,7 +468,7 @@ def test_more_that_is_refused(plugin: Callable[..., str]) -> None:
         with pytest.raises(amble.MeasureError, match=message):
             call()
     plugin(text=PLUGIN.replace("gain, seen,", "cost, seen,"))
-    with pytest.raises(amble.MeasureError, match="Sated: a walk that depends on cost: expected rank, gain or seen"):
+    with pytest.raises(amble.MeasureError, match="Sated: a walk that depends on cost: expected rank, grade, gain"):
         amble.parse("Sated").value([1])
     plugin(text=PLUGIN.replace("0.2 * (seen < 2)", "{0: 0.2, 1: 0.05}"))
     with pytest.raises(amble.MeasureError, match="q: expected a number for each of the 4 that is seen"):

@@ -20,8 +20,8 @@ from scipy.special import polygamma
 
 import amble
 from amble.measures import ListMeasure, Lists
-from amble.measures.costs import Costs
 from amble.measures.list_measure import of_lists
+from amble.rankings.costs import Costs
 from amble.rankings.lists import Gains
 from amble.users import DenseUser, Effort, Utility
 from amble.users.chain_on_list import ChainOnList
@@ -547,7 +547,7 @@ WALKS = [
         "PH(p='0=0.7,2=0.2',q='0.1,0.3',order=2,first='stop')@5",
         Walk(grades(g0=0.7, g2=0.2), ranks(0.1, 0.3), "stop", utility=Utility(0.25)),
     ),
-    Walking("PH(p='1=0.6,3=0.1',loss=0)", Walk(grades(g1=0.6, g3=0.1), always(0.25))),
+    Walking("PH(p='0=0.6,3=0.1',loss=0)", Walk(grades(g0=0.6, g3=0.1), always(0.25))),
     Walking("PH(start='0.5,0.2,0.3',loss=0)", Walk(*HALF, start=(0.5, 0.2, 0.3))),
     Walking("PH(start='0,0,1',first='stop')", Walk(*HALF, "stop", (0.0, 0.0, 1.0), utility=Utility(0.25))),
     Walking("PH(effort='h+1',loss=0)", Walk(*HALF, effort="h+1")),

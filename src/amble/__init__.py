@@ -9,7 +9,7 @@ import os
 import sys
 
 # At the start of a command, Ctrl-C ends it without a traceback; `cli.main` restores the handler.
-if os.path.basename(sys.argv[0] if sys.argv else "") == "amble" or (
+if os.path.basename(sys.argv[0] if sys.argv else "") in ("amble", "amble-ir") or (
     sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] == "amble"
 ):
     import _signal  # type: ignore[import-not-found]  # builtin, and quicker than signal

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from amble import checks
+from amble.errors import AmbleError
 
-__all__ = ["FORMATS", "Table", "mean_topic"]
+__all__ = ["FORMATS", "Table", "frame_of", "mean_topic"]
 
 Cell = str | int | float | None
 
@@ -42,6 +43,16 @@ def mean_topic(topics: Collection[str]) -> str | None:
     ('all', None)
     """
     return None if "all" in topics else "all"
+
+
+def frame_of(library: str, columns: dict[str, list[Any]]) -> Any:
+    """A frame of pandas or polars; an error that says so where it is not installed."""
+    import importlib
+
+    try:
+        return importlib.import_module(library).DataFrame(columns)
+    except ImportError:
+        raise AmbleError(f"to_{library} needs {library}: pip install {library}") from None
 
 
 class Table:
@@ -206,6 +217,27 @@ class Table:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
     _repr_html_ = html
+    to_latex = latex
+
+    def to_dict(self) -> dict[str, list[Cell]]:
+        """Columns by name; where a name occurs again, as ``±`` does, it has that of the column before it, too.
+
+        >>> from amble.table import Table
+        >>> Table(["run", "AP", "±", "RR", "±"], [["a", 0.25, 0.1, 0.5, 0.2]]).to_dict()
+        {'run': ['a'], 'AP': [0.25], 'AP ±': [0.1], 'RR': [0.5], 'RR ±': [0.2]}
+        """
+        again = {name for name in self.columns if self.columns.count(name) > 1}
+        pairs = zip(("", *self.columns), self.columns, strict=False)
+        names = [f"{before} {name}".strip() if name in again else name for before, name in pairs]
+        return {name: [row[i] for row in self.rows] for i, name in enumerate(names)}
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with the columns of `to_dict`; numbers in full."""
+        return frame_of("pandas", self.to_dict())
+
+    def to_polars(self) -> Any:
+        """A polars frame with the columns of `to_dict`; numbers in full."""
+        return frame_of("polars", self.to_dict())
 
     def render(self, how: str, *, bold: bool = False) -> str:
         """The table in one of `FORMATS`."""

@@ -31,6 +31,7 @@ COMMANDS = {
     "fuse": "many runs into one",
     "fit": "users fitted to logs of what people clicked",
     "report": "one page that shows it all, charts and tables for papers, gates for CI",
+    "gate": "fail if a run is worse than a baseline: for continuous integration",
     "list": "the measures: their users, parameters, formulas, references",
     "index": "index a collection of documents",
     "search": "search an index for topics, by one of six scorers: a run",
@@ -55,6 +56,18 @@ class _Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
 
+class _Completion(argparse.Action):
+    """Print the completion for a shell, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, _: object, shell: Any, option: str | None = None) -> NoReturn:
+        from amble.cli.completion import completion_script
+        from amble.measures import REGISTRY
+
+        parsers = {name: _parser(name, importlib.import_module(f"amble.cli.commands.{name}")) for name in COMMANDS}
+        print(completion_script(shell, COMMANDS, parsers, REGISTRY), end="")
+        parser.exit()
+
+
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Lay out help; the width of the terminal is looked up only when help is wanted, since that takes time."""
     width = 100
@@ -75,6 +88,10 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
             formatter_class=_formatter,
         )
         parser.add_argument("--version", action="version", version=f"amble {__version__}")
+        from amble.cli.completion import SHELLS
+
+        told = "print a script that completes amble's words in a shell"
+        parser.add_argument("--completion", choices=SHELLS, action=_Completion, help=told)
         parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
         return parser
     described = module.__doc__
@@ -91,8 +108,8 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
 def main(argv: list[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 done, 1 `check` found errors, 2 it could not be done, 3 `report --fail-if` found a regression, 130
-    stopped with Ctrl-C.
+    0 done, 1 `check` found errors, 2 it could not be done, 3 `gate` or `report --fail-if` found a regression,
+    130 stopped with Ctrl-C.
     """
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -108,7 +125,10 @@ def main(argv: list[str] | None = None) -> int:
         if not argv or argv[0] not in COMMANDS:
             _parser(None).parse_args(argv or ["--help"])
         module = importlib.import_module(f"amble.cli.commands.{argv[0]}")
-        rest = module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:]
+        rest = list(module.prepare(argv[1:]) if hasattr(module, "prepare") else argv[1:])
+        for i in range(len(rest) - 1, 0, -1):  # a list whose first document is unjudged, no option
+            if rest[i - 1] == "--gains" and rest[i][:1] == "-" and rest[i][1:2] in (*"0123456789.,", ""):
+                rest[i - 1 : i + 1] = [f"--gains={rest[i]}"]
         args = _parser(argv[0], module).parse_args(rest)
         keep_inputs(args)
         with warnings.catch_warnings():

@@ -17,6 +17,7 @@ from typing import Any
 from amble import checks
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.files import LONGEST_LINE
+from amble.io.rows import read_rows
 from amble.parallel import MOST_THREADS
 
 __all__ = [
@@ -254,7 +255,7 @@ def inputs_of(args: argparse.Namespace) -> tuple[Any, Any]:
     return {"1": judged}, runs
 
 
-def add_alignment(add: Add, ties: tuple[str, ...] = TIES) -> None:
+def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True) -> None:
     """Declare how runs meet judgments."""
     add("--depth", type=whole(), metavar="K", help="look no further than rank K (trec_eval -M)")
     add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
@@ -262,6 +263,8 @@ def add_alignment(add: Add, ties: tuple[str, ...] = TIES) -> None:
     add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
     add("--float32", action="store_true", default=None, help="compare scores as floats (trec_eval 9, pytrec_eval)")
+    if costs:
+        add("--costs", metavar="FILE", help="lines of document cost, for users who look at it")
     add("--allow-unjudged", action="store_true", default=None, help="runs none of whose documents is judged, too")
     add_longest_line(add)
 
@@ -273,7 +276,8 @@ def add_undefined(add: Add) -> None:
 
 def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_alignment`, for `align`."""
-    chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "max_line")}
+    names = ("depth", "ties", "unjudged", "duplicates", "threads", "max_line", "costs")
+    chosen = {key: getattr(args, key) for key in names}
     return chosen | {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
 
 
@@ -315,16 +319,10 @@ def read_groups(text: str, runs: tuple[str, ...]) -> Any:
     if text.isascii() and text.isdigit() and len(text) < 10:
         return groups_by_prefix(runs, int(text))
     groups: dict[str, list[str]] = {}
-    try:
-        with open(text, encoding="utf-8", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
-                words = line.split()
-                if len(words) == 2:
-                    groups.setdefault(words[1], []).append(words[0])
-                elif words:
-                    raise AmbleError(f"{text}:{number}: found {len(words)} columns, expected 2: run group")
-    except OSError as error:
-        raise AmbleError(f"{text}: {error.strerror}; --groups takes a number of letters or a file") from None
+    if not os.path.exists(text):
+        raise AmbleError(f"--groups {text:.60}: no such file, expected one of lines run group, or a number of letters")
+    for _, (run, group), _ in read_rows(text, ("run", "group"), ()):
+        groups.setdefault(group, []).append(run)
     return groups
 
 
@@ -424,6 +422,20 @@ def add_tests(add: Add, what: str) -> None:
     add("--alpha", type=SHARE, metavar="A", help=f"the level (default: {usual.alpha})")
     add("--seed", type=SEED, metavar="S", help=f"same seed, same answer (default: {usual.seed})")
     add("--rounds", type=whole(), metavar="N", help=f"of permutation, bootstrap, tukey (default: {usual.rounds})")
+
+
+REGRESSED = 3  # the exit code
+
+
+def add_gates(add: Add) -> None:
+    """Declare --fail-if."""
+    add(
+        "--fail-if",
+        metavar="GATE",
+        action="append",
+        help="MEASURE (drops significantly), 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%%', each also "
+        f"'significantly', or 'MEASURE < 0.5': exit code {REGRESSED}, and a line for each run that does",
+    )
 
 
 def design_of(args: argparse.Namespace) -> Any:

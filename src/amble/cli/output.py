@@ -58,7 +58,7 @@ def write(text: str, path: str | None) -> None:
     write_whole(path, text + "\n")
 
 
-def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more: dict[str, Any]) -> dict[str, Any]:
+def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], more: dict[str, Any]) -> dict[str, Any]:
     """Where the numbers come from: the files, the options of `align` and others, the measures, the audit."""
     import hashlib
 
@@ -66,8 +66,8 @@ def provenance(rankings: Any, measures: list[Any], paths: list[str | None], more
     from amble.measures.fitted_parameters import fit_files
     from amble.measures.measure import plain_parameters
 
-    files = []
-    for path in filter(None, [*paths, *dict.fromkeys(path for m in measures for path in fit_files(m))]):
+    files, fits = [], dict.fromkeys(path for m in measures for path in fit_files(m))
+    for path in filter(None, [*paths, rankings.options.get("costs"), *fits]):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -89,14 +89,13 @@ def note(args: argparse.Namespace, *texts: object) -> None:
             print(f"amble: {text}", file=sys.stderr)
 
 
-def tell_audit(audit: Any, heard: Sequence[WarningMessage] = ()) -> None:
-    """Print on standard error how files were read, and the warnings on the way, each once."""
-    for text in dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))):
-        print(f"amble: {text}", file=sys.stderr)
+def tell_audit(args: argparse.Namespace, audit: Any, heard: Sequence[WarningMessage]) -> None:
+    """Note how files were read, and the warnings on the way, each once."""
+    note(args, *dict.fromkeys((str(audit), *(str(warning.message) for warning in heard))))
 
 
-def warn_topic_named_all(names: Collection[str], what: str) -> None:
-    """Print on standard error that a topic or a session is called ``all``, as the mean is otherwise."""
+def warn_topic_named_all(args: argparse.Namespace, names: Collection[str], what: str) -> None:
+    """Note that a topic or a session that is shown is called ``all``, as the mean is otherwise."""
     if "all" in names:
         form = "- (JSON null, CSV empty); in trec_eval's layout it comes last"
-        print(f"amble: a {what} is called all: the mean's {what} is {form}", file=sys.stderr)
+        note(args, f"a {what} is called all: the mean's {what} is {form}")

@@ -60,13 +60,15 @@ class Comparison(PairResults):
     n, missing : ndarray of int
         Topics on which both have a score; topics that only one of them answered (scored 0, or left out).
     difference, low, high : ndarray
-        The mean difference, and its confidence interval (1 - alpha).
+        The mean difference of the scores, and its confidence interval (1 - alpha).
     statistic, p, adjusted : ndarray
         The test's statistic, its p-value, and that corrected for the number of comparisons.
     g, superiority : ndarray
         Hedges' g (in standard deviations of the differences); the probability that the first is better on a topic.
     wins, ties, losses : ndarray of int
         On how many topics the first is better, the same, worse.
+    sign : float
+        1, or -1 if less is better: then a negative difference is one for the better.
     design : TestDesign
         baseline, test, sides, correction, alpha, seed, rounds, interval.
     left_out : int
@@ -91,15 +93,20 @@ class Comparison(PairResults):
         self.measure, self.runs = systems.measure, systems.names
         self.design, self.how, self.left_out = design, how, left_out
         self.limit, self.rounds_needed = limit
+        self.sign = systems.sign
         self.logarithms, self._treated = systems.logarithms, systems.missing
         self.a, self.b = pairs
         super().__init__(**vars(found))
-        for array in vars(found).values():
+        if self.sign < 0:  # what was tested grows with the lead; what is shown is of scores
+            self.difference, self.g = 0.0 - found.difference, 0.0 - found.g
+            self.low, self.high = 0.0 - found.high, 0.0 - found.low
+        for array in (*vars(found).values(), self.difference, self.low, self.high, self.g):
             array.flags.writeable = False
         known = ~np.isnan(systems.values)
         n = np.asarray(known.sum(axis=1), np.int64)
-        self.mean: Array = plain_mean(systems.values)
-        squares = np.where(known, np.square(systems.values - self.mean[:, None]), 0.0).sum(axis=1)
+        merit = plain_mean(systems.values)
+        self.mean: Array = merit if self.sign > 0 else 0.0 - merit
+        squares = np.where(known, np.square(systems.values - merit[:, None]), 0.0).sum(axis=1)
         deviation = np.sqrt(squares / np.maximum(n - 1, 1))
         self.mean_low, self.mean_high = t_interval(self.mean, deviation, n, "two", design.alpha)
 
@@ -130,6 +137,7 @@ class Comparison(PairResults):
             "how": self.how,
             "limit": self.limit,
             "logarithms": self.logarithms,
+            "less_is_better": self.sign < 0,
         }
 
     @property
@@ -155,8 +163,10 @@ class Comparison(PairResults):
         if self.left_out:
             second.append(f"{self.left_out} more left out (a run has no score there)")
         if unpaired := int(np.count_nonzero(self.missing)):
-            done = "scored 0" if self._treated == "zero" else "left out"
+            done = ("scored 0" if self.sign > 0 else "scored as empty lists") if self._treated == "zero" else "left out"
             second.append(f"some missing on one side in {unpaired:,} comparison{'s' * (unpaired != 1)} ({done})")
+        if self.sign < 0:
+            second.append("less is better")
         if self.logarithms:
             second.append("logarithms of the scores, as their mean is geometric")
         second.append(f"{100 * (1 - q.alpha):g} % confidence intervals {(INTERVALS | FAMILIES)[interval]}")
@@ -203,7 +213,7 @@ class Comparison(PairResults):
         """
         if self.design.baseline is not None or self.design.sides != "two":
             raise AmbleError("letters need all pairs, and two sides: compare without a baseline and with sides='two'")
-        order = np.argsort(-self.mean, kind="stable")
+        order = np.argsort(-self.sign * self.mean, kind="stable")
         place = np.empty(order.size, np.int64)
         place[order] = np.arange(order.size)
         different = np.flatnonzero(self.significant)
@@ -218,6 +228,9 @@ class Comparison(PairResults):
 
     def __str__(self) -> str:
         return str(self.table())
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
     def __repr__(self) -> str:
         return f"Comparison({' | '.join(self.caption.splitlines())})"

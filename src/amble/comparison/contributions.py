@@ -34,6 +34,7 @@ from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
+from amble.rankings.costs import Prices
 from amble.table import Table
 from amble.users.protocol import Question
 
@@ -134,13 +135,21 @@ class Contributions:
     def __str__(self) -> str:
         return str(self.table())
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __repr__(self) -> str:
         return f"Contributions({len(self.docs)} documents, {self.caption})"
 
 
 @overload
 def why(
-    rankings: Rankings | Scores, topic: str, measure: str | Measure | None = ..., *, runs: Iterable[str] | None = ...
+    rankings: Rankings | Scores,
+    topic: str,
+    measure: str | Measure | None = ...,
+    *,
+    runs: Iterable[str] | None = ...,
+    costs: Prices | None = ...,
 ) -> Contributions: ...
 @overload
 def why(
@@ -308,10 +317,11 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
     first, end = int(lists.rows[t]), int(lists.rows[t + 1])
     hits = lists.hits(i)
     own, shown = np.asarray(lists.row[hits], np.int64) - first, np.asarray(lists.shown_position[hits])
-    grades, position, ranks, row, offsets = [], [], [], [], [0]
+    grades, judgments, position, ranks, row, offsets = [], [], [], [], [], [0]
     for k, gone in enumerate((rows - first).tolist()):
         kept = own != gone
         grades.append(np.delete(lists.grades[first:end], gone))
+        judgments.append(np.delete(lists.judgment[first:end], gone))
         ranks.append(shown[kept])
         position.append(np.arange(1, int(kept.sum()) + 1) if condensed else shown[kept])
         row.append(own[kept] - (own[kept] > gone) + k * (end - first - 1))
@@ -328,4 +338,7 @@ def _without(lists: Lists, i: int, rows: NDArray[np.int64], condensed: bool) -> 
         row=np.concatenate(row),
         max_grade=lists.max_grade,
         shown=(np.concatenate(ranks), length),
+        qrels=lists.qrels,
+        judgment=np.concatenate(judgments),
+        costs=None if lists.costs is None else lists.costs.of(np.full(n, i)),
     )

@@ -52,6 +52,6 @@ def _by_statsmodels(p: Array, correction: str) -> Array:
         from statsmodels.stats.multitest import multipletests
     except ImportError:
         raise AmbleError(
-            f"correction={correction!r} needs statsmodels: pip install 'amble[stats]' (holm, bonferroni and bh do not)"
+            f"correction={correction!r} needs the extra: pip install 'amble-ir[stats]' (holm, bonferroni and bh do not)"
         ) from None
     return np.asarray(multipletests(p, method=_THEIRS[correction])[1], np.float64)

@@ -25,6 +25,7 @@ from amble.evaluation.scores import Scores, Undefined, scores_of
 from amble.measures import Measure
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
+from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
 
 __all__ = ["compare", "compare_by"]
@@ -51,6 +52,7 @@ def compare(
     interval: str | None = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    costs: Prices | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(

@@ -30,7 +30,8 @@ _CELLS = 1 << 20  # pairs x topics held at once
 class Systems(NamedTuple):
     """Scores of systems on one measure: ``values`` has one row per system, one column per topic, NaN where none.
 
-    Topics are in the byte order of their ids, whatever the order they came in, so that the same topics are drawn.
+    The greater the better: where less is better, ``sign`` is -1 and these are scores times -1. Topics are in the byte
+    order of their ids, whatever the order they came in, so that the same topics are drawn.
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class Systems(NamedTuple):
     answered: Bools
     logarithms: bool
     missing: str
+    sign: float = 1.0
 
     def place(self, name: str) -> int:
         """The place of a system, by its name or, where that is unambiguous, by its file's name."""
@@ -99,6 +101,7 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
         answered[:, order],
         geometric,
         rankings.options["missing"],
+        scores.parsed[j].sign,
     )
 
 
@@ -129,9 +132,10 @@ def _of_mapping(scores: Mapping[str, Mapping[str, float]], measure: str | Measur
 
 
 def scores_by_measure(scores: Scores) -> Array:
-    """Scores of at least two systems, of shape (measures, systems, topics); logarithms where means are geometric.
+    """Scores of at least two systems, of shape (measures, systems, topics), the greater the better.
 
-    Topics are in the byte order of their ids.
+    They are logarithms where means are geometric, and times -1 where less is better. Topics are in the byte order
+    of their ids.
     """
     if not isinstance(scores, Scores):
         raise AmbleError(f"found {type(scores).__name__}, expected scores, as evaluate makes them")

@@ -93,6 +93,9 @@ class Anova(NamedTuple):
         left = f", {self.left_out} left out (a run has no score there)" if self.left_out else ""
         return f"{self.measure}: two-way analysis of variance, {self.systems} runs, {self.topics} topics{left}"
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __str__(self) -> str:
         return str(self.table())
 

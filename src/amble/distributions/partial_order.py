@@ -191,6 +191,9 @@ class PartialOrder:
         lines += [f"  {number[better]} -> {number[worse]};" for better, worse in self.edges]
         return "\n".join(["digraph {", "  node [shape=box];", *lines, "}"])
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __repr__(self) -> str:
         return (
             f"PartialOrder({len(self.names)} systems, {len(self.levels)} levels, "

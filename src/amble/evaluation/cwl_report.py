@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError
 from amble.evaluation.inputs import Measures, aligning, parse_measures
 from amble.measures import ListMeasure, Lists
-from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.costs import Prices
 from amble.table import Table, mean_topic
 from amble.users.forward_sparse import at_hits
 
@@ -91,15 +91,12 @@ def cwl(
     runs: Any,
     measures: Measures,
     *,
-    costs: Prices | None = ...,
     topics: bool = ...,
     digits: int = ...,
     **options: Unpack[AlignOptions],
 ) -> Table: ...
-@aligning(Rankings)
-def cwl(
-    rankings: Rankings, measures: Measures, *, costs: Prices | None = None, topics: bool = False, digits: int = 4
-) -> Table:
+@aligning(Rankings, costs=True)
+def cwl(rankings: Rankings, measures: Measures, *, topics: bool = False, digits: int = 4) -> Table:
     """A table of expected utility, cost and depth of runs: the C/W/L report.
 
     Parameters
@@ -108,12 +105,11 @@ def cwl(
         Or qrels and runs, with the options of `align`, as for `evaluate`.
     measures : str, Measure or a list of them
         Measures that are expected gain over expected effort (the C/W/L ones, P, RBP, DCG), AP or RR.
-    costs : mapping or path, optional
-        The cost of a document: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers as
-        keys; all others cost 1.
     topics : bool
         Whether to add a row for each topic.
     digits : int
+    costs : mapping or path, optional
+        As for `align`: what each document costs.
 
     Returns
     -------
@@ -133,8 +129,6 @@ def cwl(
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("the C/W/L report with ties='expected': tied documents have no one rank; use ties='docno'")
-    if costs is not None:
-        lists.costs = costs_of(rankings, lists, costs)
     values = np.full((len(rankings.runs), len(rankings.topics), len(parsed), 5), math.nan)
     for j, measure in enumerate(parsed):
         values[rankings.run, rankings.topic, j] = expectations(measure, lists)

@@ -18,7 +18,7 @@ from amble.rankings.alignment import AlignOptions, align, joined
 
 __all__ = ["Evaluator"]
 
-_LISTS = ("depth", "ties", "unjudged", "duplicates")  # the options that change what is in a list
+_LISTS = ("depth", "ties", "unjudged", "duplicates", "costs")  # the options that change what is in a list
 
 
 class Evaluator:
@@ -33,7 +33,8 @@ class Evaluator:
     undefined : {"zero", "skip"}
         As for `evaluate`.
     **options
-        As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
+        As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
+        costs.
 
     Attributes
     ----------

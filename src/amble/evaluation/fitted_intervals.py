@@ -61,6 +61,9 @@ class FittedIntervals:
         self.means, self.by_round, self.confidence, self.topics = means, by_round, confidence, topics
         self.low, self.high = np.moveaxis(np.array([interval_of(x, confidence) for x in by_round]), 0, 2)
 
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
     def __repr__(self) -> str:
         return f"FittedIntervals({len(self.runs)} runs, {', '.join(self.measures)}, confidence {self.confidence:g})"
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse
-from amble.rankings.alignment import align
+from amble.rankings.alignment import Rankings, align
 
-__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "parse_measures"]
+__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "parse_measures", "refuse_idle_costs"]
 
 Measures = str | Measure | Iterable[str | Measure]
 M = TypeVar("M", bound=Measure)
@@ -65,11 +65,20 @@ def parse_measures(measures: Measures) -> list[Measure]:
     return each_label(parsed)
 
 
-def aligning(*ready: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def refuse_idle_costs(measures: Iterable[Measure]) -> None:
+    """An error if no measure has a user who looks at what documents cost."""
+    if not any(getattr(m, "looks_at_costs", False) for m in measures):
+        raise AlignError(
+            "costs: no user here looks at them, expected PH(effort='time',seconds='costs'), TBG, U or the C/W/L report"
+        )
+
+
+def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """A decorator: in place of its first argument, of one of the types ``ready``, a function also takes qrels and runs.
 
     These are aligned, with the options of `align`, when the measures are parsed. The first argument may have the name
-    of its type. A mapping, if one is ready, is taken for qrels where runs follow.
+    of its type. A mapping, if one is ready, is taken for qrels where runs follow. Rankings take costs all the same,
+    which are refused where no measure looks at them, unless ``costs`` says that they always matter.
 
     Examples
     --------
@@ -78,13 +87,13 @@ def aligning(*ready: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
     ... def lengths(rankings, measures, *, more=0):
     ...     return rankings.length + more
     >>> print(*inspect.signature(lengths).parameters)
-    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line
+    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs
     >>> lengths({"1": {"a": 1}}, runs={"x": {"1": {"a": 2.0, "b": 1.0}}}, measures="AP", depth=1)
     array([1], dtype=int32)
     """
 
     def decorated(function: Callable[..., R]) -> Callable[..., R]:
-        forms = _Forms(function, ready)
+        forms = _Forms(function, ready, costs)
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> R:
@@ -100,8 +109,9 @@ def aligning(*ready: type) -> Callable[[Callable[..., R]], Callable[..., R]]:
 class _Forms:
     """The two forms of a function's arguments: with what is ready, or with qrels and runs."""
 
-    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...], costs: bool) -> None:
         self.name, self.ready, self.own = function.__name__, ready, inspect.signature(function)
+        self.costs = costs
         self.named_first = ["{run: {topic: score}}" if kind is Mapping else kind.__name__.lower() for kind in ready]
         first, *others = self.own.parameters.values()
         self.first = first.name
@@ -124,6 +134,10 @@ class _Forms:
         if is_ready and isinstance(given[0], Mapping):
             is_ready = not for_align and "runs" not in rest
             is_ready = is_ready and all(isinstance(x, str | Measure | None) for x in given[1:2])
+        costs = options.get("costs")
+        if is_ready and isinstance(given[0], Rankings):
+            for_align = [name for name in for_align if name != "costs"]
+            given = given if costs is None else (given[0].with_costs(costs), *given[1:])
         if is_ready and for_align:
             what = type(given[0]).__name__.lower()
             raise AlignError(f"{', '.join(for_align)}: options of align, given with {what} that are aligned already")
@@ -139,10 +153,12 @@ class _Forms:
             if "unexpected" in str(error):
                 raise TypeError(f"{self.name}() {error}") from None
             raise self.refused(found, named) from None
+        wanted: Any = bound.arguments.get(self.measures)
+        if wanted is None and not is_ready:
+            raise self.refused(found, named)
+        if costs is not None and not self.costs and wanted is not None:
+            refuse_idle_costs(parse_measures(wanted))
         if not is_ready:
-            wanted = bound.arguments.get(self.measures)
-            if wanted is None:
-                raise self.refused(found, named)
             # a misspelled measure is found before files are read
             bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parse_measures(wanted)
             bound.arguments[self.first] = align(*data, **options)

@@ -20,6 +20,7 @@ from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.costs import Prices
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import Question
 
@@ -78,6 +79,7 @@ def run_distributions(
     seed: int = ...,
     threads: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    costs: Prices | None = ...,
 ) -> dict[str, Distribution]: ...
 @overload
 def run_distributions(

@@ -14,11 +14,11 @@ from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
 from amble.measures import ListMeasure, Lists, Measure, parse
-from amble.measures.costs import Prices, costs_of
 from amble.measures.list_measure import of_lists
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
-from amble.table import Table, mean_topic
+from amble.table import Table, frame_of, mean_topic
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ def aggregate(how: str, values: Array) -> Array:
     if how == "geometric":
         return np.exp(plain_mean(np.log(np.maximum(values, LEAST))))
     return plain_mean(values)
+
+
+def best_of(measure: Measure, means: Array) -> list[int]:
+    """The places of the best means by a measure; of NaN, none."""
+    merit = measure.sign * means
+    top = np.nan if np.isnan(merit).all() else np.nanmax(merit)
+    return [int(i) for i in np.flatnonzero(merit == top)]
 
 
 class _NotEvaluatedError(MeasureError):
@@ -138,6 +145,9 @@ class Scores:
         except _NotEvaluatedError as error:
             raise KeyError(str(error)) from None
 
+    def _repr_html_(self) -> str:
+        return self.mean().html()
+
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
 
@@ -152,13 +162,15 @@ class Scores:
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
-        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max())}
-        if any(
-            one.question is Question.MARKOV for _, one in m.members
-        ):  # the score may depend on what the other runs found
+        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max()), "topic": topic}
+        lists = Lists.of_rankings(rankings)
+        if lists.costs is not None:
+            i = rankings.list_of(run, topic)
+            context["costs"] = lists.costs.stretch(np.array([i]), 0, int(lists.length[i]))[0].tolist()
+        if any(one.question is Question.MARKOV for _, one in m.members):  # it may matter what the other runs found
             from amble.users.markov_scores import most_found
 
-            context["most"] = most_found(m.gains_of(Lists.of_rankings(rankings)), t)
+            context["most"] = most_found(m.gains_of(lists), t)
         return m, rankings.grades(run, topic), context
 
     def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
@@ -190,12 +202,12 @@ class Scores:
     def averaged(self, j: int) -> Array:
         """What the j-th measure averages, of shape (runs, topics): scores, or logarithms if its mean is geometric.
 
-        Topics are in the byte order of their ids.
+        The greater the better: negative where less is better. Topics are in the byte order of their ids.
         """
         values = self.values[:, :, j]
         if self.measures[j] in self.logarithms:
             values = np.log(np.maximum(values, LEAST))
-        return values[:, byte_order(self.topics)]
+        return np.asarray(self.parsed[j].sign * values[:, byte_order(self.topics)] + 0.0)  # and no -0
 
     def means(self) -> Array:
         """Means over topics, of shape (runs, measures); sums for counts, the geometric mean for GMAP.
@@ -245,8 +257,7 @@ class Scores:
         step = 2 if intervals else 1
         for j, measure in enumerate(self.parsed):
             if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
-                top = np.nanmax(means[:, j]) if not np.isnan(means[:, j]).all() else np.nan
-                best |= {(i, 1 + step * j) for i in np.flatnonzero(means[:, j] == top).tolist()}
+                best |= {(i, 1 + step * j) for i in best_of(measure, means[:, j])}
         for i, run in enumerate(self.runs):
             row: list[Any] = [run]
             for j in range(len(self.measures)):
@@ -328,19 +339,11 @@ class Scores:
 
     def to_pandas(self) -> Any:
         """A pandas frame with columns run, topic, measure, value."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MeasureError("to_pandas needs pandas: pip install pandas") from None
-        return pd.DataFrame(self._columns())
+        return frame_of("pandas", self._columns())
 
     def to_polars(self) -> Any:
         """A polars frame with columns run, topic, measure, value."""
-        try:
-            import polars as pl
-        except ImportError:
-            raise MeasureError("to_polars needs polars: pip install polars") from None
-        return pl.DataFrame(self._columns())
+        return frame_of("polars", self._columns())
 
 
 @overload
@@ -350,7 +353,6 @@ def evaluate(
     measures: Measures,
     *,
     undefined: Undefined = ...,
-    costs: Prices | None = ...,
     **options: Unpack[AlignOptions],
 ) -> Scores: ...
 @overload
@@ -360,9 +362,7 @@ def evaluate(
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
 @aligning(Rankings, Sessions)
-def evaluate(
-    rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero", costs: Prices | None = None
-) -> Scores:
+def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
     """The scores of runs by topic and measure.
 
     ``evaluate(qrels, runs, measures)`` aligns runs with judgments and scores them; ``evaluate(rankings, measures)``
@@ -381,10 +381,9 @@ def evaluate(
         ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
-    costs : mapping or path, optional
-        As for `cwl`: what documents cost users who look at it, such as ``PH(effort='time',seconds='costs')``.
     **options
         With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
+        With rankings, too, costs: what documents cost users who look at it.
 
     Returns
     -------
@@ -403,13 +402,9 @@ def evaluate(
     if isinstance(rankings, Sessions):
         if undefined != "zero":
             raise AlignError(f"undefined={undefined!r}: an option for rankings, given with sessions")
-        if costs is not None:
-            raise AlignError("costs: an option for rankings, given with sessions")
         return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
-    if costs is not None:
-        lists.costs = costs_of(rankings, lists, costs)
     return scored(rankings, lists, parsed, undefined)
 
 
@@ -470,6 +465,14 @@ def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, unde
         i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
         where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
         raise MeasureError(f"{measure}: the score of {where} is {of_lists[i]}, not a finite number")
+    nothing = (lists.length == 0) & (of_lists <= 0)
+    if measure.declaration.less and nothing.any():
+        i = int(np.flatnonzero(nothing)[0])
+        where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"
+        raise MeasureError(
+            f"{measure}: {where} has no documents and would score {of_lists[i]:g}, though less is better; "
+            "use missing='skip'"
+        )
     if undefined == "skip":
         of_lists = np.where(measure.gains_of(lists).relevant > 0, of_lists, np.nan)
     out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)

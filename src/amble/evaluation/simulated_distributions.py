@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.lists import Gains
 from amble.users.protocol import Paths, Question
-from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed
+from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed, follower_of
 
 __all__ = ["Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
 
@@ -59,8 +60,8 @@ def simulate(
     progress : callable, optional
         Called with the users done and all of them; without it, a line on the terminal after a second.
     paths : bool
-        Keep what each reader did: ``paths`` (the ranks visited), ``gain`` (T) and ``visits`` (H). Up to 16,777,216
-        visits in all.
+        Keep what each reader did: ``paths`` (the ranks visited), ``gain`` (T) and ``visits`` (H); of a population, the
+        readers of each member together. Up to 16,777,216 visits in all.
     **context
         As for `Measure.value`: relevant, ideal, max_grade.
 
@@ -91,13 +92,12 @@ def simulate(
         return m.distribution(grades, users=users, seed=seed, **context)
     m, context = of_lists(m).resolve_topic(context)
     gains = m.gains_of_grades(grades, **context)
-    kept: list[Paths] | None = [] if paths and m.one_user else None  # a population has no one user to follow
+    kept: list[tuple[Array, Array, list[Array]]] | None = [] if paths else None
     with m.wrap_errors():
         found = simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept)[0]
-        if kept:
-            found.gain = np.concatenate([_gain(m.question, some) for some in kept])
-            found.visits = np.concatenate([some.visits for some in kept])
-            found.paths = m.one_user.follower(gains, [0], seed).paths(0, users)
+    if kept:
+        gain, visits, each = zip(*kept, strict=True)
+        found.gain, found.visits, found.paths = np.concatenate(gain), np.concatenate(visits), list(chain(*each))
     return found
 
 
@@ -106,7 +106,7 @@ def simulate_gain_and_visits(
 ) -> tuple[Simulation, Simulation]:
     """The distributions of T and of H of simulated users on the first list."""
     tallies = ScoreCounts(), ScoreCounts()
-    for some in followed(measure.one_user.follower(gains, [0], seed), users):
+    for some in followed(follower_of(measure.one_user, gains, [0], seed), users):
         total = _gain(measure.question, some)
         for tally, values in zip(tallies, (total, some.visits.astype(np.float64)), strict=True):
             tally.add(values, total, some.effort, some.visits)
@@ -130,12 +130,12 @@ def simulate_lists(
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    kept: list[Paths] | None = None,
+    kept: list[tuple[Array, Array, list[Array]]] | None = None,
 ) -> list[Simulation]:
     """The distribution of the scores of the same simulated users in each group of lists.
 
-    If behaviour does not depend on grades, one walk serves all lists of a length. What each user gains is ``kept`` in a
-    list, if there is one.
+    If behaviour does not depend on grades, one walk serves all lists of a length. The gains, visits and paths of the
+    readers of the only list are ``kept``, if there is a list for them.
     """
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
@@ -156,13 +156,15 @@ def simulate_lists(
                 if len(alike) < len(kinds):
                     raise MeasureError(f"{measure}: some of its users are the same on a topic; mix others")
                 one = alike[kind][1]
-                together.setdefault((one, int(lists.length[i]) if one.is_static else -1 - i), []).append(i)
+                alone = not one.is_static or (lists.costs is not None and one.looks_at_costs)
+                together.setdefault((one, -1 - i if alone else int(lists.length[i])), []).append(i)
             for (one, _), members in together.items():
                 seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
                 user, question, divisors = one.one_user, one.question, one.divisors(seen)
                 for at in range(0, len(members), _TOGETHER):
                     some = members[at : at + _TOGETHER]
-                    for paths in followed(user.follower(seen, some, seed), number, count, first):
+                    follower, at_user = follower_of(user, seen, some, seed), first
+                    for paths in followed(follower, number, count, first):
                         for column, i in enumerate(some):
                             total = question.gained(paths, column)
                             score = question.score(total, paths.effort)
@@ -171,12 +173,14 @@ def simulate_lists(
                             score[paths.nothing] = 0.0
                             tallies[group_of[i]].add(score, total, paths.effort, paths.visits, i)
                         if kept is not None:
-                            kept.append(paths)
                             made += int(paths.visits.sum())
                             if made > _MOST_KEPT:
                                 raise MeasureError(
                                     f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
                                 )
+                            ranks = follower.paths(at_user, paths.visits.size)
+                            kept.append((_gain(question, paths), paths.visits, ranks))
+                            at_user += paths.visits.size
                         done += paths.visits.size * len(some)
                         tell(done, all_users)
     return [counts.distribution(users, seed, mixed=len(kinds) > 1) for counts in tallies]

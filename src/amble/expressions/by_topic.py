@@ -47,8 +47,8 @@ class ByTopic(Value, Mapping[str, Any]):
             raise MeasureError(str(error)) from None
         for number, (topic, *words) in ((n, cells) for n, cells in enumerate(lines, 1) if cells and cells[0][0] != "#"):
             where = f"{path}:{number}"
-            if not words:  # numbers by rank, perhaps
-                if not table:
+            if not words:
+                if not table and _reads(check, path):  # numbers by rank
                     return None
                 raise MeasureError(f"{where}: found 1 column, expected a topic and its value")
             if topic in table:
@@ -58,7 +58,9 @@ class ByTopic(Value, Mapping[str, Any]):
             except ValueError as error:
                 raise MeasureError(f"{where}: {error}") from None
             table[topic] = _checked(numbers if len(numbers) > 1 else numbers[0], check, text, f"{where}: topic {topic}")
-        return cls(table, path) if table else None
+        if not table:
+            raise MeasureError(f"{path}: empty, expected lines of a topic and its value")
+        return cls(table, path)
 
     def content(self) -> tuple[Any, ...]:
         """The values by topic, and the name of the file."""
@@ -83,6 +85,15 @@ class ByTopic(Value, Mapping[str, Any]):
 
     def __str__(self) -> str:
         return self.source or digest("topics", sorted(self.table.items()))
+
+
+def _reads(check: Callable[[Any], Any], path: str) -> bool:
+    """Whether a file is read where there are no topics."""
+    try:
+        check(path)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked(value: Any, check: Callable[[Any], Any], text: str, where: str) -> Any:

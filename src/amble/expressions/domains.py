@@ -294,7 +294,9 @@ def checked(
         raise
     except (ValueError, TypeError, OverflowError):
         shown = " ".join(map(str.strip, repr(value).splitlines()))  # of an array, in one line
-        raise kind(f"{owner}: {name}={shown:.60} is not allowed, expected {domain.text}") from None
+        topics = isinstance(value, Mapping) and mixed and domain.by_topic
+        hint = "; by topic, the topics are text, as in {'401': 1}" if topics else ""
+        raise kind(f"{owner}: {name}={shown:.60} is not allowed, expected {domain.text}{hint}") from None
 
 
 class Parameter:

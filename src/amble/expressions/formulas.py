@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import Domain
 from amble.expressions.values import ByRank, FormulaOrFunction, Value
-from amble.io.files import read_bytes
 from amble.io.rows import read_rows
 
 __all__ = ["Formula", "NumbersFile", "OverRanks"]
@@ -118,20 +117,15 @@ class NumbersFile(Value, Sequence[float]):
         return self.path
 
     @classmethod
-    def read(cls, path: str, each: Domain) -> NumbersFile:
-        """The numbers of a domain in a file: one per line, by rank, or lines of a rank and a number."""
+    def read(cls, path: str, each: Domain, what: str = "number") -> NumbersFile:
+        """The numbers of a domain in a file: one per line, by rank."""
+        found: list[float] = []
         try:
-            data = read_bytes(path)
-            lines = [line.split() for line in data.split(b"\n") if line.strip() and not line.strip().startswith(b"#")]
-            ranked = ("rank",) if lines and len(lines[0]) == 2 else ()
-            found: list[float] = []
-            for where, _, row in read_rows(path, (), (*ranked, "number"), data=data):
-                if ranked and row[0] != len(found) + 1:
-                    raise ReadError(f"{where}: rank {row[0]:g}, expected {len(found) + 1}: one line for each, in order")
+            for where, _, (x,) in read_rows(path, (), (what,), why="one for each rank"):
                 try:
-                    found.append(each.check(row[-1]))
+                    found.append(each.check(x))
                 except ValueError:
-                    raise ReadError(f"{where}: {row[-1]:g}, expected {each.text}") from None
+                    raise ReadError(f"{where}: {what} {x:g}, expected {each.text}") from None
         except ReadError as error:
             raise MeasureError(str(error)) from None
         return cls(path, ByRank(found))

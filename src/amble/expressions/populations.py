@@ -7,7 +7,6 @@ joint, of several parameters: by breaking the stick, it is two beta distribution
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 
 import numpy as np
@@ -21,6 +20,8 @@ __all__ = ["DISTRIBUTIONS", "GRIDS", "Beta", "Dirichlet", "Gamma", "Population",
 _NODES = 128
 GRIDS = (12, 18, 27, 40)  # nodes along each side of a joint distribution, until the mean over users stays as it is
 _USUAL = 18
+_LEAST = 2.0**-53  # what rounding may take from a number above 0, or below 1
+_MOST = 1e100  # a number this large, or its inverse, is too extreme
 _NOBODY = 1e-17  # users too few to be counted
 
 DISTRIBUTIONS = {
@@ -53,9 +54,9 @@ class Population(Value):
         if right and kind == "Uniform":
             right = arguments[0] < arguments[1]
         elif right:
-            right = min(arguments) > 0
-        if not right:
-            raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}")
+            right = min(arguments) > 1 / _MOST
+        if not right or not max(map(abs, arguments)) < _MOST:
+            raise MeasureError(f"{kind}{arguments}: expected {DISTRIBUTIONS[kind]}, in size below {_MOST:g}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "arguments", tuple(map(float, arguments)))
 
@@ -115,26 +116,19 @@ def Uniform(low: float, high: float) -> Population:
 
 @lru_cache(maxsize=32)
 def _nodes(kind: str, arguments: tuple[float, ...], count: int = _NODES) -> tuple[np.ndarray, np.ndarray]:
-    a, b = (float(x) for x in arguments)
+    """Gaussian nodes and weights, from the matrix of the orthogonal polynomials (Golub and Welsch, 1969)."""
+    low, high = arguments
     if kind == "Uniform":
-        x, w = np.polynomial.legendre.leggauss(count)
-        x = a + (b - a) * (x + 1) / 2
-    elif kind == "Beta":
-        from scipy.special import roots_jacobi
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            x, w = roots_jacobi(count, b - 1, a - 1)
-        x = (x + 1) / 2
+        x, w = _nodes("Beta", (1.0, 1.0), count)
+        return low + (high - low) * x, w
+    k = np.arange(1.0, count)
+    if kind == "Beta":
+        a, b, s = low, high, 2.0 * (k - 1.0) + (low + high)
+        middle = np.append(a / (a + b), (1.0 + (a - b) / s * ((a + b - 2.0) / (s + 2.0))) / 2.0)
+        near = np.append(1.0, (s - k)[1:] / (s - 1.0)[1:])  # 1 at k = 1, even where both are 0
+        beside = np.sqrt(k / (s + 1.0) * ((k - 1.0 + a) / s) * ((k - 1.0 + b) / s) * near)
     else:
-        from scipy.special import roots_genlaguerre
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            x, w = roots_genlaguerre(count, a - 1)
-        x = b * x
-    with np.errstate(all="ignore"):
-        w = w / w.sum()
-    if not (np.isfinite(x).all() and np.isfinite(w).all()):
-        raise MeasureError(f"{kind}({a:g},{b:g}) is too extreme to be integrated over")
-    return np.asarray(x), np.asarray(w)
+        middle, beside = 2.0 * np.arange(count) + low, np.sqrt(k * (k - 1.0 + low))
+    found, vectors = np.linalg.eigh(np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1))
+    x = np.clip(found, _LEAST, 1.0 - _LEAST) if kind == "Beta" else high * np.maximum(found, _LEAST)
+    return x, vectors[0] ** 2

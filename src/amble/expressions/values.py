@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from amble.checks import is_number
+from amble.errors import MeasureError
 
 __all__ = [
     "ByFunction",
@@ -26,6 +27,7 @@ __all__ = [
     "FormulaOrFunction",
     "Value",
     "digest",
+    "needs_zero",
     "real",
     "show_number",
 ]
@@ -151,6 +153,12 @@ class ByGrade(Value, Mapping[float, float]):
 
     def __repr__(self) -> str:
         return f"ByGrade({str(self)!r})"
+
+
+def needs_zero(grades: Iterable[float], given: str) -> None:
+    """An error if a table by grade has nothing for 0, the grade of unjudged documents."""
+    if min(grades) > 0:
+        raise MeasureError(f"{given}: nothing for grade 0, which unjudged documents have; expected it, too")
 
 
 class ByRankAndGrade(Value):

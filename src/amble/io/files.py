@@ -117,7 +117,7 @@ def _decompressor(kind: str, file: IO[bytes], path: str) -> io.BufferedReader:
     try:
         module: Any = importlib.import_module(_MODULES[kind])
     except ImportError:
-        extra = "the extra: pip install 'amble[zst]'" if kind == "zstd" else "a Python that was built with it"
+        extra = "the extra: pip install 'amble-ir[zst]'" if kind == "zstd" else "a Python that was built with it"
         raise ReadError(f"{path}: {kind} data needs {extra}") from None
     new: dict[str, Callable[[], Any]] = {
         "gzip": lambda: module.decompressobj(31),

@@ -23,11 +23,16 @@ def read_number(text: str, what: str) -> float:
 
 
 def read_rows(
-    path: str | os.PathLike[str], words: Sequence[str], numbers: Sequence[str], *, data: bytes | None = None
+    path: str | os.PathLike[str],
+    words: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    data: bytes | None = None,
+    why: str = "",
 ) -> Iterator[tuple[str, list[str], list[float]]]:
     """The lines of words and numbers in a file; blank lines and those that begin with # are left out.
 
-    ``data`` is the content of the file, where it was read already.
+    ``data`` is the content of the file, where it was read already; ``why`` says what is meant, in messages.
 
     Yields
     ------
@@ -36,18 +41,16 @@ def read_rows(
     words, numbers : list
     """
     name = os.fspath(path)
-    layout = " ".join((*words, *numbers))
-    if data is None:
-        data = read_bytes(name)
+    layout = " ".join((*words, *numbers)) + f", {why}" * bool(why)
     empty = True
-    for line, raw in enumerate(data.split(b"\n"), 1):
+    for line, raw in enumerate((read_bytes(name) if data is None else data).split(b"\n"), 1):
         cells = [cell.decode("utf-8", "surrogateescape") for cell in raw.split()]
         if not cells or cells[0].startswith("#"):
             continue
         where, empty = f"{name}:{line}", False
         wanted = len(words) + len(numbers)
         if len(cells) != wanted:
-            raise ReadError(f"{where}: found {len(cells)} columns, expected {wanted}: {layout}")
+            raise ReadError(f"{where}: found {len(cells)} column{'s' * (len(cells) != 1)}, expected {wanted}: {layout}")
         try:
             values = [read_number(cell, what) for cell, what in zip(cells[len(words) :], numbers, strict=True)]
         except ValueError as error:

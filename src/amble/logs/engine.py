@@ -218,4 +218,4 @@ def _duckdb() -> Any:
     try:
         return importlib.import_module("duckdb")
     except ImportError:
-        raise AmbleError("logs need the extra: pip install 'amble[logs]'") from None
+        raise AmbleError("logs need the extra: pip install 'amble-ir[logs]'") from None

@@ -1,10 +1,11 @@
 """How a measure is declared, once and in one place: its user, its parameters and what is computed.
 
 A declaration is a function with a docstring (the user's story), parameters with their domains, and a few facts: the
-question, the map of grades to gains, the reference. The function returns the user. Arguments named ``rank``, ``gain``,
-``seen`` (gained so far), ``cost``, ``spent`` (the cost so far) and ``relevant`` are what the user sees at a rank; a
-function that takes ``gains`` instead is no user, but computes scores of all lists itself, and one that takes
-``sessions`` computes those of sessions.
+question, the map of grades to gains, the reference. The function returns the user. Arguments named ``rank``,
+``grade``, ``gain``, ``seen`` (gained so far), ``share`` (of the gain of all documents), ``cost``, ``spent`` (the cost
+so far), ``relevant`` and ``available`` (the gain of all documents) are what the user sees at a rank; a function that
+takes ``gains`` instead is no user, but computes scores of all lists itself, and one that takes ``sessions`` computes
+those of sessions.
 
 From it follow parsing, printing, validation, help, scores of one list or of thousands, the user, the distribution of
 the score over users, and the page in the documentation.
@@ -33,7 +34,7 @@ __all__ = ["REGISTRY", "Declaration", "Variant", "measure"]
 Array = NDArray[np.float64]
 Variant = tuple[Any, dict[str, Any], int | None]  # declaration, values, cut
 
-SEEN = ("rank", "gain", "seen", "spent", "cost", "relevant", "available")
+SEEN = ("rank", "grade", "gain", "seen", "share", "spent", "cost", "relevant", "available")
 
 
 class Declaration(NamedTuple):
@@ -58,6 +59,7 @@ class Declaration(NamedTuple):
     walker: Callable[..., Any] | None = None
     rises: bool = False
     cwl_form: str = ""
+    less: bool = False
     effort: Effort | None = None  # f(H), where a user who walks down divides the gain by it
 
     @property
@@ -188,6 +190,7 @@ def measure(
     walker: Callable[..., Any] | None = None,
     rises: bool = False,
     cwl_form: str = "",
+    less: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -228,6 +231,8 @@ def measure(
         For the C/W/L report, if the measure is not expected gain over expected effort: ``"found"`` if it is that of
         another user, who stops where this one does, at a relevant document found (AP, RR); or the names of measures
         like it that are.
+    less : bool
+        Whether less is better: only of functions of gains or of sessions, as of what users gain, more is better.
 
     Examples
     --------
@@ -261,13 +266,15 @@ def measure(
         seen, parameters = _parameters(function, name)
         if (asked is None) != ("gains" in seen or "sessions" in seen):
             raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
+        if asked is not None and less:
+            raise MeasureError(f"{name}: less=True is for functions of gains or of sessions, not for a user's gain")
         if asked is None and (len(seen) > 1 or norm is not None):
             raise MeasureError(f"{name}: a function of {seen[0]} sees nothing else, and has no norm")
         at_rank = at or ("k" if "k" in parameters else "")
         parameters |= {p.name: p for p in gain.parameters if p.name not in parameters}
         REGISTRY[name] = Declaration(
             name, function, parameters, seen, asked, gain, norm, stops, aggregate, at_rank,
-            tied, cite, formula, family, bounded, variant, walker, rises, cwl_form,
+            tied, cite, formula, family, bounded, variant, walker, rises, cwl_form, less,
         )  # fmt: skip
         return function
 

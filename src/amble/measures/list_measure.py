@@ -122,6 +122,14 @@ class ListMeasure(Measure):
             return self.cut
         return self.members[0][1].one_user.depth
 
+    @property
+    def looks_at_costs(self) -> bool:
+        """Whether the user, or one of a population, looks at what documents cost."""
+        users = [one for _, one in self.members]
+        return any(
+            one.values.get("seconds") == "costs" or {"cost", "spent"} & set(one.declaration.seen) for one in users
+        )
+
     # ---- many lists
 
     def scores(self, of: Lists) -> Array:
@@ -231,7 +239,8 @@ class ListMeasure(Measure):
         """The gains of one list, down to the measure's rank k; the context is that of `value`."""
         users = [one for _, one in self.members]
         markov = any(one.declaration.question is Question.MARKOV for one in users)
-        known = ["relevant", "ideal", "max_grade"] + ["most"] * markov
+        context.pop("topic", None)  # nothing differs by it any more
+        known = ["relevant", "ideal", "max_grade", "topic", "costs"] + ["most"] * markov
         unknown = set(context) - set(known)
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
@@ -261,6 +270,8 @@ class ListMeasure(Measure):
             The largest grade there is.
         topic : str, optional
             Whose list it is, for a measure with parameters that differ by topic.
+        costs : sequence of float, optional
+            What the documents cost to look at, by rank, for users who look at it; further down, 1.
         most : int, optional
             How many relevant documents the best run found, for MP with ``rescale='RR'``; without it, as many as this
             one.
@@ -372,7 +383,7 @@ class ListMeasure(Measure):
         >>> amble.parse("AP").distribution([1, 0, 1], relevant=3)
         Distribution(3 atoms, mean 0.555556, exact)
         """
-        from amble.users.simulation import check_users, simulated_mixture  # scores do without its engine
+        from amble.users.simulation import check_users, follower_of, simulated_mixture  # scores do without
 
         check_users(users, seed, 1)
         if self.by_topic:
@@ -391,7 +402,7 @@ class ListMeasure(Measure):
         if rest:
             warnings.warn(f"{self}: {why}; {users:,} users simulated instead", SimulationWarning, stacklevel=2)
             with self.wrap_errors():
-                followed = [(w, one.one_user.follower(own, [0], seed), *one._asked(own)) for w, one, own in rest]
+                followed = [(w, follower_of(one.one_user, own, [0], seed), *one._asked(own)) for w, one, own in rest]
                 found.append((sum(w for w, _, _ in rest), simulated_mixture(followed, users, seed)))
         shares, each = zip(*found, strict=True)
         return each[0] if len(each) == 1 else Distribution.mixture(each, shares)

@@ -68,6 +68,11 @@ class Measure(ABC):
         """The name in tables: the expression as typed, or the canonical name where nothing was typed."""
         return self.typed or str(self)
 
+    @property
+    def sign(self) -> float:
+        """1, or -1 if less is better: the score times this is the greater the better."""
+        return -1.0 if self.declaration.less else 1.0
+
     def __str__(self) -> str:
         return self._text
 
@@ -207,7 +212,7 @@ class Measure(ABC):
         if not self.by_topic:
             return self, rest
         if rest.get("topic") is None:
-            raise MeasureError(f"{self}: {' and '.join(self.by_topic)} differs by topic; say whose list it is, topic=")
+            raise MeasureError(f"{self}: {' and '.join(self.by_topic)} differs by topic; say whose, topic= (--topic)")
         return self.at_topic(str(rest.pop("topic"))), rest
 
     @property

@@ -58,6 +58,8 @@ class Mixture(ListMeasure):
     def __init__(self, shares: Mapping[Measure, float], name: str = "") -> None:
         if not isinstance(shares, Mapping):
             raise MeasureError(f"{shares!r:.60}: expected a mapping of measures to their shares of the users")
+        if not isinstance(name, str) or not name.isprintable():
+            raise MeasureError(f"name={name!r:.60} of a mixture, expected text of one line")
         found: dict[ListMeasure, float] = {}
         for measure, share in shares.items():
             if not isinstance(measure, ListMeasure) or measure.declaration.aggregate != "mean":
@@ -77,9 +79,13 @@ class Mixture(ListMeasure):
         question: Question | None = first.question
         if any(d.question is not question for d in others):
             question = Question.ORDER1 if all(d.is_user for d in (first, *others)) else None
+        if len({d.less for d in (first, *others)}) > 1:
+            odd = next(m for m in self.parts if m.declaration.less)
+            raise MeasureError(f"of {odd} less is better, of others in the mixture more; expected one or the other")
         declaration = Declaration(
             "Mixture", _users, {}, (), question, first.gain, None, None, "mean", "", None, "",
             "sum over the measures of share x score", "populations", all(d.bounded for d in (first, *others)),
+            less=first.less,
         )  # fmt: skip
         super().__init__(declaration, {str(m): share for m, share in self.parts.items()}, None)
         self.typed = name

@@ -1,4 +1,4 @@
-"""Residuals: how much a score could rise, and its least and greatest value, if unjudged documents were judged.
+"""Residuals: how much better a score could be, and its least and greatest value, if unjudged documents were judged.
 
 A score with unjudged documents is one of many. For most users the ends are "none of them gains anything" and "all of
 them gain the most" (and, for users who read on, so does everything beyond the list, down to rank k of ``@k``). Measures
@@ -112,7 +112,7 @@ def _best(measure: ListMeasure, lists: Lists, most: float) -> Array:
 
 
 def list_residuals(measure: ListMeasure, lists: Lists) -> Array:
-    """The residual of every list: how much the score rises if all unjudged documents gain the most, at least 0.
+    """The residual of every list: how much better the score is if all unjudged documents gain the most, at least 0.
 
     Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
     judged: they could gain nothing.
@@ -141,7 +141,7 @@ def residuals_of(
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
         filled = {key: _filled(lists, chunk, key[0], key[1], length) for key, length in longer.items()}
         for (extra, w, one, scored), key in zip(users, how, strict=True):
-            extra[chunk] += w[chunk] * np.maximum(_best(one, filled[key], key[0]) - scored[chunk], 0.0)
+            extra[chunk] += w[chunk] * np.maximum(one.sign * (_best(one, filled[key], key[0]) - scored[chunk]), 0.0)
         if progress is not None:
             progress(int(chunk[-1]) + 1, lists.n)
     return out
@@ -152,7 +152,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
 
     Lists that are to be longer than they are go on with unjudged documents.
     """
-    grades, rows, positions, row, offsets = [], [0], [], [], [0]
+    grades, judgments, rows, positions, row, offsets = [], [], [0], [], [], [0]
     for i in chunk.tolist():
         t = int(lists.topic[i])
         own = lists.grades[lists.rows[t] : lists.rows[t + 1]]
@@ -164,6 +164,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         at[unknown] = own.size + np.arange(unknown.size)
         judged = np.flatnonzero(at >= 0)
         grades += [own, np.full(unknown.size, most)]
+        judgments += [lists.judgment[lists.rows[t] : lists.rows[t + 1]], np.full(unknown.size, -1)]
         positions.append(judged)
         row.append(at[judged] + rows[-1])
         rows.append(rows[-1] + own.size + unknown.size)
@@ -177,4 +178,7 @@ def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, 
         position=np.concatenate(positions),
         row=np.concatenate(row),
         max_grade=most,
+        qrels=lists.qrels,
+        judgment=np.concatenate(judgments),
+        costs=None if lists.costs is None else lists.costs.of(chunk),
     )

@@ -1,7 +1,7 @@
 """Tied documents, ``ties="expected"``: the mean of a score over all orders of documents with the same score.
 
-A user who does not look at the grades gives tied documents the mean weight of their ranks; AP and RR have the closed
-forms below (McSherry and Najork, 2008).
+A user who does not look at the grades gives tied documents the mean weight of their ranks; AP and RR (McSherry and
+Najork, 2008) and expected search length (Cooper, 1968) have the closed forms below.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.rankings.lists import Gains
+from amble.users.protocol import TiedError
 
-__all__ = ["tied_ap", "tied_rr"]
+__all__ = ["search_length", "tied_ap", "tied_rr"]
 
 Array = NDArray[np.float64]
 
@@ -69,3 +70,30 @@ def tied_rr(gains: Gains) -> Array:
         seen = a + j <= (lists.depth or np.inf)
         out[i] = (probability * seen / (a + j)).sum()
     return out
+
+
+def search_length(gains: Gains, n: int, docs: int) -> Array:
+    """The mean over all orders of tied documents of the others before the n-th relevant one (Cooper, 1968).
+
+    The group with that one has r relevant and i other documents, s of the relevant are still wanted, and j others come
+    before the group: spread evenly, the relevant ones leave i / (r + 1) others before each, so j + s i / (r + 1). The
+    documents that are not in a list are a last group, which is read to its end if it has fewer than s relevant ones.
+    """
+    lists = gains.lists
+    if lists.ties is None:
+        first, size = gains.position, np.ones(gains.position.size, np.int64)
+    elif lists.depth is None:
+        first, size = (np.asarray(x[gains.kept], np.int64) for x in lists.ties)
+    else:
+        raise TiedError
+    before, rest = np.asarray(lists.length - gains.found, np.float64), gains.relevant - gains.found
+    known = np.diff(lists.rows)[lists.topic] - gains.relevant + lists.length - np.diff(lists.offsets)  # other documents
+    others = np.maximum(np.maximum(docs - gains.relevant, known), 1.0)
+    out = before + (others - before) * np.minimum((n - gains.found) / (rest + 1.0), 1.0)
+    some = np.flatnonzero(gains.found >= n)
+    hit = gains.offsets[:-1][some] + n - 1
+    same = gains.list * (int(lists.length.max(initial=0)) + 2) + first  # a number of its own for each group
+    start, end = (np.searchsorted(same, same[hit], side) for side in ("left", "right"))
+    above, r = start - gains.offsets[:-1][some], end - start
+    out[some] = first[hit] - 1 - above + (n - above) * (size[hit] - r) / (r + 1)
+    return np.asarray(out)

@@ -16,6 +16,7 @@ from amble import checks
 from amble.errors import AmbleError
 from amble.measures import Lists
 from amble.rankings.alignment import Rankings
+from amble.rankings.costs import Costs
 
 __all__ = ["depth_pool", "first_ranks", "groups_by_prefix", "judge_again", "sampled_pools", "without_group"]
 
@@ -65,7 +66,7 @@ def judge_again(rankings: Rankings, kept: Kept) -> Lists:
     first, size = rankings.tie_first, rankings.tie_size
     tied = first is not None and size is not None and bool((size > 1).any())
     grades = qrels.grades[keep]
-    return Lists(
+    out = Lists(
         grades=grades,
         rows=np.asarray(number[qrels.offsets], np.int64),
         topic=rankings.topic,
@@ -77,7 +78,12 @@ def judge_again(rankings: Rankings, kept: Kept) -> Lists:
         shown=(rank, rankings.length),
         ties=(first[hits], size[hits]) if tied else None,  # type: ignore[index]
         depth=rankings.depth,
+        topics=rankings.topics,
+        qrels=qrels,
+        judgment=np.flatnonzero(keep),
     )
+    out.costs = Costs.of_lists(rankings, out)
+    return out
 
 
 def sampled_pools(

@@ -39,6 +39,7 @@ class _Scored:
     def __init__(self, rankings: Rankings, measures: Sequence[Measure], undefined: str) -> None:
         checks.one_of(undefined, ("zero", "skip"), "undefined")
         self.rankings, self.measures = rankings, measures
+        self.sign = np.array([[measure.sign] for measure in measures])
         lists = Lists.of_rankings(rankings)
         # which topics have a relevant document is a matter of the full pool: reduced ones have the same topics
         self.defined: list[NDArray[np.bool_]] | None = None
@@ -325,7 +326,7 @@ def leave_out(
         mine = by_place[group]
         kept = without_group(rankings, mine, depth)
         cut = scored.means(judge_again(rankings, kept))
-        moved = np.abs(_rank(full) - _rank(cut))[:, mine].max(axis=1)
+        moved = np.abs(_rank(scored.sign * full) - _rank(scored.sign * cut))[:, mine].max(axis=1)
         own = int((~kept).sum()), int((~kept & relevant).sum())
         return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
 

@@ -7,10 +7,12 @@ decided on the way is counted in the `Audit`.
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -21,6 +23,7 @@ from amble.errors import AlignError, UnjudgedWarning
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
+from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = ["AlignOptions", "Rankings", "align", "byte_order", "plain_mean", "run_names", "threads_for"]
 
@@ -50,6 +53,7 @@ class AlignOptions(TypedDict, total=False):
     duplicates: Duplicates
     threads: int | None
     max_line: int | None
+    costs: Prices | None
 
 
 class _Hits:
@@ -92,7 +96,9 @@ class Rankings:
     ties, missing, unjudged, duplicates, score_dtype : str
     depth : int or None
     options : dict
-        These six options of `align`.
+        These six options of `align`, and the file of the costs, if there is one.
+    costs : PriceList or None
+        What documents cost to look at, by document or by grade; without it, 1 each.
     audit : Audit
     sources : Runs
         Where the lists came from.
@@ -131,6 +137,7 @@ class Rankings:
         self.duplicates: str = options["duplicates"]
         self.score_dtype: str = options["score_dtype"]
         self.audit = audit
+        self.costs: PriceList | None = None
         for array in (
             self.run,
             self.topic,
@@ -162,6 +169,21 @@ class Rankings:
     def lengths(self) -> NDArray[np.int32]:
         """The length of each list for measures."""
         return self.length if self.unjudged == "zero" else np.asarray(np.diff(self.offsets), np.int32)
+
+    def with_costs(self, costs: Prices) -> Rankings:
+        """The same lists, of documents that cost what is said (see `align`) to look at."""
+        out = copy.copy(self)
+        out.costs = prices = PriceList(costs)
+        vars(out).pop("document_costs", None)
+        if self.unjudged == "condense" and not prices.by_grade:
+            raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
+        out.options = self.options | ({"costs": prices.path} if prices.path else {})
+        return out
+
+    @cached_property
+    def document_costs(self) -> Costs:
+        """The cost of each document of each list, where costs are by document: the runs are read again."""
+        return Costs.by_document(self, self.costs or {})
 
     def index(self, run: str) -> int:
         """Index of a run, by its name or, where unambiguous, by its file's name."""
@@ -330,6 +352,7 @@ def align(
     duplicates: Duplicates = "error",
     threads: int | None = None,
     max_line: int | None = None,
+    costs: Prices | None = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -358,6 +381,9 @@ def align(
         How many threads read; as many as there are processors, where that pays.
     max_line : int, optional
         The longest line of files that are read here, in bytes (see `read_runs`).
+    costs : mapping or path, optional
+        What documents cost to look at: ``{doc: cost}``, a file of ``doc cost`` lines, or ``{grade: cost}`` with numbers
+        as keys; all others cost 1. For users who look at it, as ``PH(effort='time',seconds='costs')``, and for `cwl`.
 
     Returns
     -------
@@ -373,13 +399,15 @@ def align(
     options: dict[str, Any] = {"missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
     options |= {"depth": depth, "score_dtype": score_dtype}
     _check(options)
+    prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
     qrels = read_qrels(qrels, max_line=max_line)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line)
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)
-    return joined(qrels, runs, ranked, options)
+    out = joined(qrels, runs, ranked, options)
+    return out if prices is None else out.with_costs(prices)
 
 
 def joined(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, Any]) -> Rankings:
@@ -399,7 +427,7 @@ def joined(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, An
                 f"found {', '.join(one.extra[:3])}, expected such as {', '.join(qrels.topics[:3])}"
             )
         if not len(one.hits) and (why := _unjudged(runs[i], qrels)):
-            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=2)
+            warnings.warn(f"run {names[i]}: {why}", UnjudgedWarning, stacklevel=3)
         lists, its_hits = _reordered(one, depth, ties)
         audit.add(i, one, lists, its_hits, qrels.topics)
         if unjudged == "condense":

@@ -19,6 +19,7 @@ from amble.checks import is_number, number
 from amble.errors import MeasureError
 from amble.io.trec import Qrels, Ranked
 from amble.rankings.alignment import Rankings
+from amble.rankings.costs import Costs
 
 __all__ = ["GainMap", "Gains", "Lists"]
 
@@ -31,11 +32,19 @@ _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
 
 class GainMap:
-    """A map of grades to gains: a key that identifies it, and the function (grades, largest grade) → gains."""
+    """A map of grades to gains: a key that identifies it, and the function (grades, largest grade) → gains.
 
-    def __init__(self, key: tuple[Any, ...], function: Callable[[Array, float], Array]) -> None:
-        self.key = key
-        self.function = function
+    Where a measure says of documents how often each is the one wanted, ``share`` is a function of the qrels (None if
+    there are none) and tells that of each judgment.
+    """
+
+    def __init__(
+        self,
+        key: tuple[Any, ...],
+        function: Callable[[Array, float], Array],
+        share: Callable[[Qrels | None], Array] | None = None,
+    ) -> None:
+        self.key, self.function, self.share = key, function, share
 
 
 def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reverse: bool = False) -> Array:
@@ -80,6 +89,8 @@ class Lists:
         The largest grade of all the judgments.
     topics : sequence of str or None
         The names of the topics, where they are known.
+    qrels, judgment : Qrels or None, ndarray
+        Where documents are known: the judgments, and of each row that in the qrels (-1: it is not among them).
     """
 
     def __init__(
@@ -97,9 +108,13 @@ class Lists:
         ties: tuple[NDArray[Any], NDArray[Any]] | None = None,
         depth: int | None = None,
         topics: Sequence[str] | None = None,
+        qrels: Qrels | None = None,
+        judgment: Ints | None = None,
+        costs: Costs | None = None,
         kept: dict[tuple[Any, ...], JudgedGains] | None = None,
     ) -> None:
-        self.topics = topics
+        self.topics, self.qrels = topics, qrels
+        self.judgment = np.arange(grades.size) if judgment is None else judgment
         self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
@@ -110,7 +125,7 @@ class Lists:
         self.ties, self.depth = ties, depth
         self._whole: Lists | None = None  # of lists cut at a rank; their hits are still all of them, their gains not
         self.cut: int | None = None
-        self.costs: Any = None  # what each document costs to look at; None: 1
+        self.costs = costs  # what each document costs to look at; None: 1
         self.most: float | None = None  # of one list: how many relevant documents the best run found
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
@@ -123,7 +138,7 @@ class Lists:
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
-        return cls(
+        out = cls(
             grades=qrels.grades,
             rows=qrels.offsets,
             topic=rankings.topic,
@@ -136,8 +151,11 @@ class Lists:
             ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
             topics=rankings.topics,
+            qrels=qrels,
             kept=kept,
         )
+        out.costs = Costs.of_lists(rankings, out)
+        return out
 
     @classmethod
     def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], JudgedGains]) -> Lists:
@@ -159,6 +177,7 @@ class Lists:
             row=hits[:, 1],
             max_grade=qrels.max_grade,
             topics=qrels.topics,
+            qrels=qrels,
             kept=kept,
         )
 
@@ -172,12 +191,13 @@ class Lists:
         max_grade: float | None = None,
         extra_grade: float = 1.0,
         most: float | None = None,
+        costs: Sequence[float] | None = None,
     ) -> Lists:
         """One list, given by its grades (NaN where unjudged) and what is known of its topic.
 
         ``ideal`` holds the grades of all the topic's judged documents, in any order (zeros of the list may be left
         out); without it they are the list's own and, where ``relevant`` says that there are more relevant ones, as many
-        of grade ``extra_grade``.
+        of grade ``extra_grade``. ``costs`` are those of the documents by rank; further down they are 1.
         """
         try:
             if grades is None or isinstance(grades, str | bytes):
@@ -220,6 +240,13 @@ class Lists:
             if not is_number(most) or not 0 <= most < math.inf:
                 raise MeasureError(f"most={most!r:.60}: expected how many relevant documents the best run found")
             out.most = float(most)
+        if costs is not None:
+            each = [number(x, "costs", kind=MeasureError) for x in costs]
+            if min(each, default=0.0) <= 0 or len(each) > given.size:
+                raise MeasureError(
+                    f"costs {each!r:.60}: expected numbers above 0, by rank, for {given.size} documents at most"
+                )
+            out.costs = Costs(np.array(each), np.array([0, len(each)]))
         return out
 
     @cached_property
@@ -292,7 +319,8 @@ class Lists:
                 gain = of.function(self.grades, self.max_grade)
                 if ((gain > 0) & (gain < _LEAST)).any():
                     raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-                self._kept[of.key] = JudgedGains(self.grades, self.rows, self.max_grade, gain)
+                share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
+                self._kept[of.key] = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
@@ -356,8 +384,8 @@ class JudgedGains:
         Of each topic: how many judged documents gain something.
     """
 
-    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array) -> None:
-        self.grades, self.rows, self.max_grade, self.by_row = grades, rows, max_grade, by_row
+    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
+        self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
         self.gainful = by_row > 0
         total = np.concatenate(([0], np.cumsum(self.gainful)))
         self.relevant: Array = np.asarray(total[rows[1:]] - total[rows[:-1]], np.float64)
@@ -396,7 +424,9 @@ class JudgedGains:
         )
         every = np.arange(row.size), position, lists.offsets, np.repeat(lists.topic, size)
         lists._last = self.gainful, every  # all of them gain something
-        return Gains(lists, self)
+        out = Gains(lists, self)
+        out.share_by_row = None
+        return out
 
 
 class Gains:
@@ -412,7 +442,7 @@ class Gains:
 
     def __init__(self, lists: Lists, judged: JudgedGains) -> None:
         self.lists, self.judged = lists, judged
-        self.by_row, self.topic_relevant = judged.by_row, judged.relevant
+        self.by_row, self.topic_relevant, self.share_by_row = judged.by_row, judged.relevant, judged.share
         self.kept, self.position, self.offsets, self.list = lists.gainful(judged.gainful)
         self.gain: Array = self.by_row[lists.row[self.kept]]
         self.relevant: Array = self.topic_relevant[lists.topic]
@@ -428,7 +458,7 @@ class Gains:
         if above.size < first.size:
             out.kept, out.position, out.list = (x.take(above) for x in (self.kept, self.position, self.list))
             out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
-            for name in ("ordinal", "seen", "found", "_keys"):
+            for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
         return out
 
@@ -442,11 +472,11 @@ class Gains:
         """
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
-    def by_rank(self, i: int, n: int | None = None) -> Array:
-        """The gains of list i at ranks 1 to n; without n, at the ranks of the list (at least one)."""
+    def by_rank(self, i: int, n: int | None = None, values: Array | None = None) -> Array:
+        """The gains (or other values of hits) of list i at ranks 1 to n; without n, at those of the list, or rank 1."""
         out = np.zeros(max(int(self.lists.length[i]), 1) if n is None else n)
         hits = self.hits(i)
-        out[self.position[hits] - 1] = self.gain[hits]
+        out[self.position[hits] - 1] = (self.gain if values is None else values)[hits]
         return out
 
     def hits_of(self, some: Ints) -> tuple[Ints, Ints, Array]:
@@ -458,6 +488,13 @@ class Gains:
     def available(self) -> Array:
         """Of each list: the gain of all judged documents of its topic."""
         return np.asarray(self.judged.available[self.lists.topic])
+
+    @cached_property
+    def share(self) -> Array:
+        """Of each hit, how often it is the document wanted: as the map of gains says, or in proportion to its gain."""
+        if self.share_by_row is None:
+            return np.asarray(self.gain / self.available[self.list])
+        return np.asarray(self.share_by_row[self.lists.row[self.kept]])
 
     @cached_property
     def ordinal(self) -> Ints:

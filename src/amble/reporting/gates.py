@@ -1,82 +1,180 @@
-"""Gates for continuous integration: fail if a measure drops significantly below a baseline."""
+"""Gates for continuous integration: fail if a measure drops below a baseline, or is below a number."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from amble.comparison.design import TESTS, TestDesign
-from amble.comparison.p_values import Probability
+from amble.comparison.p_values import Probability, reaches
 from amble.comparison.pairwise import compare_by
+from amble.comparison.systems import grid_unit
 from amble.errors import AmbleError
-from amble.evaluation.scores import Scores
+from amble.evaluation.scores import Scores, aggregate
 from amble.measures import parse
+from amble.rankings.alignment import byte_order
 
-__all__ = ["Gate", "Outcome", "parse_gate", "pass_through"]
+__all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
-_FORM = "MEASURE, or 'MEASURE drops by 0.01'"
+FORMS = (
+    "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5' (> if "
+    "less is better)"
+)
+_GATE = (
+    r"(?s)\s*(?P<measure>.*?)"
+    r"(?:\s*(?P<side>[<>])\s*(?P<below>\S+)"
+    r"|(?P<drops>\s+drops)(?:\s+by\s+(?P<least>[^\s%]+)\s*(?P<percent>%)?)?(?P<significantly>\s+significantly)?)?\s*"
+)
 
 
 class Gate(NamedTuple):
-    """A measure that may not drop: significantly, and by at least so much."""
+    """What a run may not do: drop on a measure, against the baseline, or be below a number.
+
+    Where less is better, to drop is to rise, and below is above.
+
+    Attributes
+    ----------
+    measure : str
+    least : float
+        The drop that fails, of the mean, or of the baseline's mean if ``relative``; 0 for any.
+    relative, significant : bool
+        Whether ``least`` is a share, and whether the difference must be significant.
+    below : float, optional
+        The mean may not be less; no baseline is asked then.
+    """
 
     measure: str
     least: float = 0.0
+    relative: bool = False
+    significant: bool = True
+    below: float | None = None
+
+    @property
+    def sign(self) -> float:
+        """1, or -1 if less is better."""
+        return parse(self.measure).sign
+
+
+class Check(NamedTuple):
+    """A gate and a run: means over topics on which both have a score, and whether it fails."""
+
+    gate: Gate
+    run: str
+    mean: float
+    failed: bool
+    baseline: str | None = None
+    baseline_mean: float | None = None
+    p: float | None = None
+    how: str = ""
+
+    def __str__(self) -> str:
+        head = f"{'regression' if self.failed else 'passed'}: {self.run}: {self.gate.measure} {self.mean:.4f}"
+        if self.baseline_mean is None:
+            return f"{head}, expected at {'least' if self.gate.sign > 0 else 'most'} {self.gate.below:g}"
+        tested = "" if self.p is None else f" (p {Probability(self.p):.4f}, {self.how})"
+        difference = self.mean - self.baseline_mean
+        return f"{head}, {self.baseline} {self.baseline_mean:.4f}, difference {difference:.4f}{tested}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The check as a dict for JSON."""
+        return self.gate._asdict() | {key: value for key, value in self._asdict().items() if key != "gate"}
 
 
 class Outcome(NamedTuple):
-    """Regressions, a line each, and gates that cannot fail because there are too few topics or rounds."""
+    """Checks of all gates and runs, and gates that cannot fail because there are too few topics or rounds."""
 
-    regressions: list[str]
+    checks: list[Check]
     doubts: list[str]
 
+    @property
+    def regressions(self) -> list[Check]:
+        """Those that failed."""
+        return [check for check in self.checks if check.failed]
 
-def parse_gate(text: str) -> Gate:
-    """The gate that a text describes.
+
+def parse_gate(text: str, against: str | None = "") -> Gate:
+    """The gate that a text describes; one that compares is refused where there is no baseline.
 
     >>> parse_gate("nDCG@10")
-    Gate(measure='nDCG@10', least=0.0)
-    >>> parse_gate("RBP(p=0.8) drops by 0.01")
-    Gate(measure='RBP(p=0.8)', least=0.01)
+    Gate(measure='nDCG@10', least=0.0, relative=False, significant=True, below=None)
+    >>> parse_gate("RBP(p=0.8) drops by 5%")
+    Gate(measure='RBP(p=0.8)', least=0.05, relative=True, significant=False, below=None)
     """
-    found = re.fullmatch(r"\s*(.*?)(?:\s+drops(?:\s+by\s+(\S+))?)?\s*", text, re.DOTALL)
-    words = found[1] if found else ""
+    found = re.fullmatch(_GATE, text)
+    numbers = [1.0 if found is None or found[key] is None else _number(found[key]) for key in ("least", "below")]
+    if found is None or not found["measure"] or min(numbers) < 0 or not np.isfinite(numbers).all():
+        raise AmbleError(f"--fail-if {text!r}: expected {FORMS}")
     try:
-        least = float(found[2]) if found and found[2] else 0.0
-    except ValueError:
-        least = float("nan")
-    if not words or not 0 <= least < float("inf"):
-        raise AmbleError(f"--fail-if {text!r}: expected {_FORM}")
-    try:
-        return Gate(parse(words).label, least)
+        measure = parse(found["measure"]).label
     except AmbleError as why:
-        raise AmbleError(f"--fail-if {why} (a gate is {_FORM})") from None
+        raise AmbleError(f"--fail-if {why} (a gate is {FORMS})") from None
+    if found["below"]:
+        gate = Gate(measure, significant=False, below=numbers[1])
+        better, side = ("more", "<") if gate.sign > 0 else ("less", ">")
+        if found["side"] != side:
+            raise AmbleError(f"--fail-if {text!r}: of {measure} {better} is better, expected {side} and a number")
+        return gate
+    if against is None:
+        raise AmbleError(f"--fail-if {text}: compares with a baseline: say which, with --baseline RUN")
+    least = 0.0 if found["least"] is None else numbers[0] / (100 if found["percent"] else 1)
+    return Gate(measure, least, bool(found["percent"]), not found["drops"] or bool(found["significantly"]))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def pass_through(scores: Scores, gates: list[Gate], design: TestDesign) -> Outcome:
-    """Regressions of runs against the baseline by the measure of each gate.
+    """Every run but the baseline through every gate.
 
-    A run regresses if it is significantly worse than the baseline (two-sided, corrected for the number of runs), by at
-    least what the gate says.
+    A difference is significant by the test of the design, two-sided, corrected for the number of runs. Without a
+    baseline there are only gates with a number.
     """
-    regressions: list[str] = []
+    checks: list[Check] = []
     doubts: list[str] = []
     for gate in dict.fromkeys(gates):
-        found = compare_by(scores, gate.measure, design)
-        worse = found.significant & (found.difference < 0) & (found.difference <= -gate.least * (1 - 1e-12))
-        base = found.design.baseline or ""
-        for k in np.flatnonzero(worse).tolist():
-            i, j = int(found.a[k]), int(found.b[k])
-            regressions.append(
-                f"regression: {found.runs[i]}: {gate.measure} {found.mean[i]:.4f}, {base} {found.mean[j]:.4f}, "
-                f"difference {found.difference[k]:.4f} (p {Probability(found.adjusted[k]):.4f}, {_how(found.design)})"
-            )
-        if found.limit:
-            doubts.append(f"--fail-if {gate.measure}: too few {found.limit} to find any difference, so it cannot fail")
-    return Outcome(regressions, doubts)
+        adjusted: dict[str, float] = {}
+        how = ""
+        if gate.significant:
+            found = compare_by(scores, gate.measure, design)
+            adjusted = {run: p for (run, _), p in zip(found.pairs, found.adjusted.tolist(), strict=True)}
+            q = found.design
+            how = TESTS[q.test] + ("" if q.correction == "none" else f", {q.correction}")
+            if found.limit:
+                doubts.append(
+                    f"--fail-if {gate.measure}: too few {found.limit} to find any difference, so it cannot fail"
+                )
+        base = None if gate.below is not None else design.baseline
+        for run in scores.runs:
+            if run != design.baseline:
+                check = _check(scores, gate, run, base)
+                p = adjusted.get(run)
+                failed = check.failed and (p is None or bool(reaches(np.array(p), design.alpha)))
+                checks.append(check._replace(failed=failed, p=p, how=how))
+    return Outcome(checks, doubts)
 
 
-def _how(q: TestDesign) -> str:
-    return TESTS[q.test] + ("" if q.correction == "none" else f", {q.correction}")
+def _check(scores: Scores, gate: Gate, run: str, base: str | None) -> Check:
+    """The means of a run and the baseline, and whether they fail a gate, significant or not."""
+    j = scores.place(gate.measure)
+    chosen = [scores.rankings.index(name) for name in (run, base) if name is not None]
+    values = scores.values[chosen][:, byte_order(scores.topics), j]
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    if not values.size:
+        raise AmbleError(
+            f"--fail-if {gate.measure}: {' and '.join(filter(None, (run, base)))} have no topic to compare on"
+        )
+    means = aggregate(scores.parsed[j].declaration.aggregate, values).tolist()
+    nothing = grid_unit(values)  # a difference by rounding
+    sign = scores.parsed[j].sign
+    if base is None:
+        return Check(gate, run, means[0], gate.below is not None and sign * (means[0] - gate.below) < -nothing)
+    drop = sign * (means[1] - means[0])
+    least = gate.least * (means[1] if gate.relative else 1)
+    return Check(gate, run, means[0], drop > nothing and drop >= least - nothing, base, means[1])

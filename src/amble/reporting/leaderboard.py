@@ -16,7 +16,7 @@ from amble.comparison.design import TestDesign
 from amble.comparison.p_values import reaches
 from amble.comparison.pairwise import compare_by
 from amble.errors import AlignError, AmbleError
-from amble.evaluation.scores import Scores
+from amble.evaluation.scores import Scores, best_of
 from amble.measures import Lists
 from amble.measures.list_measure import of_lists
 from amble.measures.residuals import bounds, residuals_of
@@ -52,7 +52,7 @@ class Leaderboard:
     means, half : ndarray
         Runs x measures: the mean, and half the width of its 1 - alpha confidence interval (NaN unless a plain mean).
     residual : ndarray
-        Runs x measures: by how much the mean could rise if all unjudged documents gained the most; NaN where
+        Runs x measures: by how much the mean would be better if all unjudged documents gained the most; NaN where
         undefined.
     bound : list of bool
         Of each measure: whether the residual bounds the score.
@@ -114,7 +114,8 @@ class Leaderboard:
 
     def order(self, j: int) -> list[int]:
         """The indices of the runs by one measure, the best first; runs without a score last."""
-        key = np.where(np.isnan(self.means[:, j]), -math.inf, self.means[:, j])
+        merit = self.scores.parsed[j].sign * self.means[:, j]
+        key = np.where(np.isnan(merit), -math.inf, merit)
         places: list[int] = np.argsort(-key, kind="stable").tolist()
         return places
 
@@ -138,7 +139,8 @@ class Leaderboard:
             d = np.where(first, found.difference[here], -found.difference[here])
             adjusted[other] = adjust(found.p[here], self.design.correction)
             difference[other] = d
-            verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), np.sign(d), 0).astype(np.int64)
+            lead = np.sign(found.sign * d).astype(np.int64)
+            verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), lead, 0)
         return Against(difference, adjusted, verdict)
 
     def place(self, run: str) -> int:
@@ -162,7 +164,7 @@ class Leaderboard:
         marks: dict[tuple[int, int], str] = {}
         best = set()
         for j in range(len(names)):
-            top = np.nanmax(self.means[:, j]) if not np.isnan(self.means[:, j]).all() else math.nan
+            top = best_of(scores.parsed[j], self.means[:, j])
             if base is None:
                 signs = self.letters(j)
             else:
@@ -170,7 +172,7 @@ class Leaderboard:
             for r, i in enumerate(order):
                 if signs[i]:
                     marks[r, j + 1] = signs[i]
-                if len(order) > 1 and self.means[i, j] == top:
+                if len(order) > 1 and i in top:
                     best.add((r, j + 1))
         rows: list[list[Any]] = [[scores.runs[i], *self.means[i].tolist()] for i in order]
         return Table(["run", *names], rows, digits=digits, best=best, marks=marks, caption=self.caption)

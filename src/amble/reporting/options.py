@@ -37,6 +37,7 @@ KEYS: dict[str, str] = {
     "undefined": "text",
     "threads": "whole",
     "max-line": "whole",
+    "costs": "text",
     "plugins": "texts",
     "fail-if": "texts",
     "output": "text",
@@ -53,7 +54,7 @@ _EXPECTED = {
     "switch": "true or false",
     "shares": "tables of measures and their shares of the users, as [mixtures.readers] with 'RBP' = 0.5",
 }
-_PATHS = ("qrels", "runs", "plugins", "output", "charts", "latex")
+_PATHS = ("qrels", "runs", "costs", "plugins", "output", "charts", "latex")
 
 
 def read_config(path: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from amble.io.files import write_whole
 from amble.io.html import asset, embedded, policy
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
+from amble.rankings.costs import Prices
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
@@ -39,7 +40,7 @@ def jinja() -> Any:
     try:
         return importlib.import_module("jinja2")
     except ImportError:
-        raise AmbleError("the report needs the extra: pip install 'amble[report]'") from None
+        raise AmbleError("the report needs the extra: pip install 'amble-ir[report]'") from None
 
 
 class Page:
@@ -122,6 +123,7 @@ def report(
     files: Sequence[Mapping[str, Any]] = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    costs: Prices | None = ...,
 ) -> Page: ...
 @overload
 def report(
@@ -240,10 +242,10 @@ def _options(options: Mapping[str, Any]) -> str:
 
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
-    paths = [f["path"] for f in about["files"]]
+    aligned = scores.aligned.options
+    paths = [f["path"] for f in about["files"] if f["path"] != aligned.get("costs")]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
-    aligned = scores.aligned.options
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
     read = " --float32" * (changed.pop("score_dtype", "") == "float32")
     read = _options(changed) + read

@@ -162,6 +162,7 @@ def _measure(m: Any, bound: bool) -> dict[str, Any]:
         "of": d.aggregate,
         "user": bool(d.is_user),
         "bound": bound,
+        "sign": m.sign,
     }
 
 

@@ -131,7 +131,7 @@ def irds_records(name: str, part: str) -> Iterator[Record]:
     try:
         import ir_datasets
     except ImportError:
-        raise ReadError(f"{name}: ir_datasets needs the extra: pip install 'amble[data]'") from None
+        raise ReadError(f"{name}: ir_datasets needs the extra: pip install 'amble-ir[data]'") from None
     try:
         dataset = ir_datasets.load(name.removeprefix(IRDS))
         if not getattr(dataset, f"has_{part}")():

@@ -5,7 +5,7 @@ are words of one character each. In English an apostrophe stays inside a word (t
 elsewhere it divides, as in *l'acqua*.
 
 The library regex, which knows Unicode, finds the words; stems are Snowball's, by PyStemmer; stop words are the lists of
-bm25s. All come with ``pip install 'amble[search]'``. Plain text in ASCII, without a language, needs none of them.
+bm25s. All come with ``pip install 'amble-ir[search]'``. Plain text in ASCII, without a language, needs none of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amble.errors import AmbleError
 
 __all__ = ["Analyser"]
 
-_EXTRA = "the extra: pip install 'amble[search]'"
+_EXTRA = "the extra: pip install 'amble-ir[search]'"
 _ASCII = re.compile(r"[a-z0-9]+")
 _ASCII_APOSTROPHE = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 _APOSTROPHES = ("english", "porter")

@@ -1,12 +1,14 @@
 """Walks that depend on what was gained so far: all users followed over ranks and gains, and simulated ones.
 
-Where nothing is ever lost, a user's state is the rank and the gain so far, T; where only first visits count, it is the
-rank and the lowest and highest rank so far. p and q are told T with the gain of this visit.
+Where nothing is ever lost, or nobody goes back, a user's state is the rank and the gain so far, T; where only first
+visits count, it is the rank and the lowest and highest rank so far. With any other loss it would be how often each
+document was visited: in h visits to m documents there are (h + m over m) ways, so that such users are simulated. p and
+q are told T with the gain of this visit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +17,8 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.native.plain_walker import draws, keys
 from amble.users.birth_death import stops
+from amble.users.followers import Rows, StateFollower
 from amble.users.joint_distribution import (
     BUDGET,
     Joint,
@@ -26,8 +28,7 @@ from amble.users.joint_distribution import (
     joint_once,
     lattice,
 )
-from amble.users.paths import collected
-from amble.users.protocol import Paths, Question
+from amble.users.protocol import OnList, Question
 from amble.users.timing import Clock
 from amble.users.walk_on_list import WalkOnList
 
@@ -38,10 +39,7 @@ __all__ = ["AdaptiveWalkOnList"]
 
 Array = NDArray[Any]
 
-_BATCH = 1 << 14  # readers who are followed together
 _MOST_VISITS = 1 << 16  # that are followed one by one
-_CELLS = 1 << 22  # readers x documents whose visits are counted
-_LIMIT = 1 << 20  # visits of one reader
 
 
 class AdaptiveWalkOnList(WalkOnList):
@@ -80,21 +78,20 @@ class AdaptiveWalkOnList(WalkOnList):
         """The number of ranks."""
         return int(self.start.size)
 
-    @property
-    def by_rank(self) -> dict[str, Any]:
-        """What is shown of each rank, by the name of its column."""
-        return {"C": self.continuation, "V": self.visits, "W": self.weights, "L": self.last}
+    by_rank, depth_var, total_var = OnList.by_rank, OnList.depth_var, OnList.total_var
 
     @property
     def furthest(self) -> int:
         """The last rank that can be visited."""
         return self.n
 
-    def _check_effort(self) -> None:
-        if self.clock is not None:
-            raise MeasureError(
-                "a walk that depends on what was gained so far, by time: expected order=2, or visits as effort"
-            )
+    def _efforts(self, h: Array) -> Array:
+        """f(h), or the time of h visits, where these say it."""
+        if self.clock is None:
+            return self.effort(h)
+        if self.clock.timing.law != "fixed" or np.ptp(self.clock.means):
+            raise NoExactDistributionError("visits take different times, so that more than their number matters")
+        return np.asarray(self.clock.timing.overhead + self.clock.means[0, 0] * h)
 
     def steps(self, rank: Array, seen: Array) -> tuple[Array, Array, Array, Array]:
         """p, q and the probability of stopping at some ranks (from 0) and gains so far; and which are none."""
@@ -134,10 +131,6 @@ class AdaptiveWalkOnList(WalkOnList):
         return self if np.array_equal(y, self.gains) else AdaptiveWalkOnList(self.walk, self.grades, y, self.clock)
 
     def _joint(self, budget: int = BUDGET) -> Joint:
-        if self.utility.kind == "fading":
-            raise NoExactDistributionError(
-                "with this loss what was gained so far depends on the whole history of visits (not with 0 or 1)"
-            )
         known: list[Array] = [np.zeros((0, 0))] * 4
         visits = 0
 
@@ -154,6 +147,10 @@ class AdaptiveWalkOnList(WalkOnList):
                 with np.errstate(all="ignore"):  # at states that are never met
                     known[:] = self.steps(rank, t)
             p, q, s, wrong = (part[..., :rows, :m] for part in known)
+            if self.utility.kind == "fading" and (q * mass).any():
+                raise NoExactDistributionError(
+                    "with this loss what is gained next depends on the whole history of visits (not with 0 or 1)"
+                )
             if wrong.any():
                 rank, t = np.broadcast_arrays(np.arange(m), seen(rows)[..., None])
                 self.refuse(rank, t, wrong & (mass > 0))
@@ -192,11 +189,6 @@ class AdaptiveWalkOnList(WalkOnList):
 
     tail_visits = beyond = 0.0
 
-    @property
-    def depth_var(self) -> float:
-        """Var[H]."""
-        return float(self._all.prob @ (self._all.h - self.expected_depth) ** 2)
-
     def depth_distribution(self) -> Distribution:
         """The distribution of H."""
         return Distribution(self._all.h, self._all.prob)
@@ -215,18 +207,12 @@ class AdaptiveWalkOnList(WalkOnList):
 
     def order1(self, gains: Any) -> float:
         """E[T / f(H)], the expected gain per unit of effort (order 1)."""
-        self._check_effort()
         found = self._of(gains)._all
-        return float(found.prob @ (found.t / self.effort(found.h)))
+        return float(found.prob @ (found.t / self._efforts(found.h)))
 
     def order2(self, gains: Any) -> float:
         """E[T] / E[f(H)], the expected gain over expected effort (order 2)."""
         return self.total(gains) / self._of(gains).mean_effort
-
-    def total_var(self, gains: Any) -> float:
-        """Var[T]."""
-        found = self._of(gains)._all
-        return float(found.prob @ (found.t - found.prob @ found.t) ** 2)
 
     def total_distribution(self, gains: Any) -> Distribution:
         """The distribution of T."""
@@ -239,8 +225,8 @@ class AdaptiveWalkOnList(WalkOnList):
 
     def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
         """The distribution of T / f(H), from the joint distribution of both."""
-        self._check_effort()
-        return super().distribution(gains, budget)
+        t, h, p = self.joint(gains, budget)
+        return Distribution(t / self._efforts(h), p)
 
     def worth(self, question: Question) -> Array:
         """What a gain of 1 at each rank, as it stands, adds to E[T], or to E[T] / E[f(H)]."""
@@ -252,53 +238,26 @@ class AdaptiveWalkOnList(WalkOnList):
 
     def follower(self, seed: int) -> AdaptiveFollower:
         """Simulated readers of the list."""
-        self._check_effort()
         return AdaptiveFollower(self, seed)
 
 
-class AdaptiveFollower:
-    """Simulated readers of one list: every draw is a function of the seed, the reader's number and the visit."""
+class AdaptiveFollower(StateFollower):
+    """Simulated readers of one list."""
+
+    limit = 1 << 20
 
     def __init__(self, walk: AdaptiveWalkOnList, seed: int) -> None:
-        self.walk, self.seed = walk, seed
-        self.gaining = np.flatnonzero(walk.gains > 0)
-        self.worth = walk.utility.table(walk.gains[self.gaining], 1.0)
+        clock = walk.clock and (walk.clock.timing, walk.clock.means[0])
+        if clock is not None and clock[0].infinite(1):
+            raise MeasureError("the gain per second may be infinite; expected overhead above 0, or timing='fixed'")
+        super().__init__(seed, walk.gains[None, :], walk.utility, walk.effort, clock=clock)
+        self.walk, self.start = walk, Rows.of(walk.start[None, :])
 
-    def batch(self, users: int, threads: int) -> int:
-        """How many readers are followed together."""
-        return max(256, min(_BATCH, _CELLS // max(self.gaining.size, 1)))
-
-    def __call__(self, first: int, count: int) -> Paths:
-        """The readers ``first`` to ``first + count - 1``."""
-        total, visits = np.zeros(count), np.zeros(count, np.int64)
-        for who, _ in self._visits(first, total):
-            visits[who] += 1
-        return Paths(total[:, None], visits, self.walk.effort(visits.astype(np.float64)))
-
-    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
-        """The ranks that each of these readers visits, one after another."""
-        return collected(self._visits(first, np.zeros(count)), count)
-
-    def _visits(self, first: int, total: Array) -> Iterator[tuple[Array, Array]]:
-        """Of every visit, the readers who make it and their ranks; what they gain is added to their totals."""
-        key, who, walk = keys(self.seed, first, total.size), np.arange(total.size), self.walk
-        column = np.full(walk.n, -1)
-        column[self.gaining] = np.arange(self.gaining.size)
-        seen = np.zeros((total.size, self.gaining.size), np.int32)
-        start = np.cumsum(walk.start)[: np.flatnonzero(walk.start)[-1]]
-        at, h = np.searchsorted(start, draws(key, 0), side="right"), 0
-        while who.size:
-            h += 1
-            if h > _LIMIT:
-                raise MeasureError(f"some users were still walking after {_LIMIT:,} visits")
-            met = column[at] >= 0
-            reader, place = who[met], column[at[met]]
-            total[reader] += self.worth[place, np.minimum(seen[reader, place], self.worth.shape[1] - 1)]
-            seen[reader, place] += 1
-            yield who, at + 1
-            p, q, s, wrong = walk.steps(at, total[who])
-            walk.refuse(at, total[who], wrong)
-            draw = draws(key, h)
-            goes = (draw < p + q) | (s == 0)
-            at = np.where(draw < p, at + 1, at - 1)
-            who, key, at = who[goes], key[goes], at[goes]
+    def move(self, at: Array | None, total: Array, draw: Array) -> Array:
+        """Where readers go from their ranks, with what they gained."""
+        if at is None:
+            return self.start.drawn(np.zeros(draw.size, np.int64), draw)
+        p, q, s, wrong = self.walk.steps(at, total[:, 0])
+        self.walk.refuse(at, total[:, 0], wrong)
+        goes, ahead = (draw < p + q) | (s == 0), (draw < p) | (q == 0)
+        return np.where(goes, np.where(ahead, at + 1, at - 1), -1)

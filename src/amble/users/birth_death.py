@@ -39,6 +39,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
+_SLACK = 1e-9  # by how much probabilities may miss 1
 _NONE = 1e-12  # a probability of starting or stopping that is none
 
 
@@ -109,6 +110,18 @@ def stops(forward: Array, back: Array) -> Array:
     part = both - p
     lost = (p - (both - part)) + (q - part)
     return np.asarray(np.maximum((1.0 - both) - lost, 0.0))
+
+
+def checked_start(start: Any, of: str = "ranks") -> Array:
+    """The distribution of where users start, ranks or states 1, 2, …; without one, at the first."""
+    try:
+        given = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise MeasureError(f"start={start!r:.60}: expected probabilities of {of} 1, 2, …") from None
+    total = sum(given.ravel().tolist())
+    if given.ndim != 1 or not (given >= 0).all() or not abs(total - 1) <= _SLACK:
+        raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
+    return given
 
 
 def chain_on_lists(

@@ -16,10 +16,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.checks import is_whole, one_of
+from amble.checks import is_whole, number, one_of
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.values import Value, digest
 from amble.rankings.lists import Gains
+from amble.users.birth_death import checked_start
 from amble.users.chain_on_list import ChainOnList
 from amble.users.chain_scores import lengths_that_matter, score_chains
 from amble.users.dense import DenseUser
@@ -35,6 +36,7 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 _SLACK = 1e-9
 _MOST_STATES = 100_000
+_probability = partial(number, least=0, most=1, kind=MeasureError)
 _KEPT = 8  # lengths of lists
 
 
@@ -55,7 +57,7 @@ class Chain(Value, DenseUser):
         The probabilities of going from state to state; what is missing to 1 in a row is that of stopping there. A
         matrix, a sparse one of scipy, or ``{offset: probabilities by state}`` (a banded one: from state i to
         i + offset). Or a function of the number of documents, or of that and the grades by rank, that returns one, or
-        a chain.
+        a chain without start and seconds of its own; it is asked anew for every list.
     start : sequence of float, optional
         The probabilities of starting in state 1, 2, …; without it, in state 1.
     rank : sequence of int, optional
@@ -117,7 +119,10 @@ class Chain(Value, DenseUser):
         if not callable(P):
             _, shown, gained = self._states  # may refuse
             vars(self).update(depth=int(shown.max()), _given=(tuple(shown.tolist()), tuple(gained.tolist())))
-        vars(self)["start"] = self._checked_start(start)
+        given = checked_start(start, "states")
+        if not callable(P) and given.size > self.P.n:
+            raise MeasureError(f"start: {given.size} probabilities, expected at most {self.P.n}, one for each state")
+        vars(self)["start"] = tuple(np.trim_zeros(given, "b").tolist())
 
     # ---- from pieces
 
@@ -152,10 +157,8 @@ class Chain(Value, DenseUser):
         for move in moves:
             if move != "top" and not (is_whole(move) and abs(move) < _MOST_STATES):
                 raise MeasureError(f"move {move!r:.60}: expected a number of ranks, such as +1 or -2, or 'top'")
-        found = tuple(
-            (move if move == "top" else int(move), _probability(p, f"move {move}")) for move, p in moves.items()
-        )
-        return cls(partial(_moves, found, first), **others)._tried()
+        shares = [_probability(p, f"move {move}") for move, p in moves.items()]
+        return cls(partial(_moves, tuple(zip(moves, shares, strict=True)), first), **others)._tried()
 
     @classmethod
     def pages(
@@ -325,7 +328,8 @@ class Chain(Value, DenseUser):
         if self.is_nested:
             return False
         try:
-            return len(inspect.signature(self.P).parameters) > 1
+            given = inspect.signature(self.P).parameters
+            return "grades" in given or sum(x.default is x.empty for x in given.values()) > 1
         except (TypeError, ValueError):
             return True
 
@@ -340,6 +344,8 @@ class Chain(Value, DenseUser):
         except Exception as error:
             raise MeasureError(f"chain: its function failed with {type(error).__name__}: {error}") from error
         if isinstance(found, Chain):
+            if found.start != (1.0,) or found.seconds is not None:
+                raise MeasureError("chain: its function returned one with start or seconds; say them of the outer one")
             return found.states(n, grades)
         return found if isinstance(found, States) else self._with_ranks(_matrix(found))
 
@@ -361,17 +367,6 @@ class Chain(Value, DenseUser):
             raise MeasureError("rank: expected whole numbers, the rank that each state shows (0: none)")
         return States(t, shown.astype(np.int64), gain)
 
-    def _checked_start(self, start: Any) -> tuple[float, ...]:
-        try:
-            given = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
-        except (TypeError, ValueError):
-            raise MeasureError(f"start={start!r:.60}: expected probabilities of states 1, 2, …") from None
-        if given.ndim != 1 or not (given >= 0).all() or not abs(float(given.sum()) - 1) <= _SLACK:
-            raise MeasureError(f"start: expected probabilities that sum to 1, found {float(given.sum()):.9g}")
-        if not callable(self.P) and given.size > self.P.n:
-            raise MeasureError(f"start: {given.size} probabilities, expected at most {self.P.n}, one for each state")
-        return tuple(np.trim_zeros(given, "b").tolist())
-
     def starts(self, rank: Ints, lengths: Ints) -> Array:
         """The distribution of the first state on lists of some lengths (states x lengths).
 
@@ -380,6 +375,9 @@ class Chain(Value, DenseUser):
         out = np.zeros((max(rank.size, len(self.start)), lengths.size))
         out[: len(self.start)] = np.array(self.start)[:, None]
         there = np.pad(rank, (0, out.shape[0] - rank.size), constant_values=np.iinfo(np.int64).max)[:, None] <= lengths
+        if not there.any(axis=0).all():
+            n = lengths[np.argmin(there.any(axis=0))]
+            raise MeasureError(f"no state of the chain shows one of the first {n} ranks")
         late = np.where(there, 0.0, out).sum(axis=0)
         out = np.where(there, out, 0.0)
         for k in np.flatnonzero(late).tolist():
@@ -412,11 +410,11 @@ class Chain(Value, DenseUser):
             grades = np.pad(np.nan_to_num(grades, nan=0.0), (0, n - grades.size))
         t, rank, gain = self.states(n, grades)
         start, keep = self.starts(rank, np.array([n]))[:, 0], rank <= n
-        if not keep.any():
-            raise MeasureError(f"no state of the chain shows one of the first {n} ranks")
         clock = None
         if self.timing is not None:
             by_state = self.seconds is not None
+            if not by_state and self.timing.spelled > 1 and not rank.all():
+                raise MeasureError("seconds by rank, and a state that shows none; say them by state, Chain(seconds=)")
             means = Timing(self.seconds).means(t.n, gain) if by_state else self.timing.means(int(rank.max()))[rank - 1]
             clock = self.timing, means[keep]
         if not keep.all():
@@ -426,7 +424,7 @@ class Chain(Value, DenseUser):
             t, start, None, self.utility, self.effort, rank=rank, gains=gain, length=n, by_document=by_document,
             clock=clock,
         )  # fmt: skip
-        if not self.looks:
+        if self.is_nested:  # a function may return something else next time
             while len(self._made) >= _KEPT:
                 self._made.pop(next(iter(self._made)), None)
             self._made[n] = out
@@ -434,7 +432,7 @@ class Chain(Value, DenseUser):
 
     @cached_property
     def _made(self) -> dict[int, ChainOnList]:
-        """The user on lists of some lengths, where the grades make no difference."""
+        """The user on lists of some lengths, where these say it all."""
         return {}
 
     def on(self, gains: Gains, i: int) -> ChainOnList:
@@ -473,10 +471,6 @@ def _restored(kind: type[Chain], content: tuple[Any, ...]) -> Chain:
     return out
 
 
-def _state(i: int) -> str:
-    return f"state {i + 1}"
-
-
 def _matrix(p: Any) -> Transitions:
     """The moves of a matrix of any kind."""
     if isinstance(p, Transitions):
@@ -504,16 +498,7 @@ def _matrix(p: Any) -> Transitions:
         raise MeasureError(f"chain {p!r:.60}: expected a matrix of probabilities, or a function of the list") from None
     if len(shape) != 2 or shape[0] != shape[1] or not 0 < shape[0] <= _MOST_STATES:
         raise MeasureError(f"a matrix of shape {tuple(shape)}, expected a square one, from state to state")
-    return transitions_of(i, j, x, int(shape[0]), _state)
-
-
-def _probability(x: Any, name: str) -> float:
-    try:
-        if 0 <= float(x) <= 1:
-            return float(x)
-    except (TypeError, ValueError):
-        pass
-    raise MeasureError(f"{name}: {x!r:.60}, expected a probability between 0 and 1")
+    return transitions_of(i, j, x, int(shape[0]), lambda k: f"state {k + 1}")
 
 
 # ---- pieces

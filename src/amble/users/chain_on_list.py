@@ -12,8 +12,9 @@ Where k counts the visits to all states that show a document, M_jj is M among th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -173,9 +174,14 @@ class ChainOnList(OnList):
 
     def check_path(self, path: Any) -> NDArray[np.int64]:
         """The ranks of an observed path; an error where ranks do not say in which states they were seen."""
-        if self.n != self.length or self.clock is not None:
+        if self.documents or not self.rank.all() or (self.gain != 1).any() or self.clock is not None:
             raise MeasureError("a path of ranks says neither the states of a chain that has others, nor the times")
         return super().check_path(path)
+
+    @property
+    def furthest(self) -> int:
+        """The last rank that can be visited."""
+        return int(self.rank.max())
 
     @property
     def transition_matrix(self) -> Array:
@@ -322,14 +328,17 @@ class ChainOnList(OnList):
         """The nodes where the chain is solved for order 1, and their weights."""
         return self.effort.nodes(self.expected_depth, lambda: self._stopping.size, self.transitions.going())
 
-    def _at_nodes(self, nodes: tuple[Array, Array], of: Any) -> Array:
-        """The sum over nodes of what a function makes of the solutions there."""
-        x, weight = nodes
+    def _summed(self, x: Array, weight: Array, of: Callable[[Solution], Array], timed: bool = False) -> Array:
+        """The sum over nodes of what a function makes of the solutions there, for visits or for time."""
         step = max(1, _CELLS // (self.n * self.width))
         out = np.zeros(self.n)
         for at in range(0, x.size, step):
-            part = x[None, at : at + step]
-            found = self._solution(np.exp(-part), -np.expm1(-part))
+            part = x[at : at + step]
+            if timed and self.clock is not None:
+                z, lost = self.clock[0].transform(part, self.clock[1])
+                found = self._solution(z, lost, (self.halts[:, None] * z)[:, None, :])
+            else:
+                found = self._solution(np.exp(-part)[None], -np.expm1(-part)[None])
             out += (of(found)[:, 0] @ weight[at : at + step]).real
         return out
 
@@ -342,29 +351,20 @@ class ChainOnList(OnList):
             return worth_of_visits(found._replace(blocks=found.blocks[: len(groups)]), self.utility, gain, groups)
 
         if question is Question.ORDER1 and self.clock is not None:
-            return self._by_rank(self._per_second(self.clock, gain, worth))
+            timing, means = self.clock
+            summed = partial(self._summed, of=lambda found: worth(found) * found.end, timed=True)
+            fewest = self.check_times(gain > 0)
+            return self._by_rank(timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min())))
         if question is Question.ORDER1:
-            return self._by_rank(self._at_nodes(self.nodes(), lambda found: worth(found) * found.end))
+            return self._by_rank(self._summed(*self.nodes(), lambda found: worth(found) * found.end))
         if not question.about_visits:
             raise MeasureError(f"the question {question.value} is no sum over ranks of what they gain")
         total = self._by_rank(worth(self._solved)[:, 0, 0])
         return total if question is Question.TOTAL else total / self.mean_effort
 
-    def _per_second(self, clock: tuple[Timing, Array], gain: Array, worth: Callable[[Solution], Array]) -> Array:
-        """E[T / (c + tau)], by state."""
-        timing, means = clock
-        step = max(1, _CELLS // (self.n * self.width))
-
-        def summed(u: Array, weight: Array) -> Array:
-            out = np.zeros(self.n)
-            for at in range(0, u.size, step):
-                z, lost = timing.transform(u[at : at + step], means)
-                found = self._solution(z, lost, (self.halts[:, None] * z)[:, None, :])
-                out += (worth(found) * found.end)[:, 0] @ weight[at : at + step]
-            return out
-
-        fewest = timing.fewest(self._least_visits()[gain > 0])
-        return timing.integral(summed, float(self.state_visits @ means), fewest, float(means.min()))
+    def check_times(self, gaining: NDArray[np.bool_]) -> float:
+        """The least number of visits of a path that gains something; refused if the gain per second is infinite."""
+        return math.inf if self.clock is None else self.clock[0].fewest(self._least_visits()[gaining])
 
     def _least_visits(self) -> Array:
         """The least number of visits of a path through each state to a stop; infinite if there is none."""
@@ -381,7 +381,7 @@ class ChainOnList(OnList):
         """E[1 / f(H); stopping there] of each rank, or P[stopping there] / E[f(H)]."""
         if question is Question.SATISFIED2:
             return np.asarray(self.last / self.mean_effort)
-        return self._by_rank(self._at_nodes(self.nodes(), lambda found: found.visits) * self.halts)
+        return self._by_rank(self._summed(*self.nodes(), lambda found: found.visits) * self.halts)
 
     def score(self, question: Question, y: Any) -> float:
         """The answer to a question, given the gains by rank."""
@@ -455,25 +455,28 @@ class ChainOnList(OnList):
 
     def distribution(self, question: Question, y: Any) -> Distribution:
         """The distribution of the score: over (state, gain so far), visit by visit, until hardly anybody is left."""
-        if self.clock is not None and self.clock[0].law != "fixed":
+        clock = None if question is Question.TOTAL else self.clock
+        if clock is not None:
+            self.check_times(self.gains_by_state(y) > 0)
+        if clock is not None and clock[0].law != "fixed":
             raise NoExactDistributionError("times that are not fixed have no exact distribution here")
         if self.utility.kind != "kept" and self.most_returns > 1e-12:
             raise NoExactDistributionError(
                 "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         gain: Array = self.utility.values(self.gains_by_state(y), 1)[:, 0]
-        if self.clock is not None:
-            gain = gain + 1j * self.clock[1]  # the time so far is the imaginary part
+        if clock is not None:
+            gain = gain + 1j * clock[1]  # the time so far is the imaginary part
         totals, here = self._regrouped(np.zeros(1), self.start[None, :], gain)
         values, probs, h, cells = [np.zeros(1)], [np.zeros(1)], 1, 0
         while here.sum() > _NEGLIGIBLE:
             cells += here.size
             if cells > _BUDGET or h > _MOST_VISITS:
                 raise NoExactDistributionError("there are too many ways through the list to be followed")
-            if self.clock is None:
+            if clock is None:
                 effort: Any = float(self.effort(np.array([float(h)]))[0])
             else:
-                effort = self.clock[0].overhead + totals.imag
+                effort = clock[0].overhead + totals.imag
             values.append(question.score(totals.real, effort) + np.zeros(totals.size))
             probs.append(here @ self.halts)
             totals, here = self._regrouped(totals, here @ self.p, gain)

@@ -39,9 +39,8 @@ def lengths_that_matter(chain: Chain, gains: Gains) -> Ints:
 
 def _furthest(chain: Chain, longest: int) -> int:
     """A rank that is passed with a probability below 1e-18, or the longest list's last one."""
-    m = 64
+    m, (t, rank, _) = 64, chain.states(longest)
     while m < longest:
-        t, rank, _ = chain.states(min(2 * m, longest))
         keep = rank <= m
         past = np.bincount(t.source, t.p * ~keep[t.target], t.n)[keep]
         on_list = chain.over(m)
@@ -77,15 +76,19 @@ def _weights(chain: Chain, lengths: Ints, unit: Array, question: Question) -> It
     if not lengths.size:
         return
     asked = Question.ORDER1 if question is Question.ORDER1 else Question.TOTAL
-    timed = chain.timing is not None and asked is Question.ORDER1
-    if not chain.is_nested or lengths.size == 1 or timed:
+    order1 = asked is Question.ORDER1
+    apart = not chain.is_nested or lengths.size == 1 or (order1 and chain.timing is not None)
+    if not apart and order1:  # who starts elsewhere on a shorter list may make more visits there
+        start = chain.starts(chain.states(int(lengths[-1])).rank, lengths)
+        apart = bool((start != start[:, -1:]).any())
+    if apart:
         for n in lengths.tolist():
             user = chain.over(n)
             worth = [user.contributions(asked, np.full(user.length, gain)) for gain in unit]
-            yield np.array(worth)[:, None, :], np.array([user.expected_depth])
+            yield np.reshape(worth, (unit.size, 1, user.length)), np.array([user.expected_depth])
         return
     longest = chain.over(int(lengths[-1]))
-    x, weight = longest.nodes() if asked is Question.ORDER1 else (np.zeros(1), np.ones(1))
+    x, weight = longest.nodes() if order1 else (np.zeros(1), np.ones(1))
     block = max(1, _CELLS // (longest.n * longest.width * x.size))
     for at in range(0, lengths.size, block):
         yield _together(chain, lengths[at : at + block], unit, x, weight)
@@ -93,10 +96,12 @@ def _weights(chain: Chain, lengths: Ints, unit: Array, question: Question) -> It
 
 def _together(chain: Chain, lengths: Ints, unit: Array, x: Array, weight: Array) -> tuple[Array, Array]:
     """What gains are worth at each rank (gains x lengths x ranks), and E[H], on lists of some lengths."""
-    user: ChainOnList = chain.over(int(lengths[-1]))
+    longest = int(lengths[-1])
+    user: ChainOnList = chain.over(longest)
     t, rank, groups = user.transitions, user.rank, user.documents if user.by_document else []
     alive = (rank[:, None] <= lengths).astype(np.float64)
-    start = chain.starts(rank, lengths)
+    every = chain.states(longest).rank
+    start = chain.starts(every, lengths)[every <= longest]
     out = np.zeros((unit.size, user.n, lengths.size))
     depth = np.zeros(lengths.size)
     step = max(1, _CELLS // (user.n * user.width * lengths.size))
@@ -108,6 +113,6 @@ def _together(chain: Chain, lengths: Ints, unit: Array, x: Array, weight: Array)
         for g, gain in enumerate(unit.tolist()):
             worth = worth_of_visits(found, user.utility, gain * user.gain, groups)
             out[g] += (worth * found.end @ weight[at : at + step]).real if x.size > 1 else worth[:, :, 0].real
-    by_rank = np.zeros((int(lengths[-1]) + 1, unit.size, lengths.size))
+    by_rank = np.zeros((longest + 1, unit.size, lengths.size))
     np.add.at(by_rank, rank, np.moveaxis(out, 1, 0))
     return np.moveaxis(by_rank[1:], 0, -1), depth

@@ -7,7 +7,6 @@ formulas), in N^3 steps. The users of the catalogue have quicker ways, and are c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,18 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.native.plain_walker import draws, keys
 from amble.rankings.lists import Gains
 from amble.users.chain_on_list import ChainOnList
 from amble.users.effort import Effort
-from amble.users.paths import collected
-from amble.users.protocol import Paths, Question
+from amble.users.followers import Rows, StateFollower
+from amble.users.protocol import Question
 from amble.users.utility import Utility
 
 __all__ = ["ChainFollower", "DenseUser"]
 
 Array = NDArray[np.float64]
 
-_BATCH = 1 << 14  # readers who are followed together
-_CELLS = 1 << 22  # readers x states
-_MOST_STEPS = 1e10
-_MANY = 1 << 40  # a step that nobody takes
+_MOST_STEPS = 1e10  # of all readers together
 
 
 class DenseUser(ABC):
@@ -158,59 +153,29 @@ class DenseUser(ABC):
         return ChainFollower(user, [gains.by_rank(i) for i in lists], seed)
 
 
-class ChainFollower:
-    """Simulated readers of a chain: every draw is a function of the seed, the reader's number and the step."""
+class ChainFollower(StateFollower):
+    """Simulated readers of a chain."""
 
     def __init__(self, user: ChainOnList, gains: list[Array], seed: int) -> None:
-        self.user, self.seed = user, seed
-        rows, stops = np.vstack((user.p, user.start)), np.append(user.halts, 0.0)
-        leaves = 1.0 - rows.sum(axis=1) - stops
-        rows = np.column_stack((rows, stops, np.where(leaves > 1e-12, leaves, 0.0)))
-        self.last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)  # where rounding must not lead beyond
-        self.upto = (np.cumsum(rows, axis=1) + np.arange(rows.shape[0])[:, None]).ravel()
-        self.columns = rows.shape[1]
-        tables = [user.utility.table(user.gains_by_state(y), user.most_returns) for y in gains]
-        self.worth = np.stack(tables)  # by list, state and visit
-        means = np.zeros(user.n) if user.clock is None else user.clock[1]
-        self.seconds, self.takes = np.unique(means, return_inverse=True)
-        self.counted = np.unique(user.rank, return_inverse=True)[1] if user.by_document else np.arange(user.n)
+        by_state = np.array([user.gains_by_state(y) for y in gains])
+        documents = user.rank if user.by_document else None
+        super().__init__(seed, by_state, user.utility, user.effort, user.most_returns, user.clock, documents)
+        user.check_times(by_state.max(axis=0) > 0)
+        self.n, self.rank, self.depth, t = user.n, user.rank, user.expected_depth, user.transitions
+        every, n = np.arange(user.n), np.full(user.n, user.n)
+        entries = (  # moves, stops, leaving with nothing, and the start
+            *((t.source, t.target, t.p), (every, n, user.halts), (every, n + 1, t.stop - user.halts)),
+            (n, every, user.start),
+        )
+        self.rows = Rows(*(np.concatenate(part) for part in zip(*entries, strict=True)))
 
     def batch(self, users: int, threads: int) -> int:
         """How many readers are followed together; an error if all of them would make too many visits."""
-        if users * self.user.expected_depth > _MOST_STEPS:
+        if users * self.depth > _MOST_STEPS:
             raise MeasureError(f"{users:,} users would make more than {_MOST_STEPS:.0e} visits")
-        return min(_BATCH, max(256, _CELLS // self.user.n))
+        return super().batch(users, threads)
 
-    def _steps(self, first: int, count: int) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """Of every step, the readers who visit a rank, these ranks (from 0), and the readers who leave with nothing."""
-        n = self.user.n
-        key, who = keys(self.seed, first, count), np.arange(count)
-        at, step = np.full(count, n), 0
-        while who.size:
-            found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.columns
-            found = np.clip(found, 0, self.last[at])
-            left, going = who[found > n], found < n
-            who, key, at, step = who[going], key[going], found[going], step + 1
-            yield who, at, left
-
-    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
-        """The ranks that each of these readers visits."""
-        return collected(((who, self.user.rank[at]) for who, at, _ in self._steps(first, count)), count)
-
-    def __call__(self, first: int, count: int) -> Paths:
-        """The readers ``first`` to ``first + count - 1``."""
-        total, most = np.zeros((count, len(self.worth))), self.worth.shape[2] - 1
-        visits, nothing = np.zeros(count, np.int64), np.zeros(count, bool)
-        seen, long = np.zeros((count, self.user.n), np.int64), np.zeros((count, self.seconds.size), np.int64)
-        for who, at, left in self._steps(first, count):
-            nothing[left] = True
-            document = self.counted[at]
-            total[who] += self.worth[:, at, np.minimum(seen[who, document], most)].T
-            seen[who, document] += 1
-            visits[who] += 1
-            long[who, self.takes[at]] += 1
-        if self.user.clock is None:
-            return Paths(total, visits, self.user.effort(visits.astype(np.float64)), nothing)
-        key = keys(self.seed, first, count)
-        chance = np.column_stack([draws(key, _MANY + j) for j in range(self.seconds.size)])
-        return Paths(total, visits, self.user.clock[0].spent(long, self.seconds, chance), nothing)
+    def move(self, at: NDArray[Any] | None, total: Array, draw: Array) -> NDArray[Any]:
+        """Where readers go from their states."""
+        found = self.rows.drawn(np.full(draw.size, self.n) if at is None else at, draw)
+        return np.where(found < self.n, found, self.n - 1 - found)

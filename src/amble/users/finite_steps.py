@@ -13,14 +13,15 @@ simulated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.native.plain_walker import draws, keys
+from amble.native.plain_walker import keys
+from amble.users.followers import Rows, visits_of
 from amble.users.joint_distribution import OverBudgetError
 from amble.users.paths import collected
 from amble.users.protocol import Paths
@@ -86,21 +87,25 @@ def variance(p: Array, first: Array, precision: Array, steps: int) -> float:
 class StepsFollower:
     """Simulated users of some steps: the precision that each adds up over time, and the time.
 
-    Every draw is a function of the seed, the user's number and the step, as for walks.
+    Parameters
+    ----------
+    p, start : ndarray
+        The transition probabilities between the chain's documents, up to a factor of each row, and the start.
+    precision, time : ndarray
+        Of each of them, precision there (NaN where it is not relevant) and the time of a visit.
+    steps : int
+        Looks at relevant documents.
+    ranks : ndarray
+        Of the documents.
     """
 
     def __init__(
-        self, p: Array, first: Array, precision: Array, time: Array, steps: int, seed: int, scale: float, ranks: Any
+        self, p: Array, start: Array, precision: Array, time: Array, steps: int, seed: int, scale: float, ranks: Any
     ) -> None:
-        self.steps, self.seed, self.scale, self.time, self.ranks = steps, seed, scale, time, ranks
-        self.empty = not first.size
-        if self.empty:
-            return
-        self.rows = np.vstack((p, first))
-        # where rounding must not lead beyond
-        self.last = self.rows.shape[1] - 1 - np.argmax(self.rows[:, ::-1] > 0, axis=1)
-        self.upto = (np.cumsum(self.rows, axis=1) + np.arange(self.rows.shape[0])[:, None]).ravel()
-        self.worth = precision * time
+        self.p, self.start, self.steps, self.seed, self.scale, self.ranks = p, start, steps, seed, scale, ranks
+        self.relevant = ~np.isnan(precision)
+        self.time = np.where(self.relevant, time, 0.0)
+        self.worth = np.where(self.relevant, precision, 0.0) * time
 
     def batch(self, users: int, threads: int) -> int:
         """How many users are followed together; an error if all of them would look too often."""
@@ -111,63 +116,10 @@ class StepsFollower:
 
     def __call__(self, first: int, count: int) -> Paths:
         """The users ``first`` to ``first + count - 1``."""
-        visits = np.full(count, self.steps)
-        if self.empty:
-            return Paths(np.zeros((count, 1)), visits, np.full(count, float(self.steps)))
-        total, spent = np.zeros(count), np.zeros(count)
-        for at in self._looks(first, count):
-            total, spent = total + self.worth[at], spent + self.time[at]
-        return Paths((total * self.scale)[:, None], visits, spent)
-
-    def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
-        """The relevant ranks that each of these users looks at; none on a list without any."""
-        looks = () if self.empty else self._looks(first, count)
-        return collected(((np.arange(count), self.ranks[at]) for at in looks), count)
-
-    def _looks(self, first: int, count: int) -> Iterator[NDArray[Any]]:
-        """Of every step, which of the relevant documents each user looks at."""
-        key = keys(self.seed, first, count)
-        at = np.full(count, self.rows.shape[0] - 1)
-        for step in range(self.steps):
-            found = np.searchsorted(self.upto, at + draws(key, step), side="right") - at * self.rows.shape[1]
-            at = np.clip(found, 0, self.last[at])
-            yield at
-
-
-class RememberingFollower:
-    """Simulated users of some steps who remember what they visited: they go on to what is new, as long as they can.
-
-    Among the documents that a move may lead to, those not visited yet are chosen from, in proportion to the chain's
-    probabilities; where there is none, the move is the chain's own. Once all were visited, all but the last are
-    forgotten.
-
-    Parameters
-    ----------
-    p, start : ndarray
-        The chain's transition probabilities between its documents, up to a factor of each row, and its start.
-    precision, time : ndarray
-        Of each of the chain's documents, precision there (NaN where it is not relevant) and the time of a visit.
-    """
-
-    def __init__(
-        self, p: Array, start: Array, precision: Array, time: Array, steps: int, seed: int, scale: float, ranks: Any
-    ) -> None:
-        self.p, self.start, self.steps, self.seed, self.scale, self.time = p, start, steps, seed, scale, time
-        self.ranks, self.relevant = ranks, ~np.isnan(precision)
-        self.worth = np.where(self.relevant, precision, 0.0) * time
-
-    def batch(self, users: int, threads: int) -> int:
-        """How many users are followed together."""
-        return max(1, min(_CHUNK, _CELLS // max(self.start.size, 1)))
-
-    def __call__(self, first: int, count: int) -> Paths:
-        """The users ``first`` to ``first + count - 1``."""
-        total, spent = np.zeros(count), np.zeros(count)
+        total, spent = np.zeros(count), np.full(count, 0.0 if self.relevant.any() else float(self.steps))
         for who, at in self.visits(first, count):
             total[who] += self.worth[at]
-            spent[who] += np.where(self.relevant[at], self.time[at], 0.0)
-        if not self.relevant.any():
-            spent += self.steps
+            spent[who] += self.time[at]
         return Paths((total * self.scale)[:, None], np.full(count, self.steps), spent)
 
     def paths(self, first: int, count: int) -> list[NDArray[np.int32]]:
@@ -178,25 +130,50 @@ class RememberingFollower:
     def visits(self, first: int, count: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Of every step, the users who take it (numbered from 0), and the place of the document among the chain's."""
         if not self.relevant.any():
-            return
-        who, key, looks = np.arange(count), keys(self.seed, first, count), np.zeros(count, np.int64)
-        at = _chosen(np.broadcast_to(self.start, (count, self.start.size)), draws(key, 0))
+            return iter(())
+        looks, goes = np.zeros(count, np.int64), self._mover(count)
+
+        def move(who: NDArray[Any], at: NDArray[Any] | None, draw: Array) -> NDArray[Any]:
+            if at is not None:
+                looks[who] += self.relevant[at]
+            return np.where(looks[who] < self.steps, goes(who, at, draw), -1)
+
+        return visits_of(keys(self.seed, first, count), move)
+
+    def _mover(self, count: int) -> Callable[..., NDArray[Any]]:
+        """Where users go: as `visits_of` asks."""
+        rows = Rows.of(np.vstack((self.p, self.start)))
+        return lambda _, at, draw: rows.drawn(np.full(count, self.start.size) if at is None else at, draw)
+
+
+class RememberingFollower(StepsFollower):
+    """Simulated users of some steps who remember what they visited: they go on to what is new, as long as they can.
+
+    Among the documents that a move may lead to, those not visited yet are chosen from, in proportion to the chain's
+    probabilities; where there is none, the move is the chain's own. Once all were visited, all but the last are
+    forgotten.
+    """
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many users are followed together."""
+        return max(1, min(_CHUNK, _CELLS // max(self.start.size, 1)))
+
+    def _mover(self, count: int) -> Callable[..., NDArray[Any]]:
+        """Where users go: as `visits_of` asks."""
         new = np.ones((count, self.start.size), bool)
-        step = 0
-        while who.size:
-            yield who, at
-            looks[who] += self.relevant[at]
-            new[np.arange(who.size), at] = False
-            on = looks[who] < self.steps
-            who, key, at, new = who[on], key[on], at[on], new[on]
-            forgets = ~new.any(axis=1)
-            new[forgets] = True
-            new[np.flatnonzero(forgets), at[forgets]] = False
-            moves = self.p[at] * new
+
+        def move(who: NDArray[Any], at: NDArray[Any] | None, draw: Array) -> NDArray[Any]:
+            if at is None:
+                return _chosen(np.broadcast_to(self.start, new.shape), draw)
+            new[who, at] = False
+            new[who[~new[who].any(axis=1)]] = True
+            new[who, at] = False
+            moves = self.p[at] * new[who]
             stuck = np.flatnonzero(~moves.any(axis=1))
             moves[stuck] = self.p[at[stuck]]
-            step += 1
-            at = _chosen(moves, draws(key, step)) if who.size else at
+            return _chosen(moves, draw)
+
+        return move
 
 
 def _chosen(weights: Array, draw: Array) -> NDArray[np.int64]:

@@ -148,7 +148,7 @@ class ForwardReader(ABC):
     def unseen(self, question: Question, gains: Gains, gain: float) -> Array:
         """What documents beyond each list, down to its cut, would add to E[T]/E[f(H)], if each gained ``gain``."""
         lists = gains.lists
-        static = self._static(None)
+        static = self._static(lists.costs)
         if self.ends or (question is not Question.ORDER2 and (question is not Question.ORDER1 or static is None)):
             return np.zeros(lists.n)
         if static is not None and question is Question.ORDER1:
@@ -377,7 +377,7 @@ class LookingForward(ForwardReader):
     function : callable
         Returns a `Forward`; its arguments hold what is seen, rank by rank.
     names : tuple of str
-        Of the arguments: rank, gain, seen, cost, spent, relevant, available.
+        Of the arguments: rank, grade, gain, seen, share, cost, spent, relevant, available.
     stops : {"gain", "piecewise"}, optional
         The user stops, or changes behaviour, at gains only.
     """
@@ -429,4 +429,5 @@ def first_look(names: tuple[str, ...]) -> dict[str, Any]:
     """What is seen at rank 1, where nothing is gained."""
     one, none, topic = np.ones(1), np.zeros(1), np.float64(1.0)
     points = {"rank": one, "gain": none, "seen": none, "cost": 1.0, "spent": one, "relevant": topic, "available": topic}
+    points |= {"share": none, "grade": none}
     return {name: points[name] for name in names}

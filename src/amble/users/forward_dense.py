@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +34,14 @@ def behaviour_on(function: Callable[..., Forward], names: tuple[str, ...], gains
         gain = gains.by_rank(i, m)
         rank = np.arange(1, m + 1, dtype=np.float64)
         topic = {"relevant": np.float64(gains.relevant[i]), "available": np.float64(gains.available[i])}
-        seen, cost = np.cumsum(gain), np.float64(1.0)
-        points = {"rank": rank, "gain": gain, "seen": seen, "cost": cost, "spent": rank, **topic}
+        costs = gains.lists.costs
+        cost = np.float64(1.0) if costs is None else costs.stretch(np.array([i]), 0, m)[0]
+        spent = rank if costs is None else np.cumsum(cost)
+        points = {"rank": rank, "gain": gain, "seen": np.cumsum(gain), "cost": cost, "spent": spent, **topic}
+        if "share" in names:
+            points["share"] = gains.by_rank(i, m, gains.share)
+        if "grade" in names:
+            points["grade"] = np.pad(gains.lists.grades_by_rank(i), (0, m - n))
         return function(**{name: points[name] for name in names}), gain
 
     user, gain = met(n)
@@ -79,13 +86,18 @@ class _Block:
         by_rank = mine[np.argsort(gains.position[mine], kind="stable")]
         self.where = place[gains.list[by_rank]]
         self.position = gains.position[by_rank]
-        self.gain = gains.gain[by_rank]
+        self.by_rank = by_rank
 
-    def stretch(self, start: int, stop: int) -> Array:
-        """The gains at ranks start + 1 to stop."""
+    @cached_property
+    def grades(self) -> Array:
+        """The grades by rank, as far as the longest list goes."""
+        return self.gains.lists.grades_of(np.asarray(self.block, np.int64))
+
+    def stretch(self, start: int, stop: int, values: Array) -> Array:
+        """The values of hits at ranks start + 1 to stop."""
         out = np.zeros((self.block.size, stop - start))
         a, b = np.searchsorted(self.position, (start, stop), side="right")
-        out[self.where[a:b], self.position[a:b] - start - 1] = self.gain[a:b]
+        out[self.where[a:b], self.position[a:b] - start - 1] = values[self.by_rank[a:b]]
         return out
 
     def walk(
@@ -100,7 +112,7 @@ class _Block:
         start, width, first, level = 0, 64, None, None
         while True:
             rank = np.arange(start + 1, start + width + 1, dtype=np.float64)
-            gain = self.stretch(start, start + width)
+            gain = self.stretch(start, start + width, self.gains.gain)
             cost = np.ones((1, width)) if costs is None else costs.stretch(self.block, start, start + width)
             total_seen = seen[:, None] + np.cumsum(gain, axis=1)
             total_spent = spent[:, None] + np.cumsum(np.broadcast_to(cost, gain.shape), axis=1)
@@ -113,6 +125,12 @@ class _Block:
                 "relevant": self.gains.relevant[self.block][:, None],
                 "available": self.gains.available[self.block][:, None],
             }
+            if "share" in names:
+                points["share"] = self.stretch(start, start + width, self.gains.share)
+            if "grade" in names:
+                points["grade"] = np.zeros(gain.shape)
+                inside_list = self.grades[:, start : start + width]
+                points["grade"][:, : inside_list.shape[1]] = inside_list
             user = function(**{name: points[name] for name in names})
             if user.kind in ("visits", "weights") and callable(user.rule):  # as probabilities of going on
                 probabilities = np.asarray(user.rule(rank + 1.0) / user.rule(rank))

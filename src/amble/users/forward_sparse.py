@@ -37,6 +37,8 @@ def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
         "spent": lambda: np.asarray(gains.position, np.float64),
         "relevant": lambda: gains.relevant[gains.list],
         "available": lambda: gains.available[gains.list],
+        "share": lambda: gains.share,
+        "grade": lambda: gains.lists.grade[gains.kept],
     }
     return {name: points[name]() for name in names}
 

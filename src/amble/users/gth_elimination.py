@@ -139,11 +139,14 @@ class Plan(NamedTuple):
         ends; those of its column, from these states and the start; and those that change.
     cells : int
         How many there are.
+    blocks : list of ndarray
+        The cells of M among the states of each group.
     """
 
     entry: Ints
     steps: list[tuple[int, Ints, Ints, Ints]]
     cells: int
+    blocks: list[Ints]
 
     @property
     def width(self) -> int:
@@ -190,7 +193,8 @@ def plan_of(t: Transitions, groups: list[Ints]) -> Plan | None:
             near[i] -= {i, k}
             heapq.heappush(queue, (len(near[i]), i))
     entry = np.array([cell[i * n + j] for i, j in zip(t.source.tolist(), t.target.tolist(), strict=True)], np.int64)
-    return Plan(entry, steps, len(cell) + 3 * n + 1)
+    blocks = [np.array([[cell[i * n + j] for j in group] for i in group]) for group in map(np.ndarray.tolist, groups)]
+    return Plan(entry, steps, len(cell) + 3 * n + 1, blocks)
 
 
 class Solution(NamedTuple):
@@ -316,19 +320,5 @@ def _by_steps(
         over[-1] += to[-1]
         under[-1] += there[-1]
         a[row], a[column] = over, under
-    cell = {} if not groups else _cells(plan, n)
-    blocks = []
-    for group in groups:
-        at = np.array([[i if i == j else cell[i, j] for j in group.tolist()] for i in group.tolist()])
-        blocks.append(np.moveaxis(a[at], (0, 1), (-2, -1)))
+    blocks = [np.moveaxis(a[cells], (0, 1), (-2, -1)) for cells in plan.blocks[: len(groups)]]
     return Solution(a[3 * n : 4 * n], a[:n], a[2 * n : 3 * n], blocks)
-
-
-def _cells(plan: Plan, n: int) -> dict[tuple[int, int], int]:
-    """The cells of pairs of states."""
-    out: dict[tuple[int, int], int] = {}
-    for k, row, column, inner in plan.steps:
-        some = (inner[-1, :-2] - 3 * n).tolist()
-        out |= {(k, j): x for j, x in zip(some, row.tolist(), strict=False)}
-        out |= {(i, k): x for i, x in zip(some, column.tolist(), strict=False)}
-    return out

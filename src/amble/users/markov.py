@@ -149,9 +149,9 @@ class MarkovUser(MarkovReader):
     start : {"first", "uniform"}, function of the ranks, or array
         With ``steps``: the distribution of the start over the states (``"OR"``: the relevant ranks): at the first, at
         any with the same probability, or by rank. The first look is at the first relevant document visited.
-    memory : int, optional
-        With ``steps``: the user goes to documents not visited yet, as long as a move leads to one, and starts anew once
-        all were visited. So many such users are simulated for a score, those of ``seed``.
+    memory : bool
+        With ``steps``: whether the user goes to documents not visited yet, as long as a move leads to one, and starts
+        anew once all were visited. ``users`` such users are simulated for a score, those of ``seed``.
     rescale : {"NA", "R", "RR"}
         What the score is multiplied by: nothing, the share found of the topic's relevant documents, or of as many as
         the best run found.
@@ -182,7 +182,8 @@ class MarkovUser(MarkovReader):
         rates: ByRank | None = None,
         steps: int | None = None,
         start: Any = "first",
-        memory: int | None = None,
+        memory: bool = False,
+        users: int = 10_000,
         seed: int = 0,
         rescale: str = "NA",
     ) -> None:
@@ -202,11 +203,9 @@ class MarkovUser(MarkovReader):
             whole(steps, "steps", kind=MeasureError)
             if distribution is not None:
                 raise MeasureError("steps: a Markov user declared by a distribution takes none")
-        if memory is not None:
-            whole(memory, "memory", kind=MeasureError)
-            if steps is None:
-                raise MeasureError("memory goes with steps only: in the long run all documents are visited alike")
-        self.memory, self.seed = memory, seed
+        if memory and steps is None:
+            raise MeasureError("memory goes with steps only: in the long run all documents are visited alike")
+        self.memory, self.users, self.seed = memory, whole(users, "users", kind=MeasureError), seed
         if isinstance(start, str) and start not in STARTS:
             raise MeasureError(f"start={start!r:.60}: expected 'first', 'uniform' or numbers by rank")
         self.loops, self.states = loops, states if self.model is None else self.model.states
@@ -242,7 +241,7 @@ class MarkovUser(MarkovReader):
             story.append("What counts is the time that she spends at each rank.")
         if self.steps is not None:
             story.append(f"She looks at relevant documents {self.steps} times, counting repeats.")
-        if self.memory is not None:
+        if self.memory:
             story.append("She remembers what she visited, and goes on to what is new as long as she can.")
         return " ".join([*story, RESCALING[self.rescale]]).rstrip()
 
@@ -269,7 +268,7 @@ class MarkovUser(MarkovReader):
         if self.rescale != "NA" and rank.size:
             base = relevant if self.rescale == "R" else most
             scale = rank.size / max(float(base or 0), rank.size)
-        kind = MarkovUserOnList if self.memory is None else RememberingUserOnList
+        kind = RememberingUserOnList if self.memory else MarkovUserOnList
         return kind(self, rank, gains.size, scale)
 
     # ---- the chain
@@ -631,8 +630,7 @@ class RememberingUserOnList(MarkovUserOnList):
         from amble.users.simulation import simulated_distribution
 
         user = self.user
-        assert user.memory is not None
-        return simulated_distribution(self.follower(user.seed), Question.MARKOV, user.memory, user.seed)
+        return simulated_distribution(self.follower(user.seed), Question.MARKOV, user.users, user.seed)
 
     @property
     def score(self) -> float:
@@ -653,7 +651,7 @@ class RememberingUserOnList(MarkovUserOnList):
     def everywhere(self) -> Array:
         """By rank: the share of all visits of the simulated users, to documents that are not relevant included."""
         follower, out = self.follower(self.user.seed), np.zeros(self.n)
-        users = self.user.memory or 0
+        users = self.user.users
         batch = follower.batch(users, 1)
         for first in range(0, users, batch):
             for _, at in follower.visits(first, min(batch, users - first)):
@@ -675,6 +673,8 @@ class RememberingUserOnList(MarkovUserOnList):
     @property
     def _induced(self) -> tuple[Array, Array]:
         raise MeasureError("the user remembers what was visited: there are no transitions from document to document")
+
+    transition_matrix = _induced  # type: ignore[assignment]
 
     @property
     def distribution(self) -> Distribution:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,7 @@ _FAR = 2.0**32  # a rank that shows how fast a formula falls
 _ATOMS = 1 << 14  # ranks that are kept one by one
 
 
-def _ranks() -> NDArray[np.int64]:
-    out = [8]
-    while len(out) < 14:
-        out.append(-(-out[-1] * 8 // 5))
-    return np.array(out)
-
-
-_RANKS = _ranks()
+_RANKS = np.array([*accumulate(range(13), lambda rank, _: -(-rank * 8 // 5), initial=8)])
 _ALL = np.arange(1.0, _RANKS[-1] + 1.0)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from amble.errors import MeasureError
 from amble.native import load
 from amble.native.plain_walker import draws, keys
 from amble.parallel import MOST_THREADS, map_in_order
+from amble.rankings.lists import Gains
 from amble.users.behaviour import Behaviour
 from amble.users.birth_death import BirthDeathChain, least_visits, stops
 from amble.users.effort import Effort
+from amble.users.followers import visits_of
 from amble.users.paths import collected
-from amble.users.protocol import Follower, Paths, Question
+from amble.users.protocol import Follower, Paths, Question, User
 from amble.users.tails import Geometric, Tail
 from amble.users.walk_on_list import WalkOnList
 
@@ -37,6 +39,7 @@ __all__ = [
     "allotted",
     "check_users",
     "followed",
+    "follower_of",
     "simulated_distribution",
     "simulated_mixture",
 ]
@@ -231,19 +234,17 @@ class WalkFollower:
 
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks that each of these users visits: the same draws once more, as the walker does not keep them."""
-        return collected(self._visits(first, count), count)
-
-    def _visits(self, first: int, count: int) -> Iterator[tuple[Array, Array]]:
-        """Of every step, the users who make it and the ranks that they come to."""
         start, forward, turn, endless = self._fixed[:4]
-        who, key = np.arange(count), keys(self.seed, first, count)
-        at, step, end = np.searchsorted(start[:-1], draws(key, 0), side="right"), 1, forward.size
-        while who.size:
-            yield who, at + 1
-            draw, here = draws(key, step), np.minimum(at, end - 1)
-            at = at + np.where(draw < forward[here], 1, -1)
-            goes = (draw < turn[here]) & (at >= 0) & (at < (np.inf if endless else end))
-            who, key, at, step = who[goes], key[goes], at[goes], step + 1
+        end = forward.size
+
+        def move(_: Array, at: Array | None, draw: Array) -> Array:
+            if at is None:
+                return np.searchsorted(start[:-1], draw, side="right")
+            here = np.minimum(at, end - 1)
+            to = at + np.where(draw < forward[here], 1, -1)
+            return np.where((draw < turn[here]) & (to < (np.inf if endless else end)), to, -1)
+
+        return collected(((who, at + 1) for who, at in visits_of(keys(self.seed, first, count), move)), count)
 
 
 class ForwardFollower(WalkFollower):
@@ -266,6 +267,31 @@ class ForwardFollower(WalkFollower):
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks 1, 2, … that each of these users visits."""
         return [np.arange(1, h + 1, dtype=np.int32) for h in self(first, count).visits.tolist()]
+
+
+class _Nobody(NamedTuple):
+    """Readers of lists without documents, who visit nothing."""
+
+    lists: int
+
+    def batch(self, users: int, threads: int) -> int:
+        """How many there are at a time."""
+        return _CELLS // self.lists
+
+    def __call__(self, first: int, count: int) -> Paths:
+        """So many of them."""
+        return Paths(np.zeros((count, self.lists)), np.zeros(count, np.int64), np.ones(count), np.ones(count, bool))
+
+    def paths(self, first: int, count: int) -> list[Array]:
+        """Their paths, all empty."""
+        return [np.zeros(0, np.int32)] * count
+
+
+def follower_of(user: User, gains: Gains, lists: list[int], seed: int) -> Follower:
+    """Simulated readers of some lists of one length, who visit nothing where there is nothing to visit."""
+    if user.ends and not gains.lists.length[lists[0]]:
+        return _Nobody(len(lists))
+    return user.follower(gains, lists, seed)
 
 
 def followed(follower: Follower, users: int, threads: int = 1, first: int = 0) -> Iterator[Paths]:

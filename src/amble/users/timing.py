@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble.errors import MeasureError
-from amble.expressions.values import ByGrade, ByRank, Value, real, show_number
+from amble.expressions.values import ByGrade, ByRank, Value, needs_zero, real, show_number
 from amble.users.birth_death import VisitWeights
 
 __all__ = ["COSTS", "Clock", "Timing"]
@@ -31,6 +31,7 @@ __all__ = ["COSTS", "Clock", "Timing"]
 Array = NDArray[Any]
 
 COSTS = "costs"  # the seconds of a visit are the document's cost
+NO_COSTS = "seconds='costs': found no costs of documents, expected costs=, --costs or --costs-by-rank"
 _LAW = re.compile(r"\s*gamma\s*\(\s*(\d+\.?\d*|\.\d+)\s*\)\s*", re.ASCII)
 _SHAPES = (0.01, 1e4)
 _LOWEST, _STEP, _HALVINGS = -3.9, 0.2, 8  # of t
@@ -45,8 +46,8 @@ class Timing(Value):
     ----------
     seconds : float, sequence, mapping or str
         The mean seconds of a visit: one number, numbers by rank (the last one holds further down), ``{grade: seconds}``
-        (a grade that is not in it takes as long as the next lower one that is; an unjudged document has grade 0), or
-        ``"costs"``, the documents' costs.
+        (a grade that is not in it takes as long as the next lower one that is; 0, the grade of unjudged documents, must
+        be there), or ``"costs"``, the documents' costs.
     law : str
         ``"exponential"``, ``"fixed"``, or ``"gamma(2)"``, with its shape.
     overhead : float
@@ -67,6 +68,7 @@ class Timing(Value):
     shape: float
 
     def __init__(self, seconds: Any = 1.0, law: str = "exponential", overhead: float = 0.0) -> None:
+        given = seconds
         try:
             if not isinstance(seconds, str) or seconds != COSTS:
                 by_grade = isinstance(seconds, Mapping) or (isinstance(seconds, str) and "=" in seconds)
@@ -79,9 +81,11 @@ class Timing(Value):
                     raise ValueError
         except (TypeError, ValueError):
             raise MeasureError(
-                f"seconds={seconds!r:.60}: expected numbers above 0, by rank, as '12,8,5', or by grade, as '0=4,1=20', "
+                f"seconds={given!r:.60}: expected numbers above 0, by rank, as '12,8,5', or by grade, as '0=4,1=20', "
                 "or 'costs'"
             ) from None
+        if isinstance(seconds, ByGrade):
+            needs_zero(seconds, f"seconds={str(seconds)!r:.60}")
         law, shape = self.read_law(law)
         try:
             overhead = real(overhead)
@@ -132,7 +136,7 @@ class Timing(Value):
         if isinstance(self.seconds, ByRank):
             return np.array(self.seconds)[np.minimum(np.arange(n), len(self.seconds) - 1)]
         if not isinstance(self.seconds, ByGrade):
-            raise MeasureError("seconds='costs': expected the costs of documents, `amble eval --costs FILE`")
+            raise MeasureError(NO_COSTS)
         seen = np.zeros(n) if grades is None else np.nan_to_num(np.asarray(grades, np.float64), nan=0.0)
         place = np.searchsorted(np.array(list(self.seconds)), seen, side="right") - 1
         return np.array(list(self.seconds.values()))[np.maximum(place, 0)]

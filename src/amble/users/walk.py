@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from amble.checks import is_whole, one_of
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
-from amble.expressions.values import ByFunction, ByRankAndGrade
+from amble.expressions.values import ByFunction, ByRankAndGrade, needs_zero
 from amble.rankings.lists import Gains, Lists
-from amble.users.birth_death import BirthDeathChain, chain_on_lists, stops
+from amble.users.birth_death import BirthDeathChain, chain_on_lists, checked_start, stops
 from amble.users.effort import Effort
 from amble.users.protocol import Question
-from amble.users.timing import COSTS, Clock, Timing
+from amble.users.timing import COSTS, NO_COSTS, Clock, Timing
 from amble.users.utility import Utility
 from amble.users.walk_on_list import WalkOnList
 from amble.users.walk_scores import mean_efforts, mean_scores, score_walks
@@ -71,7 +71,8 @@ class Probabilities:
     """A probability at every rank: one number, or one for each rank, each grade, or each rank and grade.
 
     By rank, the last holds further down. A grade that is not in the table has the probability of the next lower one
-    that is; an unjudged document has grade 0. By both, a row of grades holds from its rank to that of the next.
+    that is; 0, the grade of unjudged documents, must be there. By both, a row of grades holds from its rank to that of
+    the next.
 
     A function has arguments of the names rank, grade, gain (of this document) and seen (gained so far, this visit
     included), all arrays of one shape; one argument of any other name is the ranks.
@@ -105,17 +106,21 @@ class Probabilities:
                 rows = (given if isinstance(given, ByRankAndGrade) else ByRankAndGrade(given)).rows
                 self.ranks = np.array([rank for rank, _ in rows], np.float64)
                 self.grades = np.unique([grade for _, row in rows for grade in row])
-                self.values = np.array([Probabilities(row).of(1.0, self.grades) for _, row in rows])
+                self.values = np.array([Probabilities(row, name).of(1.0, self.grades) for _, row in rows])
             elif isinstance(given, Mapping):
                 self.grades = np.array(sorted(given), np.float64)
                 self.values = np.array([[given[key] for key in sorted(given)]], np.float64)
             else:
                 self.values = np.array(given, np.float64, ndmin=1)[:, None]
                 self.ranks = np.arange(1.0, len(self.values) + 1.0)
+        except MeasureError:
+            raise
         except (TypeError, ValueError):
             self.values = np.zeros(0)
         if self.values.ndim != 2 or not self.values.size or (self.grades is not None and np.isnan(self.grades).any()):
             raise MeasureError(f"{name}={rule!r:.60}: expected a probability, or probabilities by rank or grade")
+        if self.grades is not None:
+            needs_zero(self.grades, f"{name}={str(rule)!r:.60}")
 
     @property
     def looks(self) -> bool:
@@ -246,13 +251,7 @@ class Walk:
         self.utility = utility or Utility()
         self.effort = effort or Effort()
         self.timing = timing
-        try:
-            self.start = np.ones(1) if start is None else np.array(start, np.float64, ndmin=1)
-        except (TypeError, ValueError):
-            raise MeasureError(f"start={start!r:.60}: expected probabilities of ranks 1, 2, …") from None
-        total = sum(self.start.ravel().tolist())
-        if self.start.ndim != 1 or not (self.start >= 0).all() or not abs(total - 1) <= 1e-9:
-            raise MeasureError(f"start: expected probabilities that sum to 1, found {total:.9g}")
+        self.start = checked_start(start)
         if per == "endless" and self.looks_at_documents:
             raise MeasureError("per='endless': a user who looks at the grades or the costs needs a list to look at")
         self._check()
@@ -293,7 +292,7 @@ class Walk:
         """The walk that does, at every visit, what a function of what is seen there says."""
         others = [name for name in names if name not in _POINTS]
         if others:
-            raise MeasureError(f"a walk that depends on {', '.join(others)}: expected rank, gain or seen")
+            raise MeasureError(f"a walk that depends on {', '.join(others)}: expected rank, grade, gain or seen")
 
         def walk(seen: dict[str, Array]) -> Walk:
             token = _UNCHECKED.set(True)
@@ -450,7 +449,7 @@ class Walk:
             return None
         if timing.seconds == COSTS:
             if lists is None or lists.costs is None or some is None:
-                raise MeasureError("seconds='costs': found no costs of documents, expected `amble eval --costs FILE`")
+                raise MeasureError(NO_COSTS)
             return Clock(timing, lists.costs.stretch(some, 0, n), np.full(some.size, lists.costs.beyond))
         means = np.atleast_2d(timing.means(n, None if grades is None else _wide(grades, n)))
         beyond = means[:1, -1] if not timing.looks else timing.means(1)

@@ -91,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
     if args.sessions or any(m.declaration.of_sessions for m in measures):
         if args.why is not None or args.undefined != "zero":
             raise AmbleError("--why and --undefined look at lists, not at sessions")
+        if args.costs is not None:
+            raise AmbleError("--costs are of documents in lists, not in sessions")
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             scores = evaluate(read_session_files(_files(args), args), measures)
@@ -106,8 +108,7 @@ def run(args: argparse.Namespace) -> int:
     design = replace(design, baseline=base)
     tables, more = _contributions(scores, base, args) if args.why is not None else _tests(scores, design, args)
     write(_rendered(tables, scores, more, args), args.output)
-    if not args.quiet and sys.stderr is not None:
-        tell_audit(scores.rankings.audit, heard)
+    tell_audit(args, scores.rankings.audit, heard)
     return 0
 
 
@@ -165,7 +166,7 @@ def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argpar
             options = {"undefined": args.undefined, "gains": args.gains}
             if hasattr(scores.rankings, "repeats"):
                 options["repeats"] = scores.rankings.repeats
-            about = provenance(scores.rankings, list(scores.parsed), list(_files(args)), options)
+            about = provenance(scores.rankings, list(scores.parsed), _files(args), options)
             whole.facts = about | more
         return str(whole.render(args.format))
     shown = sys.stdout is not None and sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ

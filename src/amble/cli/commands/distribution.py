@@ -13,7 +13,6 @@ first-order stochastic dominance: whatever score users want, no fewer of them ge
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +26,9 @@ from amble.cli.options import (
     add_threads,
     alignment_of,
     inputs_of,
+    prepare,
 )
-from amble.cli.output import provenance, write
+from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
     from amble.distributions.partial_order import PartialOrder
     from amble.table import Table
+
+__all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "PH"
 _FEW = 12  # runs whose pairs are shown without --pairs
@@ -73,8 +75,11 @@ def run(args: argparse.Namespace) -> int:
     measure = _measure(args)
     _check(args)
     from amble.distributions.partial_order import order_systems
+    from amble.evaluation.inputs import refuse_idle_costs
     from amble.rankings.alignment import align
 
+    if args.costs:
+        refuse_idle_costs([measure])
     rankings = align(*inputs_of(args), **alignment_of(args))
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
     found, notes = _distributions(rankings, measure, topics, args)
@@ -86,12 +91,9 @@ def run(args: argparse.Namespace) -> int:
         tables[0].facts = provenance(rankings, [measure], [args.qrels, *args.runs], more) | _about(found, order)
     _draw(found, orders, order, measure, args)
     write("\n\n".join(_rendered(tables, order, args)), args.output)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {rankings.audit}", file=sys.stderr)
-        all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
-        over = f"{len(topics)} of {all_topics}" if topics else all_topics
-        for note in [*notes, *_notes(measure, found, over, orders)]:
-            print(f"amble: {note}", file=sys.stderr)
+    all_topics = f"{len(rankings.topics)} topic{'s' * (len(rankings.topics) != 1)}"
+    over = f"{len(topics)} of {all_topics}" if topics else all_topics
+    note(args, rankings.audit, *notes, *_notes(measure, found, over, orders))
     return 0
 
 
@@ -107,10 +109,15 @@ class _Orders:
         self._errors = [0.0] * len(found)
         if orders[0, 0] != orders[0, 0]:  # order 1 is the mean of the distribution all the same
             means = found
-            if simulated and measure.is_population:
+            try:
+                if simulated and measure.is_population:
+                    raise SimulationWarning
+                if simulated and not measure.one_user.has_order1:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("error", SimulationWarning)
+                        means = run_distributions(rankings, measure, topics=topics)
+            except SimulationWarning:  # there is no exact one
                 self._errors = [distribution.standard_error for distribution in found.values()]
-            elif simulated and not measure.one_user.has_order1:
-                means = run_distributions(rankings, measure, topics=topics)
             self.one = [distribution.mean for distribution in means.values()]
         self.known = [not any(self._errors), self.two[0] == self.two[0]]
 

@@ -30,7 +30,7 @@ from amble.cli.options import (
     number,
     prepare,
 )
-from amble.cli.output import provenance, warn_topic_named_all, write
+from amble.cli.output import note, provenance, warn_topic_named_all, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
@@ -64,7 +64,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
-    add("--costs", metavar="FILE", help="lines of document cost, for users who look at it, or with --cwl")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
     add_scored(add)
@@ -91,38 +90,31 @@ def run(args: argparse.Namespace) -> int:
             "--fitted-intervals is a report of its own: without -q, --intervals, --zscores, --residual, --cwl and "
             "trec_eval's layout"
         )
-    if args.costs and not args.cwl and not any(_looks_at_costs(m) for m in measures):
-        raise AmbleError("--costs goes with --cwl, or a measure whose user looks at costs: PH(seconds='costs'), TBG, U")
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
     if args.residual and (args.zscores or how == "trec"):
         raise AmbleError("--residual goes without --zscores and without trec_eval's layout")
     if args.fitted_intervals:
         return _fitted_intervals(measures, how, args)
+    options = alignment_of(args) | ({"missing": "skip"} if args.trec and args.missing is None else {})
+    if args.cwl:
+        return _cwl(options, how, args)
     from amble.evaluation.scores import evaluate
 
-    scores = evaluate(
-        *inputs_of(args),
-        ["NumQ"] if args.cwl else measures,
-        undefined=args.undefined,
-        costs=None if args.cwl else args.costs,
-        **(alignment_of(args) | ({"missing": "skip"} if args.trec and args.missing is None else {})),
-    )
+    scores = evaluate(*inputs_of(args), measures, undefined=args.undefined, **options)
     if args.zscores:
         from amble.evaluation.standardisation import read_zscores, standardised
 
         scores = standardised(scores, read_zscores(args.zscores))
-    text = _cwl(scores, how, args) if args.cwl else _render(scores, measures, how, args)
+    return _tell(_render(scores, measures, how, args), scores.rankings, args)
+
+
+def _tell(text: str, rankings: Any, args: argparse.Namespace) -> int:
+    """Write the text, and what was decided on the way."""
     write(text, args.output)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {scores.rankings.audit}", file=sys.stderr)
-        if args.by_topic:
-            warn_topic_named_all(scores.topics, "topic")
+    note(args, rankings.audit)
+    warn_topic_named_all(args, rankings.topics if args.by_topic else (), "topic")
     return 0
-
-
-def _looks_at_costs(measure: Any) -> bool:
-    return measure.values.get("seconds") == "costs" or bool({"cost", "spent"} & set(measure.declaration.seen))
 
 
 def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -> int:
@@ -133,21 +125,17 @@ def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -
     both = args.fitted_intervals == "both"
     found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined)
     table = found.table(digits=args.digits)
-    more = {"undefined": args.undefined, "gains": args.gains, "fitted_intervals": args.fitted_intervals}
-    table.facts = provenance(rankings, measures, [args.qrels, *args.runs], more) if how == "json" else {}
-    write(table.render(how), args.output)
-    if not args.quiet and sys.stderr is not None:
-        print(f"amble: {rankings.audit}", file=sys.stderr)
-    return 0
+    text = _rendered(table, rankings, measures, how, args, fitted_intervals=args.fitted_intervals)
+    return _tell(text, rankings, args)
 
 
-def _cwl(scores: Any, how: str, args: argparse.Namespace) -> str:
+def _cwl(options: dict[str, Any], how: str, args: argparse.Namespace) -> int:
     from amble.evaluation.cwl_report import cwl
+    from amble.rankings.alignment import align
 
-    measures = measures_of(args)
-    table = cwl(scores.rankings, measures, costs=args.costs, topics=args.by_topic, digits=args.digits)
-    table.facts = _provenance(scores, measures, args) if how == "json" else {}
-    return table.render(how)
+    rankings, measures = align(*inputs_of(args), **options), measures_of(args)
+    table = cwl(rankings, measures, topics=args.by_topic, digits=args.digits)
+    return _tell(_rendered(table, rankings, measures, how, args), rankings, args)
 
 
 def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
@@ -184,9 +172,7 @@ def _pair(value: float, residual: float, bound: bool) -> list[Any]:
 
 def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace) -> str:
     if args.residual:
-        table = _residual_table(scores, args)
-        table.facts = _provenance(scores, measures, args) if how == "json" else {}
-        return str(table.render(how))
+        return _rendered(_residual_table(scores, args), scores.rankings, measures, how, args)
     if how == "trec":
         return _trec_lines(scores, args)
     if how == "tsv":
@@ -194,7 +180,6 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         return text
     if how in ("csv", "json"):
         table = scores.table(topics=args.by_topic, digits=args.digits)
-        table.facts = _provenance(scores, measures, args) if how == "json" else {}
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
@@ -206,8 +191,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         and sys.stdout.isatty()
         and "NO_COLOR" not in os.environ
     )
-    rendered: str = table.render(how, bold=bold)
-    return rendered
+    return _rendered(table, scores.rankings, measures, how, args, bold=bold)
 
 
 def _trec_lines(scores: Any, args: argparse.Namespace) -> str:
@@ -235,6 +219,11 @@ def _trec_lines(scores: Any, args: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _provenance(scores: Any, measures: list[Any], args: argparse.Namespace) -> dict[str, Any]:
-    more = {"undefined": args.undefined, "gains": args.gains}
-    return provenance(scores.rankings, measures, [args.qrels, *args.runs, args.costs], more)
+def _rendered(
+    table: Any, rankings: Any, measures: list[Any], how: str, args: argparse.Namespace, bold: bool = False, **more: Any
+) -> str:
+    """The table as text; as JSON with where the numbers come from."""
+    if how == "json":
+        more = {"undefined": args.undefined, "gains": args.gains} | more
+        table.facts = provenance(rankings, measures, [args.qrels, *args.runs], more)
+    return str(table.render(how, bold=bold))

@@ -12,7 +12,6 @@ amble judge cost      qrels.txt *.run --depth 100               # judgments to f
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 
 from amble.cli.options import (
@@ -132,8 +131,8 @@ def _agreement(args: argparse.Namespace) -> None:
         raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
     table = agreement(list(args.files), rel=args.rel, topics=bool(args.by_topic), digits=args.digits)
     write(table.render(args.format), args.output)
-    if args.by_topic and not args.quiet and sys.stderr is not None:
-        warn_topic_named_all([str(topic) for topic in table["topic"][:-1]], "topic")
+    if args.by_topic:
+        warn_topic_named_all(args, [str(topic) for topic in table["topic"][:-1]], "topic")
 
 
 def _uniques(args: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@
   amble report --config report.toml
   amble report qrels.txt old.run new.run --baseline old.run --fail-if nDCG@10   # exit code 3 if it drops
 
-The page is one file with everything inside; it needs no network. With --fail-if, runs significantly
-worse than the baseline are named, a line each, and the exit code is 3.
+The page is one file with everything inside; it needs no network. With --fail-if, runs that are worse than the baseline
+are named, a line each, and the exit code is 3; `amble gate` does it without a page.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from typing import Any
 
 from amble import checks
 from amble.cli.options import (
-    SEED,
-    SHARE,
-    THREADS,
-    TIES,
+    REGRESSED,
     add_alignment,
+    add_gates,
     add_plugins,
     add_tests,
     add_threads,
@@ -39,7 +37,7 @@ from amble.cli.options import (
 )
 from amble.cli.output import keep_inputs, note, provenance
 from amble.cli.plugins import load_plugins
-from amble.comparison.design import CORRECTIONS, TESTS, TestDesign
+from amble.comparison.design import TestDesign
 from amble.errors import AmbleError
 from amble.io.files import write_whole
 
@@ -48,7 +46,6 @@ __all__ = ["arguments", "prepare", "run"]
 _DEFAULT = "AP nDCG@10 P@10 RR RBP(p=0.8) ERR@20 INST(T=2) bpref"
 _TIED = "AP nDCG@10 P@10 RR R@100"  # those that have a closed form
 _FORMATS = ("svg", "png", "pdf")
-_REGRESSED = 3
 _FEW = 6  # runs named in the command that the page shows
 
 # option: its key in a file of options, and what it is if nobody says
@@ -72,22 +69,13 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "undefined": ("undefined", "zero"),
     "threads": ("threads", None),
     "max_line": ("max-line", None),
+    "costs": ("costs", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),
     "output": ("output", "report.html"),
     "charts": ("charts", None),
     "chart_format": ("chart-format", ["svg"]),
     "latex": ("latex", None),
-}
-_NUMBERS = {"alpha": SHARE, "seed": SEED, "rounds": whole(), "systems": whole(), "depth": whole(), "threads": THREADS}
-_CHOICES = {
-    "test": TESTS,
-    "correction": CORRECTIONS,
-    "missing": ("zero", "skip"),
-    "ties": TIES,
-    "unjudged": ("zero", "condense"),
-    "duplicates": ("error", "best"),
-    "undefined": ("zero", "skip"),
 }
 
 
@@ -110,7 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add_threads(add)
-    add("--fail-if", metavar="GATE", action="append", help="MEASURE, or 'MEASURE drops by X': exit code 3 if it does")
+    add_gates(add)
     add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
     add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
     add("--chart-format", choices=_FORMATS, action="append", help="of these files; may be given again (default: svg)")
@@ -133,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
 
     design = design_of(args)
     mixtures = _mixtures(args)
-    gates = [parse_gate(_spelled(text, mixtures)) for text in args.fail_if]
+    gates = [parse_gate(_spelled(text, mixtures), against=args.baseline) for text in args.fail_if]
     measures = parse_measures(_wanted(args, mixtures))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
@@ -158,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"report: {args.output}")
     for line in outcome.regressions if outcome else ():
         print(line)
-    return _REGRESSED if outcome and outcome.regressions else 0
+    return REGRESSED if outcome and outcome.regressions else 0
 
 
 def _fill(args: argparse.Namespace) -> None:
@@ -169,17 +157,12 @@ def _fill(args: argparse.Namespace) -> None:
     args.named = args.qrels is not None
     config = read_config(args.config) if args.config is not None else {}
     args.mixtures = config.get("mixtures", {})
-    for option, choices in _CHOICES.items():
-        if option in config:
-            checks.one_of(config[option], choices, f"{args.config}: {option}")
-    for option, read in _NUMBERS.items():
-        if option in config:
-            try:
-                read(str(config[option]))
-            except argparse.ArgumentTypeError as error:
-                raise AmbleError(f"{args.config}: {option}: {error}") from None
-    for given in config.get("chart-format", ()):
-        checks.one_of(given, _FORMATS, f"{args.config}: chart-format")
+    parser = argparse.ArgumentParser()
+    arguments(parser)
+    for action in parser._actions:  # what the file says is checked as on the command line
+        key = _USUAL.get(action.dest, ("",))[0]
+        if key in config:
+            _read(action, config[key], f"{args.config}: {key}")
     for option, (key, usual) in _USUAL.items():
         if getattr(args, option) is None:
             setattr(args, option, config.get(key, usual))
@@ -190,12 +173,22 @@ def _fill(args: argparse.Namespace) -> None:
         raise AmbleError(f"no {lacks}: expected QRELS RUN…, or --config with qrels and runs")
 
 
+def _read(action: argparse.Action, given: Any, what: str) -> None:
+    """Refuse a value, or one of several, that an option does not take."""
+    for value in given if isinstance(given, list) else [given]:
+        if action.choices:
+            checks.one_of(value, tuple(action.choices), what)
+        elif callable(action.type):
+            try:
+                action.type(str(value))
+            except argparse.ArgumentTypeError as error:
+                raise AmbleError(f"{what}: {error}") from None
+
+
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done before the time of reading is spent."""
     load_plugins(args)
-    if args.fail_if and args.baseline is None:
-        raise AmbleError("--fail-if compares with a baseline: say which, with --baseline RUN")
-    if args.fail_if and len(args.runs) < 2:
+    if args.fail_if and args.baseline is not None and len(args.runs) < 2:
         raise AmbleError("--fail-if compares with a baseline: expected at least two runs")
     from amble.reporting.charts.chart import check_file
     from amble.reporting.page import jinja

@@ -13,7 +13,6 @@ of lists is averaged over the queries of a session. `amble list --family session
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 from typing import Any
 
@@ -49,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what each measure's user does instead of scores: queries, documents, gain",
     )
     add_sessions(add)
-    add_alignment(add, ties=("docno", "rank", "file"))
+    add_alignment(add, ties=("docno", "rank", "file"), costs=False)
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
     add_scored(add)
@@ -80,10 +79,8 @@ def run(args: argparse.Namespace) -> int:
         sessions = read_session_files([args.qrels, *args.sessions], args)
         text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
     write(text, args.output)
-    if not args.quiet and sys.stderr is not None:
-        tell_audit(sessions.audit, heard)
-        if args.by_session:
-            warn_topic_named_all(sessions.topics, "session")
+    tell_audit(args, sessions.audit, heard)
+    warn_topic_named_all(args, sessions.topics if args.by_session else (), "session")
     return 0
 
 

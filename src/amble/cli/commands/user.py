@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from amble.cli.options import FORMATS, add_digits, add_gains, add_plugins, number, read_gains, whole
+from amble.cli.options import FORMATS, add_digits, add_gains, add_plugins, number, read_gains, read_numbers, whole
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError, MeasureError, SimulationWarning
 
@@ -39,6 +39,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_gains(parser.add_argument)
     parser.add_argument("--relevant", type=whole(0), metavar="N", help="how many relevant documents there are")
     parser.add_argument("--max-grade", type=number(0), metavar="G", help="the largest grade there is")
+    parser.add_argument("--topic", metavar="T", help="whose list it is, where parameters differ by topic")
+    parser.add_argument("--costs-by-rank", metavar="C,C,…", help="what documents cost, for users who look at it")
     parser.add_argument(
         "--depth", type=whole(1, 100_000), metavar="K", help="ranks to show (default: the list, or 10; charts 100)"
     )
@@ -60,6 +62,11 @@ class _Shown(NamedTuple):
     of: str  # the list's name
     given: Sequence[float] | None
     context: dict[str, Any]
+    costs: Sequence[float] = ()
+
+    def about(self, n: int) -> dict[str, Any]:
+        """What is known of a list of n documents beside its grades."""
+        return self.context | ({"costs": self.costs[:n]} if self.costs[:n] else {})
 
     @property
     def grades(self) -> list[float]:
@@ -69,7 +76,8 @@ class _Shown(NamedTuple):
         """The user on the list given; on one of at least so many ranks, if the user reads on, or none is given."""
         ends = self.markov or (not self.measure.is_population and self.measure.ends)
         more = 0 if self.given and ends else depth - len(self.grades)
-        return self.measure.user(self.grades + [0.0] * more, **self.context)
+        grades = self.grades + [0.0] * more
+        return self.measure.user(grades, **self.about(len(grades)))
 
     @property
     def markov(self) -> bool:
@@ -84,6 +92,7 @@ class _Shown(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Show it."""
+    from amble.evaluation.inputs import refuse_idle_costs
     from amble.measures import parse
     from amble.table import Table
 
@@ -93,10 +102,19 @@ def run(args: argparse.Namespace) -> int:
         lists = {"": next(iter(lists.values()))}
     context = {key: getattr(args, key) for key in ("relevant", "max_grade") if getattr(args, key) is not None}
     measures = [parse(text) for text in args.measures]
+    costs = tuple(read_numbers(args.costs_by_rank, "--costs-by-rank", float)) if args.costs_by_rank is not None else ()
+    if costs:
+        refuse_idle_costs(measures)
     for m in measures:
         if m.declaration.of_sessions:
             raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
-    shown = [_Shown(m, name, grades, context) for m in measures for name, grades in lists.items()]
+    if args.plot:
+        from amble.reporting.charts.chart import check_file
+
+        check_file(args.plot)
+    measures = [m.resolve_topic({"topic": args.topic})[0] for m in measures]
+    measures = [one for m in measures for one in getattr(m, "parts", (m,))]  # of mixtures, each
+    shown = [_Shown(m, name, grades, context, costs) for m in measures for name, grades in lists.items()]
     others = [one.name for one in shown if not one.markov]
     if 0 < len(others) < len(shown):
         raise AmbleError(
@@ -172,7 +190,8 @@ def _spread(one: _Shown, depth: int) -> list[list[Any]]:
 
     if one.markov:
         return []
-    gains = one.measure.gains_of_grades(one.given or [0.0] * depth, **one.context)
+    grades = one.given or [0.0] * depth
+    gains = one.measure.gains_of_grades(grades, **one.about(len(grades)))
     user, y = one.measure.one_user.on(gains, 0), gains.by_rank(0)
 
     @cache
@@ -213,7 +232,10 @@ def _plot(args: argparse.Namespace, shown: list[_Shown], graphs: dict[str, Any])
     from amble.reporting.charts.state_graph import user_and_graph_chart
 
     far = args.depth or (max(len(one.grades) or 10 for one in shown) if shown[0].markov else 100)
-    save(user_and_graph_chart({one.name: one.on(far) for one in shown}, far, graphs), args.plot)
+    users = {one.name: one.on(far) for one in shown}
+    if args.depth is None:  # no ranks that nobody has
+        far = max(2, min(far, max(user.weights.size for user in users.values())))
+    save(user_and_graph_chart(users, far, graphs), args.plot)
     print(f"\nchart: {args.plot}") if args.format == "table" else None
 
 
@@ -222,7 +244,7 @@ def _note(one: _Shown, user: Any, digits: int) -> str:
     ends = user.ends if one.markov else f"expected depth {user.expected_depth:.{digits}f}"
     if one.given is None:
         return f"{one.name}: {ends}"
-    m, grades, context = one.measure, one.given, one.context
+    m, grades, context = one.measure, one.given, one.about(len(one.given))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # noted below
         distribution = m.distribution(grades, **context)

@@ -9,9 +9,10 @@ __all__ = ["MODULES"]
 
 MODULES = {
     "classic": "P R AP GMAP RR DCG nDCG ERR",
-    "list_based": "NumQ NumRet NumRel NumRelRet NumNonrelRet Judged Unjudged F RelP SetAP Success Utility Rprec IPrec "
-    "IPrecAvg PRAUC bpref GMbpref infAP RBPresid",
+    "list_based": "NumQ NumRet NumRel NumRelRet NumNonrelRet Judged Unjudged F RelP SetAP Success ESL Utility Rprec "
+    "IPrec IPrecAvg PRAUC bpref GMbpref infAP RBPresid",
     "cwl": "RBP RBAP SDCG GRBP INSQ INST CWL BPM BPMD IFTGoal IFTRate IFT TBG U NERR8 NERR9 NERR10 NERR11",
+    "clicks": "EBU",
     "graded": "binG G nDCGrel RnDCG Q Compat",
     "markov_precision": "MP NCP",
     "sessions_novelty": "CubeTest ACT ExpectedUtility",

@@ -11,6 +11,7 @@ from amble.expressions.domains import Above, Between, Numbers, OneOf, Optional, 
 from amble.expressions.values import ByRank
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import ungraded
+from amble.measures.tied_documents import search_length
 from amble.rankings.lists import Gains, scan
 
 Array = NDArray[np.float64]
@@ -159,6 +160,29 @@ def set_ap(gains: Gains) -> Array:
 def success(gains: Gains, k: Rank = None) -> Array:
     """Whether there is anything relevant among the first k."""
     return np.asarray(_found(gains, k) > 0, np.float64)
+
+
+@measure(
+    "ESL",
+    tied=search_length,
+    cite="cooper1968",
+    family="classic",
+    bounded=False,
+    less=True,
+    formula="others before the n-th relevant document; those not in the list follow it, in any order",
+)
+def expected_search_length(
+    gains: Gains,
+    n: Annotated[int, Whole(1), "how many relevant documents are wanted"] = 1,
+    docs: Annotated[
+        int, Whole(1, 1_000_000_000_000), "documents in the collection; at least those judged or in the list"
+    ] = 1000,
+) -> Array:
+    """She wants n relevant documents, and counts the others that she has to look at on the way.
+
+    Where the list has fewer, she goes on through the rest of the collection in any order, to its end if need be.
+    """
+    return search_length(gains, n, docs)
 
 
 @measure(

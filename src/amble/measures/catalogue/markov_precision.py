@@ -1,18 +1,21 @@
 """Markov Precision, a Markov chain over the ranks, and its ancestor, Normalised Cumulative Precision."""
 # no `from __future__ import annotations`: declarations read their own annotations
 
+import math
 import os
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from amble.checks import is_number
 from amble.errors import MeasureError, ReadError
-from amble.expressions.domains import AtLeast, Between, Domain, Numbers, OneOf, Optional, Whole
+from amble.expressions.domains import Above, AtLeast, Between, Domain, Form, Numbers, OneOf, Optional, Switch, Whole
 from amble.expressions.formulas import NumbersFile
-from amble.expressions.values import ByRank
+from amble.expressions.values import ByRank, Value, digest
 from amble.io.rows import read_number, read_rows
+from amble.io.trec import Qrels
 from amble.measures.declaration import Variant, measure
 from amble.measures.fitted_parameters import (
     FittedParameters,
@@ -21,6 +24,8 @@ from amble.measures.fitted_parameters import (
     is_fit,
     refuse_beside,
 )
+from amble.measures.gain_maps import GainKind, binary
+from amble.rankings.lists import GainMap
 from amble.users.forward import Forward
 from amble.users.markov import STARTS, MarkovUser
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, RESCALING
@@ -59,27 +64,14 @@ class Rates(Domain):
         except ValueError as error:
             if ("," in text or text[0] in "+-.0123456789") and not os.path.exists(text):
                 raise MeasureError(f"rates={text!r:.60}: {error}, and there is no such file") from None
-        try:
-            return NumbersFile(text, ByRank(_read_rates(text)))
-        except ReadError as error:
-            raise MeasureError(str(error)) from None
-
-
-def _read_rates(path: str) -> list[float]:
-    """The rates in a file, one number per line, by rank."""
-    out: list[float] = []
-    for where, _, (rate,) in read_rows(path, (), ("rate",)):
-        if rate <= 0:
-            raise ReadError(f"{where}: rate {rate:g} is not above 0")
-        out.append(rate)
-    return out
+        return NumbersFile.read(text, Above(0), "rate")
 
 
 def _mp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MP, with transitions or times of fitted users where they are given."""
     user, rates = values["user"], values["rates"]
-    for name, other in (("start", "steps"), ("memory", "steps"), ("seed", "memory")):
-        if name in given and values[other] is None:
+    for name, other in (("start", "steps"), ("memory", "steps"), ("users", "memory"), ("seed", "memory")):
+        if name in given and not values[other]:
             raise MeasureError(f"{name} goes with {other} only")
     if isinstance(rates, FittedParameters):
         values = values | {"rates": rates.by_rank("mu")}
@@ -134,11 +126,9 @@ def markov_precision(
         "with steps: the start, at the first of the ranks that are visited, or at any; None: the first",
     ] = None,
     memory: Annotated[
-        int | None,
-        Optional(Whole(1)),
-        "with steps: documents not visited yet are visited first, as long as a move leads to one; so many users are "
-        "simulated. None: no memory",
-    ] = None,
+        bool, Switch(), "with steps: documents not visited yet are visited first, as long as a move leads to one"
+    ] = False,
+    users: Annotated[int, Whole(1), "with memory: how many are simulated for a score"] = 10_000,
     seed: Annotated[int, Whole(0), "with memory: same seed, same users"] = 0,
     user: Annotated[
         FittedTransitions | None,
@@ -155,6 +145,7 @@ def markov_precision(
         "steps": steps,
         "start": start or "first",
         "memory": memory,
+        "users": users,
         "seed": seed,
         "rescale": rescale,
     }
@@ -163,15 +154,89 @@ def markov_precision(
     return MarkovUser(model, loops=loops, counts=counts, rates=rates, **more)
 
 
+class DocumentWeights(Value):
+    """How often each document is the one wanted, in proportion: by topic, from a mapping or a file."""
+
+    table: dict[str, dict[str, float]]
+    source: str
+    known: list[tuple[Qrels, Array]]  # shares of the last qrels that were asked for
+
+    def __init__(self, table: Mapping[str, Mapping[str, float]], source: str = "") -> None:
+        found = {topic: dict(of) for topic, of in table.items() if isinstance(of, Mapping)}
+        for topic, of in found.items():
+            if not all(is_number(x) and 0 <= x < math.inf for x in of.values()) or not 0 < sum(of.values()) < math.inf:
+                raise MeasureError(f"documents: topic {topic}: expected weights of at least 0, and one above it")
+        if not found or len(found) < len(table):
+            raise ValueError
+        vars(self).update(table=found, source=source, known=[])
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """The weights of a mapping, or of a file with lines of a topic, a document and its weight."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            return cls(given)
+        table: dict[str, dict[str, float]] = {}
+        try:
+            for where, (topic, document), (weight,) in read_rows(given, ("topic", "document"), ("weight",)):
+                if document in table.setdefault(topic, {}) or weight < 0:
+                    wrong = f"weight {weight:g} is below 0" if weight < 0 else f"{document} of topic {topic} has one"
+                    raise ReadError(f"{where}: {wrong}, expected one weight of at least 0 for each document")
+                table[topic][document] = weight
+        except ReadError as error:
+            raise MeasureError(str(error)) from None
+        return cls(table, os.fspath(given))
+
+    def content(self) -> tuple[Any, ...]:
+        """The weights, and the name of the file."""
+        return self.table, self.source
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.table), self.source))
+
+    @property
+    def unquoted(self) -> bool:
+        """Whether no expression can spell it: it is no file's."""
+        return not self.source
+
+    def __str__(self) -> str:
+        return self.source or digest("documents", sorted(self.table.items()))
+
+    def shares(self, qrels: Qrels | None) -> Array:
+        """Of each judgment, the probability that its document is the one wanted."""
+        if qrels is None:
+            raise MeasureError("documents have weights, and this list has no documents but only grades; score runs")
+        for known, out in self.known:
+            if known is qrels:
+                return np.asarray(out)
+        out, docs, bounds = np.zeros(len(qrels)), qrels.docs, qrels.offsets.tolist()
+        for topic, start, end in zip(qrels.topics, bounds[:-1], bounds[1:], strict=True):
+            if topic in self.table:
+                of = self.table[topic]
+                out[start:end] = np.array([of.get(doc, 0.0) for doc in docs[start:end]]) / math.fsum(of.values())
+            elif (qrels.grades[start:end] > 0).any():
+                raise MeasureError(f"topic {topic} has no weights of documents, expected some for every topic")
+        self.known[:] = [(qrels, out)]
+        return out
+
+
+def _wanted(values: Mapping[str, Any]) -> GainMap:
+    plain, documents = binary.make(values), values["documents"]
+    return plain if documents is None else GainMap((*plain.key, documents), plain.function, documents.shares)
+
+
 def _ncp_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    if {"g", "distribution"} <= given:
-        raise MeasureError("g and distribution: expected one of them")
+    several = [name for name in ("g", "distribution", "documents") if name in given]
+    if len(several) > 1:
+        raise MeasureError(f"{' and '.join(several)}: expected one of them")
     return d, values, cut
 
 
 @measure(
     "NCP",
     question="order1",
+    gain=GainKind(binary.parameters, _wanted),
     stops="gain",
     cite="robertson2008",
     variant=_ncp_variant,
@@ -182,6 +247,7 @@ def normalised_cumulative_precision(
     gain: Array,
     seen: Array,
     relevant: Array,
+    share: Array,
     g: Annotated[
         float,
         Between(0, 1, closed=True),
@@ -193,11 +259,27 @@ def normalised_cumulative_precision(
         "instead of g: how often the first relevant document found satisfies, the second, and so on, in "
         "proportion; those beyond never do",
     ] = None,
+    documents: Annotated[
+        DocumentWeights | None,
+        Optional(
+            Form(
+                DocumentWeights.read,
+                "the name of a file with lines of a topic, a document and its weight, or {topic: {document: weight}}",
+                Mapping,
+                os.PathLike,
+                DocumentWeights,
+            )
+        ),
+        "instead of g: how often each document is the one that satisfies, in proportion, wherever it is found; those "
+        "that are not in the list, or not relevant, keep their share, and bring nothing",
+    ] = None,
 ) -> Forward:
     """She reads down to the relevant document that satisfies her, stops there, and asks for precision.
 
     If it is not in the list, the gain is 0.
     """
+    if documents is not None:
+        return Forward(last=share, beyond="nothing")
     if distribution is None:
         weight = np.where(gain > 0, g ** np.maximum(seen - 1.0, 0.0), 0.0)
         total = relevant if g == 1 else np.minimum(relevant, 1.0)

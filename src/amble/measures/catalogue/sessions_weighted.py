@@ -288,12 +288,13 @@ def parse_list_measure(text: str | Measure | None) -> Measure:
 
 
 def gains_inside(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """The measure as it is; an error where gains are given, as the measure of lists has its own."""
+    """The measure, less or more of it better as of that of lists; an error where gains are given, which has its own."""
     if "gains" in given:
         raise MeasureError(
             f"gains={show_value(values['gains'])}: expected in the measure of lists, as in of=\"nDCG(gains='exp')\""
         )
-    return declaration, values, cut
+    inner = values["of"]
+    return declaration._replace(less=inner is not None and inner.declaration.less), values, cut
 
 
 _OVER: dict[str, Callable[[Array, Ints], Any]] = {

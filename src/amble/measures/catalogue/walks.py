@@ -65,10 +65,7 @@ class Seconds(Domain):
             return Above(0).check(value)
         if is_fit(value):
             return FittedUser("times").check(value)
-        try:
-            return Timing(value).seconds
-        except MeasureError:
-            raise ValueError from None
+        return Timing(value).seconds
 
 
 def _gain(values: Mapping[str, Any]) -> GainMap:
@@ -171,7 +168,8 @@ def _fitted(user: FittedParameters) -> dict[str, Any]:
     grades = estimates["p"].grades or estimates["q"].grades
     out: dict[str, Any] = {"user": None, "first": user.model.first}
     for name, x in (("p", np.atleast_1d(p / over)), ("q", np.atleast_1d(q / over))):
-        out[name] = ByRank(x) if grades is None else ByGrade(dict(zip(grades, x.tolist(), strict=True)))
+        by_grade = {} if grades is None else {0.0: x[0]} | dict(zip(grades, x.tolist(), strict=True))
+        out[name] = ByGrade(by_grade) if by_grade else ByRank(x)
     if "start" in estimates:
         out["start"] = user.by_rank("start")
     return out

@@ -9,10 +9,10 @@ function verdictOf(measure, run) {
 
 function verdictMark(sign) {
   if (sign === "0") return h("span", { class: "mark" }); // as wide, so that numbers stand below one another
-  const better = sign === "+";
-  return h("span", { class: better ? "mark better" : "mark worse" },
-    h("span", { "aria-hidden": "true" }, better ? "▲" : "▼"),
-    h("span", { class: "aloud" }, better ? " significantly better" : " significantly worse"));
+  const good = sign === "+";
+  return h("span", { class: good ? "mark better" : "mark worse" },
+    h("span", { "aria-hidden": "true" }, good ? "▲" : "▼"),
+    h("span", { class: "aloud" }, good ? " significantly better" : " significantly worse"));
 }
 
 // the columns: what stands in the head, what is sorted by, what is shown
@@ -22,18 +22,18 @@ function columns() {
   const tested = board.verdicts.length > 0;
   const out = [
     { key: "run", label: "run", words: true, of: (i) => data.runs[i] },
-    { key: "mean", label: names[m], about: `${data.measures[m].of} over topics`, of: (i) => board.means[m][i] },
+    { key: "mean", label: names[m], about: `${data.measures[m].of} over topics${better(m) < 0 ? "; less is better" : ""}`, measured: m, of: (i) => board.means[m][i] },
     { key: "half", label: "±", about: `half the ${Number((100 * (1 - board.alpha)).toFixed(6))} % confidence interval (Student's t)`, of: (i) => board.half[m][i] },
     { key: "bar", label: "confidence interval", still: true },
   ];
   if (tested) {
     out.push({ key: "letters", label: "letters", about: "no significant difference found between runs that share a letter", words: true, of: (i) => board.letters[m][i] });
-    out.push({ key: "difference", label: "Δ baseline", about: "difference to the baseline", of: (i) => difference(m, i, state.baseline) });
+    out.push({ key: "difference", label: "Δ baseline", about: "difference to the baseline", measured: m, of: (i) => difference(m, i, state.baseline) });
     out.push({ key: "p", label: "p", about: "of the difference to the baseline, corrected", of: (i) => board.adjusted[m][state.baseline][i] });
   }
   out.push({ key: "residual", label: "residual", about: "how much unjudged documents could add", of: (i) => board.residual[m][i] });
   names.forEach((name, j) => {
-    if (j !== m) out.push({ key: "also" + j, label: name, measure: j, of: (i) => board.means[j][i] });
+    if (j !== m) out.push({ key: "also" + j, label: name, measure: j, measured: j, of: (i) => board.means[j][i] });
   });
   return out;
 }
@@ -84,7 +84,10 @@ function drawBoard() {
   const wanted = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = ranked(m).filter((i) => wanted.every((word) => data.runs[i].toLowerCase().includes(word)));
   const place = new Map(ranked(m).map((i, k) => [i, k + 1]));
-  const key = (i) => { const x = by.of(i); return x === null ? -Infinity : x; };
+  // the best first, and then the other way round
+  const sign = by.measured === undefined ? 1 : better(by.measured);
+  const key = (i) => { const x = by.of(i); return x === null ? -Infinity : sign * x; };
+  const rising = sorting.up === sign > 0;
   kept.sort((a, b) => {
     const order = by.words ? String(by.of(a)).localeCompare(String(by.of(b))) : key(a) - key(b);
     return (sorting.up ? order : -order) || place.get(a) - place.get(b);
@@ -92,12 +95,12 @@ function drawBoard() {
   const head = h("tr", {}, h("th", { scope: "col", class: "number rank" }, "#"), shown.map((c) => {
     if (c.still) return h("th", { scope: "col", class: "bar" }, c.label);
     const active = c.key === by.key;
-    return h("th", { scope: "col", class: (c.words ? "" : "number") + (c.measure === undefined ? "" : " other"), "aria-sort": active ? (sorting.up ? "ascending" : "descending") : null },
+    return h("th", { scope: "col", class: (c.words ? "" : "number") + (c.measure === undefined ? "" : " other"), "aria-sort": active ? (rising ? "ascending" : "descending") : null },
       h("button", { type: "button", class: "sort", "data-key": c.key, title: c.about || null, onclick: () => {
         sorting.up = active ? !sorting.up : Boolean(c.words);
         sorting.key = c.key;
         keeping(drawBoard);
-      } }, c.label, h("span", { "aria-hidden": "true", class: "arrow" }, active ? (sorting.up ? "▲" : "▼") : "")));
+      } }, c.label, h("span", { "aria-hidden": "true", class: "arrow" }, active ? (rising ? "▲" : "▼") : "")));
   }));
   const rows = kept.map((i) => h("tr", { class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
     h("td", { class: "number rank" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
@@ -120,6 +123,7 @@ function drawBoardNotes() {
   if (board.residual[m].some((x) => x !== null)) {
     notes.push(data.measures[m].bound
       ? "Residual: the mean would rise by at most this much if every unjudged document gained the most."
+      : better(m) < 0 ? "Residual (~): what the mean would fall by if every unjudged document gained the most; no bound for this measure."
       : "Residual (~): what the mean would rise by if every unjudged document gained the most; no bound for this measure, as it divides by what is relevant.");
   }
   find("board-notes").replaceChildren(...notes.map((text) => h("p", {}, text)));

@@ -3,6 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.measures.map((m) => m.name);
+const better = (measure) => data.measures[measure].sign; // 1, or -1 where less is better
 const state = {
   measure: 0,
   baseline: data.baseline,
@@ -52,7 +53,7 @@ function extent(rows, least, most) {
 // runs by the mean of a measure, the best first
 function ranked(measure) {
   const means = data.leaderboard.means[measure];
-  const key = (i) => (means[i] === null ? -Infinity : means[i]);
+  const key = (i) => (means[i] === null ? -Infinity : better(measure) * means[i]);
   return data.runs.map((_, i) => i).sort((a, b) => key(b) - key(a) || a - b);
 }
 

@@ -9,7 +9,7 @@ function topicMeans(measure) {
 // topics from the easiest to the hardest
 function byEase(measure) {
   const means = topicMeans(measure);
-  const key = (t) => (means[t] === null ? -Infinity : means[t]);
+  const key = (t) => (means[t] === null ? -Infinity : better(measure) * means[t]);
   return data.topics.map((_, t) => t).sort((a, b) => key(b) - key(a) || a - b);
 }
 
@@ -89,8 +89,9 @@ function drawDifferences() {
   const box = find("differences");
   const [m, a, b] = [state.measure, state.system, state.baseline];
   const found = data.topics.map((_, t) => ({ t, x: data.scores[m][a][t] === null || data.scores[m][b][t] === null ? null : data.scores[m][a][t] - data.scores[m][b][t] }))
-    .filter((one) => one.x !== null).sort((one, other) => other.x - one.x || one.t - other.t);
-  const [up, down] = [found.filter((one) => one.x > 0).length, found.filter((one) => one.x < 0).length];
+    .filter((one) => one.x !== null).sort((one, other) => better(m) * (other.x - one.x) || one.t - other.t);
+  const lead = (one) => better(m) * one.x;
+  const [up, down] = [found.filter((one) => lead(one) > 0).length, found.filter((one) => lead(one) < 0).length];
   find("differences-title").textContent = a === b ? "Differences to the baseline" : `${data.runs[a]} minus ${data.runs[b]}, ${names[m]}`;
   if (a === b) {
     box.replaceChildren(h("p", { class: "note" }, "The run looked at is the baseline itself; choose another run above."));
@@ -109,7 +110,7 @@ function drawDifferences() {
     const [from, to] = [Math.min(y(one.x), y(0)), Math.max(y(one.x), y(0))];
     return s("rect", {
       x: left + k * step + (step > 4 ? 0.8 : 0), y: from, width: Math.max(step - (step > 4 ? 1.6 : 0), 0.6), height: Math.max(to - from, 0.8),
-      class: (one.x > 0 ? "up" : one.x < 0 ? "down" : "same") + (one.t === state.topic ? " chosen" : ""),
+      class: (lead(one) > 0 ? "up" : lead(one) < 0 ? "down" : "same") + (one.t === state.topic ? " chosen" : ""),
       onclick: () => choose({ topic: one.t }),
       ...withTip(() => lines(one)),
     });
@@ -136,7 +137,7 @@ function drawHardest() {
   const few = byEase(m).filter((t) => means[t] !== null).reverse().slice(0, 10);
   const rows = few.map((t) => {
     const of = data.scores[m].map((row) => row[t]);
-    const best = of.reduce((top, x, i) => (x !== null && (top < 0 || x > of[top]) ? i : top), -1);
+    const best = of.reduce((top, x, i) => (x !== null && (top < 0 || better(m) * (x - of[top]) > 0) ? i : top), -1);
     return h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => choose({ topic: t }) }, data.topics[t])),
       h("td", { class: "number" }, fixed(means[t])), h("td", { class: "number" }, fixed(of[best])), h("td", {}, data.runs[best]),
       h("td", { class: "number" }, fixed(of[state.baseline])), h("td", { class: "number" }, data.judged.relevant[t]));

@@ -33,7 +33,7 @@ def altair() -> Any:
     try:
         return importlib.import_module("altair")
     except ImportError:
-        raise AmbleError("charts need the extra: pip install 'amble[report]'") from None
+        raise AmbleError("charts need the extra: pip install 'amble-ir[report]'") from None
 
 
 def shown(name: str) -> str:
@@ -188,7 +188,7 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
             altair()
             importlib.import_module("vl_convert")
     except ImportError:
-        raise AmbleError("charts as files need the extra: pip install 'amble[report]'") from None
+        raise AmbleError("charts as files need the extra: pip install 'amble-ir[report]'") from None
     check_outputs([], str(target))
 
 

@@ -101,8 +101,9 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     values = scores.values[:, :, j]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    by_run = np.argsort(-np.nan_to_num(scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
-    by_topic = np.argsort(-filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
+    sign = scores.parsed[j].sign
+    by_run = np.argsort(-np.nan_to_num(sign * scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
+    by_topic = np.argsort(-sign * filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
     rows: list[dict[str, Any]] = [
         {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}
         for i in by_run
@@ -144,14 +145,15 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     """
     j = _place(scores, measure)
     a, b = _run(scores, run), _run(scores, baseline)
-    d = scores.values[a, :, j] - scores.values[b, :, j]
-    order = [t for t in np.argsort(-d, kind="stable").tolist() if d[t] == d[t]]
+    d, sign = scores.values[a, :, j] - scores.values[b, :, j], scores.parsed[j].sign
+    order = [t for t in np.argsort(-sign * d, kind="stable").tolist() if d[t] == d[t]]
     if not order:
         raise AmbleError(f"{run} and {baseline} have no topic in common")
     rows: list[dict[str, Any]] = [{"topic": shown(scores.topics[t]), "difference": float(d[t])} for t in order]
     title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
     x = _topic_axis([str(row["topic"]) for row in rows])
-    colour = {"condition": {"test": "datum.difference < 0", "value": "#c4570a"}, "value": "#1f6fb2"}
+    worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
+    colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
     y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
     return altair().Chart.from_dict(
         {"data": many(rows), "width": 620, "height": 220, "mark": "bar", "encoding": {"x": x, "y": y, "color": colour}}
@@ -174,7 +176,7 @@ def pairs_chart(found: Comparison) -> Any:
         raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
     base = found.design.baseline
     rows: list[dict[str, Any]] = []
-    for k in np.argsort(-found.difference, kind="stable").tolist():
+    for k in np.argsort(-found.sign * found.difference, kind="stable").tolist():
         a, b = found.pairs[k]
         rows.append(
             {

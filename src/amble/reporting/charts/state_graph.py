@@ -18,7 +18,7 @@ __all__ = ["state_graph_spec", "user_and_graph_chart"]
 _FORWARD, _BACK, _STOP = *COLOURS[:2], "#6b7684"
 _WIDTH = 900  # of the graph, in pixels
 _NODE = 0.22  # the radius of a rank, of which 1 is the way to the next
-_POINTS = 24  # of an arc
+_POINTS = 25  # of an arc; odd, so that one is the middle
 _NEGLIGIBLE = 5e-4  # a probability that would be shown as 0
 _MOST_LABELS = 40
 
@@ -29,7 +29,7 @@ def _arc(i: int, j: int) -> NDArray[np.float64]:
         turn = np.linspace(-0.25, 1.25, _POINTS) * math.pi
         return np.column_stack((i - 0.14 * np.cos(turn), _NODE + 0.1 + 0.14 * np.sin(turn)))
     t = np.linspace(0.0, 1.0, _POINTS)[:, None]
-    up = math.copysign(0.42 + 0.34 * math.log2(abs(j - i)) + 0.34, j - i)
+    up = 0.5 * (j - i)  # so that no arc runs through the label of a shorter one
     lean = math.copysign(0.6 * _NODE, j - i)
     rim = math.copysign(0.8 * _NODE, up)
     ends = np.array([[i + lean, rim], [j - 1.2 * lean, 1.2 * rim]])
@@ -62,7 +62,7 @@ def state_graph_spec(
         lines += [{"x": round(x, 4), "y": round(y, 4), "at": t} | style for t, (x, y) in enumerate(points.tolist())]
         (x0, y0), (x, y) = points[-2].tolist(), points[-1].tolist()
         heads.append({"x": x, "y": y, "angle": round(math.degrees(math.atan2(x - x0, y - y0)), 1), "colour": ink})
-        middle = points[_POINTS // 2] if len(points) > 2 else points.mean(axis=0)
+        middle = points[_POINTS // 2] if len(points) > 2 else points[1] + (0.0, 0.16)  # below the arcs
         labels.append(
             {"x": float(middle[0]), "y": float(middle[1]), "text": f"{p:.3g}".replace("0.", "."), "colour": ink}
         )

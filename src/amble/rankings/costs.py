@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from amble.checks import is_number
 from amble.errors import AlignError, ReadError
 from amble.io.rows import read_rows
-from amble.rankings.alignment import Rankings
-from amble.rankings.lists import Lists
 
-__all__ = ["Costs", "Prices", "costs_of", "read_costs"]
+if TYPE_CHECKING:
+    from amble.rankings.alignment import Rankings
+    from amble.rankings.lists import Lists
+
+__all__ = ["Costs", "PriceList", "Prices", "read_costs"]
 
 Array = NDArray[np.float64]
 Prices = Mapping[Any, float] | str | os.PathLike[str]
@@ -57,10 +59,24 @@ class Costs:
         rank = np.arange(1, self.values.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return Costs(np.where(rank <= k, self.values, self.beyond), self.offsets, self.beyond)
 
+    def of(self, some: NDArray[Any]) -> Costs:
+        """The costs of some of the lists, each as often as it is named."""
+        size = self.offsets[some + 1] - self.offsets[some]
+        offsets = np.concatenate(([0], np.cumsum(size)))
+        at = np.arange(offsets[-1]) + np.repeat(self.offsets[some] - offsets[:-1], size)
+        return Costs(self.values[at], offsets, self.beyond, graded=self.graded)
+
     def upto(self, lists: NDArray[Any], rank: NDArray[Any]) -> Array:
         """The cost of reading down to a rank."""
         total = np.concatenate(([0.0], np.cumsum(self.values)))
         return np.asarray(total[self.offsets[lists] + rank] - total[self.offsets[lists]])
+
+    @classmethod
+    def of_lists(cls, rankings: Rankings, lists: Lists) -> Costs | None:
+        """The costs of the documents of lists, as the rankings have them; None if they have none."""
+        if rankings.costs is None:
+            return None
+        return cls.by_grade(lists, rankings.costs) if rankings.costs.by_grade else rankings.document_costs
 
     @classmethod
     def by_grade(cls, lists: Lists, table: Mapping[float, float], default: float = 1.0) -> Costs:
@@ -76,7 +92,7 @@ class Costs:
     def by_document(cls, rankings: Rankings, costs: Mapping[str, float], default: float = 1.0) -> Costs:
         """Costs by document, the default for those that the table lacks. Reads the runs again, with their ids."""
         offsets = np.concatenate(([0], np.cumsum(rankings.length)))
-        values = np.full(int(offsets[-1]), float(default))
+        values = np.full(int(offsets[-1]), np.nan)
         rule = "docno" if rankings.ties == "expected" else rankings.ties
         once = [run.path for run in rankings.sources if run.path is not None and not os.path.isfile(run.path)]
         if once:
@@ -87,8 +103,11 @@ class Costs:
                 topic = rankings.topics[int(rankings.topic[i])]
                 if topic in documents.topics:
                     listed = documents[topic][: int(rankings.length[i])]
-                    values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, default) for doc, _ in listed]
-        return cls(values, offsets, default)
+                    values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, np.nan) for doc, _ in listed]
+        if np.isnan(values).all():
+            found = ", ".join(list(costs)[:3])
+            raise AlignError(f"costs: none is of a document in a run: found those of {found}")
+        return cls(np.where(np.isnan(values), default, values), offsets, default)
 
 
 def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
@@ -103,17 +122,20 @@ def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
     return out
 
 
-def costs_of(rankings: Rankings, lists: Lists, costs: Prices) -> Costs:
-    """The costs of the documents of lists: ``{document: cost}``, ``{grade: cost}``, or the path of a file."""
-    if isinstance(costs, str | os.PathLike):
-        costs = read_costs(costs)
-    if not isinstance(costs, Mapping) or not costs:
-        raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
-    for key, value in costs.items():
-        if not is_number(value) or not 0 < value < math.inf:
-            raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
-    if all(isinstance(key, int | float) for key in costs):
-        return Costs.by_grade(lists, costs)
-    if rankings.unjudged == "condense":
-        raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
-    return Costs.by_document(rankings, costs)
+class PriceList(dict[Any, float]):
+    """The costs of documents by their ids, or by their grades; ``path`` is the file that they are from, if any."""
+
+    def __init__(self, given: Prices) -> None:
+        self.path = os.fspath(given) if isinstance(given, str | os.PathLike) else getattr(given, "path", None)
+        prices = read_costs(given) if isinstance(given, str | os.PathLike) else given
+        if not isinstance(prices, Mapping) or not prices:
+            raise AlignError("costs: expected {document: cost}, {grade: cost} or the path of a file")
+        for key, value in prices.items():
+            if not is_number(value) or not 0 < value < math.inf:
+                raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
+        super().__init__(prices)
+
+    @property
+    def by_grade(self) -> bool:
+        """Whether the costs are those of grades."""
+        return all(isinstance(key, int | float) for key in self)
