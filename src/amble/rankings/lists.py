@@ -114,7 +114,7 @@ class Lists:
         kept: dict[tuple[Any, ...], JudgedGains] | None = None,
     ) -> None:
         self.topics, self.qrels = topics, qrels
-        self.judgment = np.arange(grades.size) if judgment is None else judgment
+        self._judgment = judgment
         self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
@@ -248,6 +248,11 @@ class Lists:
                 )
             out.costs = Costs(np.array(each), np.array([0, len(each)]))
         return out
+
+    @cached_property
+    def judgment(self) -> Ints:
+        """The judgment of each row, as a row of the qrels."""
+        return np.arange(self.grades.size) if self._judgment is None else self._judgment
 
     @cached_property
     def grade(self) -> Array:
@@ -387,8 +392,10 @@ class JudgedGains:
     def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
         self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
         self.gainful = by_row > 0
-        total = np.concatenate(([0], np.cumsum(self.gainful)))
-        self.relevant: Array = np.asarray(total[rows[1:]] - total[rows[:-1]], np.float64)
+        total = np.zeros(by_row.size + 1)
+        np.cumsum(self.gainful, out=total[1:])
+        upto = total[rows]
+        self.relevant: Array = upto[1:] - upto[:-1]
         self.made: dict[Any, Any] = {}  # results that several measures or runs share
 
     @cached_property
