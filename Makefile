@@ -95,6 +95,7 @@ WORKLOAD ?= .bench
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/workload.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
+	$(BIN)/python benchmarks/bench_dicts.py
 	$(BIN)/python benchmarks/bench_eval.py $(WORKLOAD) $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)

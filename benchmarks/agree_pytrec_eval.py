@@ -4,12 +4,18 @@
 equal as floats and not as doubles, and prints how many values were compared and how many differ (by more than a
 billionth), with doubles and with floats. Exit code 1 if any differs with floats. It needs pytrec-eval-terrier (the
 extra ``bench``).
+
+``--evaluations 10000`` compares `amble.compat.pytrec_eval` with it instead, on as many small random dictionaries: every
+value of every measure but ``runid``, whose value there is an address. Topics all of whose grades are negative are not
+drawn: pytrec_eval 0.5.11 may never return from them.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import math
+import random
 import sys
 from typing import Any
 
@@ -20,6 +26,7 @@ from amble.errors import MeasureError
 from amble.measures.trec_names import all_trec
 
 CLOSE = 1e-9
+SAME = 1e-12  # of the drop-in
 LEAST = 1e-5  # what trec_eval takes the logarithm of where a score is 0
 
 Grades = dict[str, dict[str, int]]
@@ -75,12 +82,76 @@ def differences(qrels: Grades, run: Run, score_dtype: Any) -> tuple[int, list[st
     return compared, wrong
 
 
+def drawn(rng: random.Random) -> tuple[Grades, list[Run]]:
+    """Small judgments and two runs: ties, scores equal as floats only, topics missing, empty, without judgments."""
+    docs = [f"d{i}" for i in range(rng.choice((2, 4, 8, 30)))] + ["é", "D", ""][: rng.randint(0, 3)]
+    qrels: Grades = {}
+    runs: list[Run] = [{}, {}]
+    for topic in map(str, range(rng.randint(1, 4))):
+        judged = {doc: rng.choice((-1, 0, 0, 0, 1, 1, 2, 3)) for doc in rng.sample(docs, rng.randint(0, len(docs)))}
+        if judged and max(judged.values()) < 0:
+            judged[docs[0]] = 0
+        qrels[topic] = judged
+        for run in runs:
+            if rng.random() < 0.85:
+                run[topic] = {
+                    doc: rng.choice((rng.randint(0, 5), rng.random(), 1 + rng.uniform(-2e-8, 2e-8), -1e300))
+                    for doc in rng.sample(docs, rng.randint(0, len(docs)))
+                }
+    if rng.random() < 0.3:
+        runs[0]["extra"] = {"d1": 1.0}
+    return qrels, runs
+
+
+def drop_in(evaluations: int, seed: int) -> tuple[int, float]:
+    """How many values of pytrec_eval the drop-in was compared with, and the largest difference (NaN is NaN)."""
+    import pytrec_eval
+
+    from amble.compat import pytrec_eval as ours
+
+    compared, largest = 0, 0.0
+    asked = pytrec_eval.supported_measures - {"runid"}
+    asked |= {"P_1,2", "ndcg_cut.1,3", "success_2", "iprec_at_recall.0.25", "Rprec_mult.0.5", "set_F.0.5"}
+    for i in range(0, evaluations, 2):
+        rng = random.Random(f"{seed} {i}")
+        qrels, runs = drawn(rng)
+        how = (
+            rng.choice((asked, asked, asked - {"P_1,2"}, {"official", "set"})),
+            rng.choice((1, 1, 2, 3)),
+            rng.random() < 0.4,
+        )
+        theirs, mine = pytrec_eval.RelevanceEvaluator(qrels, *how), ours.RelevanceEvaluator(qrels, *how)
+        before = copy.deepcopy((qrels, runs))
+        for run in runs:
+            expected, found = theirs.evaluate(run), mine.evaluate(run)
+            if list(expected) != list(found):
+                raise AssertionError(f"evaluation {i}: topics {list(found)}, expected {list(expected)}")
+            for topic, values in expected.items():
+                if list(values) != list(found[topic]):
+                    raise AssertionError(f"evaluation {i}: names {list(found[topic])}, expected {list(values)}")
+                for name, value in values.items():
+                    if name == "runid":
+                        continue
+                    compared += 1
+                    if not (math.isnan(value) and math.isnan(found[topic][name])):
+                        gap = abs(value - found[topic][name])
+                        largest = max(largest, math.inf if math.isnan(gap) else gap)
+        if (qrels, runs) != before:
+            raise AssertionError(f"evaluation {i}: the dictionaries were changed")
+    return compared, largest
+
+
 def main() -> int:
     """Compare, and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--topics", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--evaluations", type=int, help="of the drop-in, on small random dictionaries")
     args = parser.parse_args()
+    if args.evaluations:
+        compared, largest = drop_in(args.evaluations, args.seed)
+        print(f"{args.evaluations:,} evaluations, {compared:,} values compared, largest difference {largest:.1e}")
+        return int(largest > SAME)
     qrels, run = collection(args.topics, args.seed)
     for score_dtype in ("float64", "float32"):
         compared, wrong = differences(qrels, run, score_dtype)

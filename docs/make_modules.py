@@ -42,6 +42,7 @@ ORDER = [
     "fusion",
     "compat",
     "reporting",
+    "compat",
     "cli",
     "__main__",
 ]

@@ -28,6 +28,7 @@ __version__ = "0.2.0.dev0"
 
 # module: its public names; modules without a dot are public themselves
 _PUBLIC = {
+    "compat": "",
     "comparison": "Anova Comparison Contributions anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
@@ -35,6 +36,7 @@ _PUBLIC = {
     "UnjudgedWarning",
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
+    "evaluation.evaluator": "Evaluator",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",
     "evaluation.run_distributions": "run_distributions",
     "evaluation.scores": "Scores evaluate",

@@ -1,6 +1,7 @@
 # made by docs/make_stub.py from the table of public names in __init__.py: change that, not this file
 
 from amble import comparison as comparison
+from amble import compat as compat
 from amble import errors as errors
 from amble import fusion as fusion
 from amble import judging as judging
@@ -32,6 +33,7 @@ from amble.errors import SimulationWarning as SimulationWarning
 from amble.errors import UnjudgedWarning as UnjudgedWarning
 from amble.evaluation.curves import pr_curve as pr_curve
 from amble.evaluation.cwl_report import cwl as cwl
+from amble.evaluation.evaluator import Evaluator as Evaluator
 from amble.evaluation.fitted_intervals import FittedIntervals as FittedIntervals
 from amble.evaluation.fitted_intervals import fitted_intervals as fitted_intervals
 from amble.evaluation.run_distributions import run_distributions as run_distributions
@@ -84,6 +86,7 @@ __all__ = [
     "Comparison",
     "Contributions",
     "Distribution",
+    "Evaluator",
     "Fitted",
     "FittedIntervals",
     "Hits",

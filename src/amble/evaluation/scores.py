@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
@@ -24,7 +24,7 @@ from amble.users.protocol import Question
 if TYPE_CHECKING:
     from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["Scores", "Undefined", "evaluate", "scores_of"]
+__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of"]
 
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
@@ -71,16 +71,28 @@ class Scores:
     """
 
     def __init__(
-        self, rankings: Scored, measures: Sequence[Measure], values: Array, *, standardised: bool = False
+        self,
+        rankings: Scored | Callable[[], Scored],
+        measures: Sequence[Measure],
+        values: Array,
+        *,
+        standardised: bool = False,
+        names: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
     ) -> None:
         self.standardised = standardised
-        self.rankings = rankings
-        self.runs = rankings.runs
-        self.topics = rankings.topics
+        self._rankings = rankings  # or, with names, how to make them if they are asked for
+        self.runs, self.topics = names or (self.rankings.runs, self.rankings.topics)
         self.parsed = tuple(measures)
         self.measures = tuple(m.label for m in measures)
         self.values = values
         values.flags.writeable = False
+
+    @property
+    def rankings(self) -> Scored:
+        """What was scored."""
+        if callable(self._rankings):
+            self._rankings = self._rankings()
+        return self._rankings
 
     @property
     def aligned(self) -> Rankings:
@@ -382,11 +394,16 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
         return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
-    values = np.full((len(rankings.runs), len(rankings.topics), len(parsed)), np.nan)
-    for j, measure in enumerate(parsed):
-        first = parsed.index(measure)  # two labels of one measure: computed once
+    return scored(rankings, lists, parsed, undefined)
+
+
+def scored(rankings: Rankings, lists: Lists, measures: Sequence[ListMeasure], undefined: Undefined) -> Scores:
+    """The scores of the lists of rankings by the measures."""
+    values = np.full((len(rankings.runs), len(rankings.topics), len(measures)), np.nan)
+    for j, measure in enumerate(measures):
+        first = measures.index(measure)  # two labels of one measure: computed once
         values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
-    return Scores(rankings, parsed, values)
+    return Scores(rankings, measures, values)
 
 
 def scores_of(

@@ -27,8 +27,8 @@ from amble.io.table_files import is_table_file, open_input
 from amble.native import is_compiled, load
 
 __all__ = [
-    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "qrels_text", "read_qrels",
-    "read_runs", "run_line", "run_text",
+    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "qrels_text",
+    "read_qrels", "read_runs", "run_line", "run_text",
 ]  # fmt: skip
 
 _TIES = {"docno": 0, "rank": 1, "file": 2}
@@ -98,6 +98,11 @@ class Qrels:
         """The judgments as the reader of runs takes them."""
         topics = np.repeat(np.array(self.topics, object), np.diff(self.offsets)).tolist()
         return reader.judge((topics, self.docs, self.grades.tolist()), self.name)
+
+    @cached_property
+    def max_grade(self) -> float:
+        """The largest grade."""
+        return float(self.grades.max())
 
     @cached_property
     def docs(self) -> list[str]:

@@ -83,6 +83,7 @@ class Registry(MutableMapping[str, Declaration]):
 
     def __init__(self) -> None:
         self._found: dict[str, Declaration | Callable[[], object]] = {}
+        self.parsed: dict[str, Any] = {}  # measures of amble by their expressions, as long as no name is declared
 
     def expect(self, names: Iterable[str], declare: Callable[[], object]) -> None:
         """Names that a function, called when one of them is used, declares."""
@@ -101,9 +102,11 @@ class Registry(MutableMapping[str, Declaration]):
 
     def __setitem__(self, name: str, declaration: Declaration) -> None:
         self._found[name] = declaration
+        self.parsed.clear()
 
     def __delitem__(self, name: str) -> None:
         del self._found[name]
+        self.parsed.clear()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found)

@@ -208,11 +208,11 @@ class ListMeasure(Measure):
             return None
         if norm == "relevant":
             return gains.relevant
-        key = ("ideal", self.reader)  # not by name: two users may share one
-        if key not in gains.made:
-            ideal = self.reader.scores(self.question, gains.ideal_lists)
-            gains.made[key] = ideal[gains.lists.topic]
-        return np.asarray(gains.made[key])
+        made = gains.judged.made
+        key = ("ideal", self.reader, gains.lists.cut)  # not by name: two users may share one
+        if key not in made:
+            made[key] = self.reader.scores(self.question, gains.ideal_lists)
+        return np.asarray(made[key][gains.lists.topic])
 
     def answers(self, question: Question, lists: Lists) -> Array:
         """The answer of every list to another question than the measure's own, divided by nothing."""

@@ -74,6 +74,10 @@ class Measure(ABC):
         return -1.0 if self.declaration.less else 1.0
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         if self.written is not None:
             return str(self.written)
         d = self.declaration
@@ -170,7 +174,7 @@ class Measure(ABC):
             out += [(w * v, inner) for v, inner in one.members_on(grid)]
         return out
 
-    @property
+    @cached_property
     def is_population(self) -> bool:
         """Whether a parameter differs from user to user, or by topic."""
         return any(isinstance(value, Population | ByTopic) for value in self.values.values())

@@ -20,6 +20,8 @@ __all__ = ["parse"]
 
 # patterns, compiled when a mixture is read
 _MIXTURE = r"(?s)\s*Mixture\s*\((.{,2000})\)(?:@([0-9]{1,9}))?\s*"
+_PLAIN = r"(?a)\w+(\(\w+=[0-9.]+(,\w+=[0-9.]+)*\))?(@[0-9.]+)?"  # numbers only: no file that may change
+_MOST = 200  # expressions that are kept
 _PART = r"(?s)\s*([^\s:].*?):\s*([-+.0-9eE]+)\s*(?:,|$)"
 
 
@@ -56,6 +58,9 @@ def parse(text: str | Measure) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
+    known: Measure | None = REGISTRY.parsed.get(text)
+    if known is not None:
+        return known  # with its reader, which need not be built again
     if mixed := "Mixture" in text and re.fullmatch(_MIXTURE, text):
         mixture = _mixture(text, mixed[1]) if mixed[2] is None else _mixture(text, mixed[1]) @ int(mixed[2])
         mixture.typed = " ".join(text.split())
@@ -80,6 +85,8 @@ def parse(text: str | Measure) -> Measure:
     at = NOTHING if call.at is None else call.at
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
     found.typed = " ".join(text.split())
+    if d.family != "yours" and len(REGISTRY.parsed) < _MOST and re.fullmatch(_PLAIN, text):
+        REGISTRY.parsed[text] = found
     return found
 
 

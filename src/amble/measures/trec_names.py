@@ -5,7 +5,7 @@ from __future__ import annotations
 from amble.expressions.aliases import ALIASES
 from amble.measures.measure import Measure
 
-__all__ = ["LEFT_OUT", "all_trec", "trec_name"]
+__all__ = ["LEFT_OUT", "all_trec", "printed", "trec_name"]
 
 # the numbers that it prints for a name that ends with one; elsewhere _RANKS
 _RANKS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
@@ -23,6 +23,15 @@ LEFT_OUT = {
 }
 
 
+def printed(name: str) -> tuple[str, ...]:
+    """The numbers that trec_eval prints for a name that ends with one, ``#``; one empty text for another.
+
+    >>> printed("success_#"), printed("map")
+    (('1', '5', '10'), ('',))
+    """
+    return _PRINTED.get(name, _RANKS) if "#" in name else ("",)
+
+
 def all_trec() -> list[tuple[str, str]]:
     """Pairs (trec_eval's name, amble's) of every measure of ``-m all_trec`` that amble has.
 
@@ -32,7 +41,7 @@ def all_trec() -> list[tuple[str, str]]:
     return [
         (theirs.replace("#", x), ours.replace("#", x))
         for theirs, ours in ALIASES["trec_eval"].items()
-        for x in (_PRINTED.get(theirs, _RANKS) if "#" in theirs else ("",))
+        for x in printed(theirs)
     ]
 
 

@@ -188,7 +188,17 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
 /* Groups the records by topic (stable): topic t's are group[t] .. group[t + 1]. topic_of then holds for each record
  * its place before. */
 static size_t *group_records(Run *r, Err *e) {
-    size_t nt = r->topics.n, *group = mem_grow(NULL, nt + 2, sizeof *group);
+    size_t nt = r->topics.n, *group = mem_grow(NULL, nt + 2, sizeof *group), ordered = 1;
+    while (ordered < r->n && r->topic_of[ordered] >= r->topic_of[ordered - 1]) ordered++;
+    if (group && ordered >= r->n) { /* as in a dictionary: they stand where they belong */
+        memset(group, 0, (nt + 2) * sizeof *group);
+        for (size_t i = 0; i < r->n; i++) {
+            group[r->topic_of[i] + 1]++;
+            r->topic_of[i] = (u32)i;
+        }
+        for (size_t t = 1; t < nt + 2; t++) group[t] += group[t - 1];
+        return group;
+    }
     Record *record = mem_grow(NULL, r->n, sizeof *record);
     u32 *origin = mem_grow(NULL, r->n, sizeof *origin);
     double *given = ranks_given(r) ? mem_grow(NULL, r->n, sizeof *given) : NULL;

@@ -38,12 +38,12 @@ Unjudged = Literal["zero", "condense"]
 Duplicates = Literal["error", "best"]
 ScoreDtype = Literal["float64", "float32"]
 
-_CHOICES: dict[str, Any] = {
-    "ties": Ties,
-    "missing": Missing,
-    "unjudged": Unjudged,
-    "duplicates": Duplicates,
-    "score_dtype": ScoreDtype,
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "ties": get_args(Ties),
+    "missing": get_args(Missing),
+    "unjudged": get_args(Unjudged),
+    "duplicates": get_args(Duplicates),
+    "score_dtype": get_args(ScoreDtype),
 }
 
 
@@ -262,6 +262,8 @@ def aggregate(how: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     """The names of runs: the one given, else the tag where unique, else the file's name, else the path."""
+    if len(runs) == 1:
+        return (runs[0].label if runs[0].named or not tags[0] else tags[0],)
     count = Counter(run.label if run.named else tag for run, tag in zip(runs, tags, strict=True))
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
@@ -274,7 +276,7 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
 
 def _check(options: dict[str, Any]) -> None:
     for option, allowed in _CHOICES.items():
-        checks.one_of(options[option], get_args(allowed), option, AlignError)
+        checks.one_of(options[option], allowed, option, AlignError)
     if options["ties"] == "expected" and options["unjudged"] == "condense":
         raise AlignError("ties='expected' with unjudged='condense': no closed form; use ties='docno'")
     if options["depth"] is not None:
@@ -429,6 +431,7 @@ def align(
 
 def gather(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, Any]) -> Rankings:
     """Gather runs, each ranked and joined with the judgments, with the options of `align`; ``ranked`` is emptied."""
+    options = {name: options[name] for name in ("missing", "ties", "unjudged", "duplicates", "depth", "score_dtype")}
     depth, ties = options["depth"], options["ties"]
     names = run_names(runs, [r.tag for r in ranked])
     audit = Audit(names, qrels, ties, options["score_dtype"])
@@ -454,7 +457,9 @@ def gather(qrels: Qrels, runs: Runs, ranked: list[Ranked], options: dict[str, An
             empty = np.zeros((absent.size, lists.shape[1]), np.int64)
             empty[:, 0] = absent
             lists = np.insert(lists, np.searchsorted(lists[:, 0], absent), empty, axis=0)
-        per_run.append(np.column_stack((np.full(len(lists), i), lists[:, [0, 1, 4]])))
+        own = np.full((len(lists), 4), i, np.int64)
+        own[:, 1:3], own[:, 3] = lists[:, :2], lists[:, 4]
+        per_run.append(own)
     return Rankings(qrels, names, labels, np.concatenate(per_run), hits, options, audit, runs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,13 @@ class Audit:
         )
         self.missing: dict[str, list[str]] = {}
         self.extra: dict[str, list[str]] = {}
-        best = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1])
-        self.no_relevant = tuple(t for t, g in zip(qrels.topics, best.tolist(), strict=True) if g < 1)
+        self._qrels = qrels
+
+    @cached_property
+    def no_relevant(self) -> tuple[str, ...]:
+        """Judged topics without a relevant document (grade of at least 1)."""
+        best = np.maximum.reduceat(self._qrels.grades, self._qrels.offsets[:-1])
+        return tuple(t for t, g in zip(self._qrels.topics, best.tolist(), strict=True) if g < 1)
 
     def add(
         self, i: int, ranked: Ranked, lists: NDArray[np.int64], hits: NDArray[np.int32], topics: tuple[str, ...]
@@ -60,9 +66,7 @@ class Audit:
         """Add the counts of run i."""
         run = self.runs[i]
         self.scored[i] = len(lists)
-        self.tied[i] = ranked.lists[:, 2].sum()
-        self.duplicates[i] = ranked.lists[:, 3].sum()
-        self.moved[i] = ranked.lists[:, 5].sum()
+        _, _, self.tied[i], self.duplicates[i], _, self.moved[i] = ranked.lists.sum(axis=0).tolist()
         self.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
         self.unjudged_top10[i] = self.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
         if len(lists) < len(topics):

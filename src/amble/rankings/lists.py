@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble.checks import is_number, number
 from amble.errors import MeasureError
-from amble.io.trec import Qrels
+from amble.io.trec import Qrels, Ranked
 from amble.rankings.alignment import Rankings
 from amble.rankings.costs import Costs
 
@@ -111,9 +111,11 @@ class Lists:
         qrels: Qrels | None = None,
         judgment: Ints | None = None,
         costs: Costs | None = None,
+        kept: dict[tuple[Any, ...], JudgedGains] | None = None,
     ) -> None:
         self.topics, self.qrels = topics, qrels
-        self.judgment = np.arange(grades.size) if judgment is None else judgment
+        self._judgment = judgment
+        self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
         self.topic, self.length, self.offsets = topic, length, offsets
         self.position, self.row = position, row
@@ -131,8 +133,8 @@ class Lists:
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
 
     @classmethod
-    def of_rankings(cls, rankings: Rankings) -> Lists:
-        """The lists of aligned runs."""
+    def of_rankings(cls, rankings: Rankings, kept: dict[tuple[Any, ...], JudgedGains] | None = None) -> Lists:
+        """The lists of aligned runs; ``kept`` holds, and gets, the gains of the judgments."""
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
@@ -144,15 +146,40 @@ class Lists:
             offsets=rankings.offsets,
             position=rankings.positions,
             row=rankings.row,
-            max_grade=float(qrels.grades.max()),
+            max_grade=qrels.max_grade,
             shown=(rankings.rank, rankings.length),
             ties=(first, size) if tied else None,  # type: ignore[arg-type]
             depth=rankings.depth,
             topics=rankings.topics,
             qrels=qrels,
+            kept=kept,
         )
         out.costs = Costs.of_lists(rankings, out)
         return out
+
+    @classmethod
+    def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], JudgedGains]) -> Lists:
+        """The lists of one run as the reader returns them, in its order of topics, down to their ends."""
+        lists, hits = ranked.lists, ranked.hits
+        length, position, offsets = lists[:, 1], hits[:, 0], np.concatenate(([0], lists[:, 4]))
+        if condense:
+            known = qrels.grades[hits[:, 1]] >= 0
+            hits, offsets = hits[known], np.concatenate(([0], np.cumsum(known)))[offsets]
+            length = np.diff(offsets)
+            position = np.arange(1, len(hits) + 1) - np.repeat(offsets[:-1], length)
+        return cls(
+            grades=qrels.grades,
+            rows=qrels.offsets,
+            topic=lists[:, 0],
+            length=length,
+            offsets=offsets,
+            position=position,
+            row=hits[:, 1],
+            max_grade=qrels.max_grade,
+            topics=qrels.topics,
+            qrels=qrels,
+            kept=kept,
+        )
 
     @classmethod
     def of_grades(
@@ -223,6 +250,11 @@ class Lists:
         return out
 
     @cached_property
+    def judgment(self) -> Ints:
+        """The judgment of each row, as a row of the qrels."""
+        return np.arange(self.grades.size) if self._judgment is None else self._judgment
+
+    @cached_property
     def grade(self) -> Array:
         """The grade of each hit."""
         return np.asarray(self.grades[self.row])
@@ -259,10 +291,10 @@ class Lists:
 
         Maps of grades to gains mostly agree on which grades gain nothing, so the last result is kept.
         """
-        if self._last is None or not np.array_equal(self._last[0], rows):
+        if self._last is None or (self._last[0] is not rows and not np.array_equal(self._last[0], rows)):
             kept = np.flatnonzero(rows[self.row])
             offsets = np.searchsorted(kept, self.offsets)
-            owner = np.repeat(np.arange(self.n), np.diff(offsets))
+            owner = np.repeat(np.arange(self.n), offsets[1:] - offsets[:-1])  # np.diff takes long on few lists
             self._last = rows, (kept, np.asarray(self.position[kept], np.int64), offsets, owner)
         return self._last[1]
 
@@ -288,11 +320,13 @@ class Lists:
             if whole:
                 self._views[of.key] = whole.gains(of).on(self)
                 return self._views[of.key]
-            gain = of.function(self.grades, self.max_grade)
-            if ((gain > 0) & (gain < _LEAST)).any():
-                raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-            share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
-            self._views[of.key] = Gains(self, gain, share)
+            if of.key not in self._kept:
+                gain = of.function(self.grades, self.max_grade)
+                if ((gain > 0) & (gain < _LEAST)).any():
+                    raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+                share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
+                self._kept[of.key] = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
+            self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
     def ending_at(self, k: int) -> Lists:
@@ -344,6 +378,64 @@ def _hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
     return np.arange(row.size) + first[row], row
 
 
+class JudgedGains:
+    """The gains of all judged documents, whatever the runs: the recall bases, and the ideal lists of the topics.
+
+    Attributes
+    ----------
+    by_row : ndarray
+        The gain of each row.
+    relevant : ndarray
+        Of each topic: how many judged documents gain something.
+    """
+
+    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
+        self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
+        self.gainful = by_row > 0
+        total = np.zeros(by_row.size + 1)
+        np.cumsum(self.gainful, out=total[1:])
+        upto = total[rows]
+        self.relevant: Array = upto[1:] - upto[:-1]
+        self.made: dict[Any, Any] = {}  # results that several measures or runs share
+
+    @cached_property
+    def available(self) -> Array:
+        """Of each topic: the gain of all its judged documents."""
+        size = self.rows[1:] - self.rows[:-1]
+        return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size))
+
+    @cached_property
+    def ideal(self) -> tuple[Ints, Ints]:
+        """The rows of each topic's judged documents, greatest gain first, and where those of each topic start."""
+        rows = np.flatnonzero(self.gainful)
+        topic = np.searchsorted(self.rows, rows, side="right") - 1
+        order = np.lexsort((-self.by_row[rows], topic))
+        return rows[order], np.concatenate(([0], np.cumsum(self.relevant))).astype(np.int64)
+
+    def ideal_lists(self, cut: int | None) -> Gains:
+        """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
+        row, starts = self.ideal
+        size = starts[1:] - starts[:-1]
+        position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
+        if cut is not None:
+            row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
+        lists = Lists(
+            grades=self.grades,
+            rows=self.rows,
+            topic=np.arange(size.size),
+            length=size,
+            offsets=np.concatenate(([0], np.cumsum(size))),
+            position=position,
+            row=row,
+            max_grade=self.max_grade,
+        )
+        every = np.arange(row.size), position, lists.offsets, np.repeat(lists.topic, size)
+        lists._last = self.gainful, every  # all of them gain something
+        out = Gains(lists, self)
+        out.share_by_row = None
+        return out
+
+
 class Gains:
     """The hits with a gain, and the ideal lists of their topics.
 
@@ -355,13 +447,11 @@ class Gains:
         Of each list: how many judged documents of its topic gain something (the recall base).
     """
 
-    def __init__(self, lists: Lists, by_row: Array, share_by_row: Array | None = None) -> None:
-        self.lists = lists
-        self.by_row, self.share_by_row = by_row, share_by_row
-        gainful = lists.gainful(by_row > 0)
-        self.kept, self.position, self.offsets, self.list = gainful
-        self.gain: Array = by_row[lists.row[self.kept]]
-        self.topic_relevant = lists.per_topic(by_row > 0)
+    def __init__(self, lists: Lists, judged: JudgedGains) -> None:
+        self.lists, self.judged = lists, judged
+        self.by_row, self.topic_relevant, self.share_by_row = judged.by_row, judged.relevant, judged.share
+        self.kept, self.position, self.offsets, self.list = lists.gainful(judged.gainful)
+        self.gain: Array = self.by_row[lists.row[self.kept]]
         self.relevant: Array = self.topic_relevant[lists.topic]
         self.binary = bool((self.gain == 1.0).all())
         self.made: dict[Any, Any] = {}  # results that several measures share
@@ -377,7 +467,6 @@ class Gains:
             out.gain, out.offsets = self.gain.take(above), np.searchsorted(above, self.offsets)
             for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
-        vars(out).pop("ideal_lists", None)
         return out
 
     def hits(self, i: int) -> slice:
@@ -405,8 +494,7 @@ class Gains:
     @cached_property
     def available(self) -> Array:
         """Of each list: the gain of all judged documents of its topic."""
-        size = np.diff(self.lists.rows)
-        return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size)[self.lists.topic])
+        return np.asarray(self.judged.available[self.lists.topic])
 
     @cached_property
     def share(self) -> Array:
@@ -418,7 +506,7 @@ class Gains:
     @cached_property
     def ordinal(self) -> Ints:
         """Each hit's number among the gainful ones of its list, from 1."""
-        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.arange(1, self.gain.size + 1) - np.repeat(self.offsets[:-1], self.offsets[1:] - self.offsets[:-1])
 
     @cached_property
     def seen(self) -> Array:
@@ -453,38 +541,13 @@ class Gains:
     @cached_property
     def ideal(self) -> tuple[Array, Ints]:
         """The gains of each topic's judged documents, greatest first, and where those of each topic start."""
-        row, starts = self._ideal_rows
+        row, starts = self.judged.ideal
         return self.by_row[row], starts
 
-    @cached_property
-    def _ideal_rows(self) -> tuple[Ints, Ints]:
-        rows = np.flatnonzero(self.by_row > 0)
-        topic = np.searchsorted(self.lists.rows, rows, side="right") - 1
-        gain = self.by_row[rows]
-        order = np.lexsort((-gain, topic))
-        starts = np.concatenate(([0], np.cumsum(self.topic_relevant))).astype(np.int64)
-        return rows[order], starts
-
-    @cached_property
+    @property
     def ideal_lists(self) -> Gains:
-        """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
-        row, starts = self._ideal_rows
-        size = np.diff(starts)
-        position = np.arange(1, row.size + 1) - np.repeat(starts[:-1], size)
-        cut = self.lists.cut
-        if cut is not None:
-            row, position, size = row[position <= cut], position[position <= cut], np.minimum(size, cut)
-        lists = Lists(
-            grades=self.lists.grades,
-            rows=self.lists.rows,
-            topic=np.arange(size.size),
-            length=size,
-            offsets=np.concatenate(([0], np.cumsum(size))),
-            position=position,
-            row=row,
-            max_grade=self.lists.max_grade,
-        )
-        return Gains(lists, self.by_row)
+        """The ideal list of each topic, down to the cut."""
+        return self.judged.ideal_lists(self.lists.cut)
 
 
 def _without(all_of: Array, some: Array) -> Array:

@@ -286,6 +286,10 @@ class Forward(ForwardReader):
         return {"power": self.power, "tail": self.tail, "least": self.least}
 
     def _static(self, costs: Any) -> Static:
+        return self._own
+
+    @cached_property
+    def _own(self) -> Static:
         return Static(self.over, ends=self.ends)
 
     def _looking(self) -> tuple[Callable[..., Forward], tuple[str, ...]]:

@@ -30,22 +30,24 @@ Array = NDArray[np.float64]
 
 def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     """What a user may look at, at each gainful document."""
-    points = {
-        "rank": np.asarray(gains.position, np.float64),
-        "gain": gains.gain,
-        "seen": gains.seen,
-        "spent": np.asarray(gains.position, np.float64),
-        "relevant": gains.relevant[gains.list],
-        "available": gains.available[gains.list],
-        **({"share": gains.share} if "share" in names else {}),
-        **({"grade": gains.lists.grade[gains.kept]} if "grade" in names else {}),
+    points: dict[str, Callable[[], Array]] = {
+        "rank": lambda: np.asarray(gains.position, np.float64),
+        "gain": lambda: gains.gain,
+        "seen": lambda: gains.seen,
+        "spent": lambda: np.asarray(gains.position, np.float64),
+        "relevant": lambda: gains.relevant[gains.list],
+        "available": lambda: gains.available[gains.list],
+        "share": lambda: gains.share,
+        "grade": lambda: gains.lists.grade[gains.kept],
     }
-    return {name: points[name] for name in names}
+    return {name: points[name]() for name in names}
 
 
 def score_stops(user: Forward, question: Question, gains: Gains, effort: Effort) -> Array:
     """E[T/f(H)], or E[1/f(H); satisfied], of a user who stops only at gains."""
-    value = np.broadcast_to(np.asarray(user.rule, np.float64), gains.gain.shape)
+    value = np.asarray(user.rule, np.float64)
+    if value.shape != gains.gain.shape:
+        value = np.broadcast_to(value, gains.gain.shape)
     if user.kind == "last":
         last = value
     elif user.kind == "continuation":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class Static:
 
     def __init__(self, over: Callable[[int], Behaviour], *, ends: bool) -> None:
         self.over = over
+        self._last: tuple[int, Behaviour] | None = None
         self.ends = ends  # with the list, whatever its length
 
     def _behaviour(self, lists: Lists, effort: Effort) -> Behaviour:
@@ -37,8 +39,13 @@ class Static:
         n = max(int(lists.length.max(initial=0)), 1)
         if lists.ties is not None:
             n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
-        out = self.over(n)
-        out.effort = effort
+        last = self._last
+        if last is None or last[0] != n:
+            last = self._last = n, self.over(n)
+        out = last[1]
+        if effort != out.effort:
+            out = copy.copy(out)
+            out.effort = effort
         return out
 
     def scores(self, question: Question, gains: Gains, effort: Effort) -> Array:
