@@ -221,8 +221,8 @@ def test_wrong_types(qrels: Any, run: Any) -> None:
 
 
 def test_whole_numbers_are_ids() -> None:  # there they are errors
-    found = evaluator("map", qrels={1: {2: 1}}).evaluate({1: {2: 1.0, 3: 2.0}})
-    assert found == evaluator("map", qrels={"1": {"2": 1}}).evaluate({"1": {"2": 1.0, "3": 2.0}}) == {"1": {"map": 0.5}}
+    found = evaluator("map", qrels={1: {2: 1}}).evaluate({1: {2: 1.0, 3: 2.0}})  # topics as they were given
+    assert found == {1: {"map": 0.5}}
 
 
 @pytest.mark.parametrize(
