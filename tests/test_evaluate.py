@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 import amble
 import amble.evaluation.scores
 from amble.users import Question
+
+Write = Callable[[str, str], str]
 
 pytestmark = pytest.mark.twin
 
@@ -401,3 +405,30 @@ def test_a_run_of_another_collection(write) -> None:
     # found nothing, but of this collection: c is judged for the other topic; and one judged document is enough
     assert amble.evaluate(qrels, {"1": {"x1": 2.0, "c": 1.0}}, "AP").values.tolist() == [[[0.0], [0.0]]]
     amble.evaluate(qrels, {"1": {"x1": 2.0, "b": 1.0}}, "AP", depth=1)
+
+
+def test_best_runs_first(amble_cli: Callable[..., subprocess.CompletedProcess[str]], write: Write) -> None:
+    qrels = {"1": {"a": 1, "b": 0}}
+    runs = {
+        "low": {"1": {"x": 3.0, "b": 2.0, "a": 1.0}},
+        "high": {"1": {"a": 2.0}},
+        "mid": {"1": {"b": 2.0, "a": 1.0}},
+        "same": {"1": {"b": 2.0, "a": 1.0}},
+    }
+    scores = amble.evaluate(qrels, runs, ["RR", "ESL"])  # 1/3, 1, 1/2, 1/2; and 2, 0, 1, 1 others before
+    first = ["high", "mid", "same", "low"]
+    assert scores.mean(sort="RR")["run"] == first
+    assert scores.mean(sort="ESL")["run"] == first  # less is better
+    assert scores.mean(sort="RR")["RR"] == [1.0, 0.5, 0.5, pytest.approx(1 / 3)]
+    assert scores.mean(sort="RR").best == {(0, 1), (0, 2)}
+    assert scores.mean()["run"] == list(runs)
+    files = [
+        write("q.txt", "1 0 a 1\n"),
+        write("x.run", "1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n"),
+        write("y.run", "1 Q0 a 1 1 y\n"),
+    ]
+    shown = amble_cli("eval", *files, "-m", "RR", "--sort", "RR", "--quiet")
+    assert shown.stdout.split() == ["run", "RR", "y", "1.0000", "x", "0.5000"]
+    for words in (("--sort", "AP"), ("--sort", "RR", "-q"), ("--sort", "RR", "--format", "tsv")):
+        done = amble_cli("eval", *files, "-m", "RR", *words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

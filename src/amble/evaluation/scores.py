@@ -234,10 +234,15 @@ class Scores:
         whole = self.parsed[j].declaration.aggregate == "sum" and not self.standardised and float(value).is_integer()
         return int(value) if whole else float(value)
 
-    def mean(self, *, digits: int = 4, intervals: bool = False) -> Table:
-        """A table of means, one row per run; the best of each measure in bold."""
+    def mean(self, *, digits: int = 4, intervals: bool = False, sort: str | Measure | None = None) -> Table:
+        """A table of means, one row per run, best first by the measure ``sort``; the best of each measure in bold."""
         means = self.means()
-        widths = self.interval() if intervals else None
+        order = np.arange(len(self.runs))
+        if sort is not None:
+            j = self.place(sort)
+            order = np.argsort(-self.parsed[j].sign * means[:, j], kind="stable")  # NaN last
+            means = means[order]
+        widths = self.interval()[order] if intervals else None
         columns = ["run"]
         for name in self.measures:
             columns += [name, "±"] if intervals else [name]
@@ -247,8 +252,8 @@ class Scores:
         for j, measure in enumerate(self.parsed):
             if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
                 best |= {(i, 1 + step * j) for i in best_of(measure, means[:, j])}
-        for i, run in enumerate(self.runs):
-            row: list[Any] = [run]
+        for i, run in enumerate(order.tolist()):
+            row: list[Any] = [self.runs[run]]
             for j in range(len(self.measures)):
                 row.append(self._cell(j, means[i, j]))
                 if widths is not None:

@@ -46,6 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"what to measure (default: {DEFAULT_MEASURES})")
     add("-q", "--by-topic", action="store_true", help="a score for each topic, too")
     add("--format", choices=(*FORMATS, "trec"), help="how to write it (default: table)")
+    add("--sort", metavar="MEASURE", help="runs in a table of means best first, by one of its measures")
     add("--names", choices=("amble", "trec"), help="whose names for the measures (default: amble)")
     add(
         "--trec",
@@ -75,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
+    if args.sort and (args.by_topic or args.residual or args.cwl or how not in ("table", "latex", "html")):
+        raise AmbleError("--sort goes with a table of means: --format table, latex or html, without -q")
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     measures = measures_of(args, trec=trec)
     if args.bib:
@@ -84,11 +87,11 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         write(bibliography(keys), args.output)
         return 0
-    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl")
+    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort")
     if args.fitted_intervals and (how == "trec" or any(getattr(args, name) for name in others)):
         raise AmbleError(
-            "--fitted-intervals is a report of its own: without -q, --intervals, --zscores, --residual, --cwl and "
-            "trec_eval's layout"
+            "--fitted-intervals is a report of its own: without -q, --sort, --intervals, --zscores, --residual, --cwl "
+            "and trec_eval's layout"
         )
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
@@ -183,7 +186,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
-        table = scores.mean(digits=args.digits, intervals=args.intervals)
+        table = scores.mean(digits=args.digits, intervals=args.intervals, sort=args.sort)
     bold = (
         how == "table"
         and not args.output
