@@ -202,6 +202,7 @@ def test_config_is_written_as_it_is_read(here: Path) -> None:
         (["--test", "tukey", "--correction", "holm"], "test='tukey' is about all runs at once"),
         (["-o", "none/report.html"], "none/report.html: No such file or directory"),
         (["-o", "demo"], "demo: Is a directory"),
+        (["--charts", "x/" * 2000], "x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/…: too many folders"),
         (["--charts", "demo/qrels.txt"], "demo/qrels.txt: a file, expected a folder"),
         (["-o", "-"], "-: standard output, expected a file"),
         (["--latex", "-"], "-: standard output, expected a file"),

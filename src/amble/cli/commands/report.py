@@ -202,6 +202,8 @@ def _check(args: argparse.Namespace) -> None:
     if args.charts is not None:
         try:
             os.makedirs(args.charts, exist_ok=True)
+        except RecursionError:
+            raise AmbleError(f"{args.charts[:60]}…: too many folders in one another") from None
         except FileExistsError:
             raise AmbleError(f"{args.charts}: a file, expected a folder") from None
         except OSError as error:
