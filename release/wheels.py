@@ -81,7 +81,7 @@ def main() -> None:
     """Build, check, install, try, and say what was seen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=SOURCE / "dist", metavar="FOLDER")
-    folder = parser.parse_args().folder
+    folder = parser.parse_args().folder.resolve()
     wheels = {compiled: build(folder, compiled=compiled) for compiled in (True, False)}
     for compiled, wheel in wheels.items():
         print(f"{wheel.name}: {wheel.stat().st_size:,} bytes")

@@ -147,6 +147,8 @@ def test_what_is_refused() -> None:
     for text in ("EBU(click=1.5)", "EBU(after='0.1,0.2')", "EBU(without='1:0=0.5')", "EBU(click='0=2')"):
         with pytest.raises(MeasureError, match="expected a number between 0 and 1, or a string of them by grade"):
             amble.parse(text)
+    with pytest.raises(MeasureError, match="nothing for grade 0"):
+        amble.parse("EBU(click='1=0.3')")
     with pytest.raises(MeasureError, match="ranks do not say which documents were clicked"):
         amble.parse("EBU").score_path([1, 2], [1, 0])  # type: ignore[attr-defined]
     tied = {"x": {"1": {"a": 1.0, "b": 1.0}}}

@@ -137,3 +137,22 @@ def test_a_table_of_data_sets() -> None:
 def test_what_is_wrong(call: Any, message: str) -> None:
     with pytest.raises(amble.AmbleError, match=message):
         call()
+
+
+def test_whole_numbers_are_ids_here_too() -> None:
+    # the topic itself at rank 1 is left out: the relevant document is first
+    for qrels, results in (({"1": {"2": 1}}, {1: {1: 9.0, 2: 1.0}}), ({1: {2: 1}}, {"1": {"1": 9.0, "2": 1.0}})):
+        assert beir.evaluate(qrels, results, [1])[0] == {"NDCG@1": 1.0}  # type: ignore[arg-type]
+        assert beir.evaluate_custom(qrels, results, [2], "mrr") == {"MRR@2": 0.5}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("results", [{"1": {"a": float("nan")}}, {"1": {"a": "9"}}, {"1": ["b", "a"]}, [], {"1": 3}])
+def test_results_that_are_none(results: Any) -> None:
+    for ask in (
+        lambda: beir.evaluate({"1": {"a": 1}}, results, [1]),
+        lambda: beir.evaluate_custom({"1": {"a": 1}}, results, [1], "mrr"),
+    ):
+        with pytest.raises(amble.AmbleError, match="^results: "):
+            ask()
+    with pytest.raises(amble.AmbleError, match=r"k_values=10: expected ranks, such as"):
+        beir.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, 10)  # type: ignore[arg-type]

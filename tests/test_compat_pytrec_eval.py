@@ -223,6 +223,8 @@ def test_wrong_types(qrels: Any, run: Any) -> None:
 def test_whole_numbers_are_ids() -> None:  # there they are errors
     found = evaluator("map", qrels={1: {2: 1}}).evaluate({1: {2: 1.0, 3: 2.0}})  # topics as they were given
     assert found == {1: {"map": 0.5}}
+    found = evaluator("map", qrels={1: {2: 1}}).evaluate({1: {2: 1.0, 3: 2.0}, 9: {2: 1.0}})
+    assert found == {1: {"map": 0.5}}  # also where there are others
 
 
 @pytest.mark.parametrize(

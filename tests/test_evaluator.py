@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import amble
@@ -128,3 +129,24 @@ def test_a_measure_that_is_kept_keeps_its_name(write: Callable[[str, str], str])
     assert amble.parse("P@7").label == "P@7"
     assert main(["eval", qrels, run, "-m", "P@7", "--format", "trec", "--quiet"]) == 0  # where it is called P_7
     assert amble.parse("P@7").label == "P@7"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"score_dtype": "f4"}, {"missing": "error"}, {"ties": "x"}, {"threads": -3}, {"depth": 0}, {"duplicates": "no"}],
+)
+def test_options_are_those_of_evaluate(wrong: dict[str, Any]) -> None:
+    with pytest.raises(amble.AlignError) as ours:
+        amble.Evaluator({"1": {"a": 1}}, "AP", **wrong)
+    with pytest.raises(amble.AlignError) as theirs:
+        amble.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, "AP", **wrong)
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_columns_by_other_names() -> None:
+    named = {"topic": "frage", "doc": "dok", "grade": "note", "score": "wert"}
+    qrels = {"frage": ["1", "1"], "dok": ["a", "b"], "note": [1, 0]}
+    run = {"frage": ["1", "1"], "dok": ["a", "b"], "wert": [1.0, 2.0]}
+    frames = [pd.DataFrame(qrels), pd.DataFrame(run)]
+    found = amble.Evaluator(frames[0], "RR", columns=named).evaluate(frames[1])  # type: ignore[typeddict-item]
+    assert found.values.tolist() == [[[0.5]]]

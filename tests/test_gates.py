@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -151,3 +152,28 @@ def test_the_baseline_is_not_written_over(amble_cli: Cli, files: tuple[str, str,
     done = amble_cli("gate", qrels, bad, "--baseline", good, "--fail-if", "RR", "-o", good)
     assert done.returncode == 2
     assert "good" in Path(good).read_text()
+
+
+def test_a_share_of_a_mean_below_zero(amble_cli: Cli, files: tuple[str, str, str], write: Write) -> None:
+    qrels, _, bad = files
+    worse = write("worse.run", Path(bad).read_text() + "7 Q0 y 2 0.5 bad\n")
+    # relevant retrieved minus others: 8 - 7 = 1 and 8 - 8 = 0; minus twice: 8 - 14 = -6 and 8 - 16 = -8, 1/3 less
+    ask = ("gate", qrels, worse, "--baseline", bad, "--quiet", "--fail-if")
+    measure = "Utility(weights='1,-2,0,0')"
+    assert amble_cli(*ask, f"{measure} drops by 33%").returncode == 3
+    assert amble_cli(*ask, f"{measure} drops by 34%").returncode == 0
+    assert amble_cli("gate", qrels, worse, "--quiet", "--fail-if", f"{measure} < -1").returncode == 0  # -1 is the mean
+    assert amble_cli("gate", qrels, worse, "--quiet", "--fail-if", f"{measure} < -0.9").returncode == 3
+
+
+def test_a_baseline_by_its_name_and_by_another_path(
+    amble_cli: Cli, files: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrels, good, bad = files
+    monkeypatch.chdir(tmp_path)
+    Path("good").mkdir()  # no run, whatever its name
+    done = amble_cli("gate", qrels, good, bad, "--baseline", "good", "--fail-if", "RR")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (3, "amble: regressions 1 of 1")
+    other = os.path.join(os.path.dirname(good), ".", os.path.basename(good))
+    done = amble_cli("gate", qrels, os.path.relpath(good), bad, "--baseline", other, "--fail-if", "RR")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (3, "amble: regressions 1 of 1")

@@ -47,7 +47,7 @@ def test_latex_and_html_are_escaped() -> None:
 def test_columns_and_formats() -> None:
     assert TABLE["n_1"] == [3, 10]
     assert len(TABLE) == 2
-    with pytest.raises(ValueError, match="tuple.index"):
+    with pytest.raises(KeyError, match="expected one of run, n_1, AP"):
         TABLE["nothing"]
     with pytest.raises(amble.AmbleError, match="format='xml': expected one of 'table', 'tsv'"):
         TABLE.render("xml")
@@ -111,3 +111,19 @@ def test_what_a_notebook_shows() -> None:
     assert "<td>0.3333</td>" in found._repr_html_()  # the difference
     assert "<table>" in amble.why(scores, "1", "RR")._repr_html_()
     assert "<table>" in amble.anova(scores)._repr_html_()
+
+
+def test_names_that_occur_again() -> None:
+    table = Table(["run", "AP", "±", "AP", "±"], [["a", 1, 2.5, 3, 4.5]])
+    assert list(table.to_dict().values()) == [["a"], [1], [2.5], [3], [4.5]]  # none is lost
+    assert list(json.loads(table.json())["rows"][0].values()) == ["a", 1, 2.5, 3, 4.5]
+    assert Table(["a", "±", "b", "±"], [[1, 2, 3, 4]])["b ±"] == [4]
+    with pytest.raises(KeyError, match="'nope': expected one of run, "):
+        table["nope"]
+
+
+def test_columns_of_whole_numbers_and_others() -> None:
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"b": 2.0, "a": 1.0}}}, ["NumRel", "AP"])
+    assert scores.table().to_polars()["value"].to_list() == [1.0, 0.5]
+    mixed = Table(["x"], [["a"], [1], [None]]).to_polars()
+    assert mixed["x"].to_list() == ["a", "1", None]

@@ -8,8 +8,10 @@ import io
 import json
 import os
 import random
+import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ import pytest
 import amble
 from amble.cli.main import main
 from amble.io import table_files
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+Write = Callable[[str, str], str]
 
 pytestmark = pytest.mark.twin
 
@@ -441,3 +446,18 @@ def test_inputs_are_left_alone() -> None:
 
 def test_scores_that_are_small_arrays_are_scores() -> None:
     assert documents({"q": {"a": np.array(2.5), "b": np.float64(1)}}) == {"q": {"a": 2.5, "b": 1.0}}
+
+
+def test_more_cells_than_names(amble_cli: Cli, write: Write) -> None:
+    qrels, run = write("q.txt", "1 0 d1 1\n"), write("r.csv", "topic,doc,score\n1,d2,8,1\n1,d1,8,9\n")
+    done = amble_cli("eval", qrels, run, "-m", "RR")
+    assert done.returncode == 2
+    assert "r.csv:2: found 4 columns, expected 3: topic, doc, score; has a number a comma for its point?" in done.stderr
+    empty = write("e.csv", "topic,doc,score\n1,d1,8,,\n")  # spreadsheets do that
+    assert amble_cli("eval", qrels, empty, "-m", "RR", "--quiet").stdout.split() == ["run", "RR", "e", "1.0000"]
+
+
+def test_a_rank_by_its_name_is_a_rank(amble_cli: Cli, write: Write) -> None:
+    qrels, run = write("q.txt", "1 0 d1 1\n"), write("r.csv", "qid,docno,rank\n1,d2,1\n1,d1,2\n")
+    for words in ((), ("--columns", "score=rank")):
+        assert amble_cli("eval", qrels, run, "-m", "RR", "--quiet", *words).stdout.split()[-1] == "0.5000"

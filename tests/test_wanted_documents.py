@@ -116,7 +116,7 @@ def test_names_equality_and_pickling(file: str) -> None:
 
 def test_bad_input(tmp_path: Path) -> None:
     for line, said in (
-        ("1 a 2\n1 a 3", ":2: a of topic 1 has one, expected one weight"),
+        ("1 a 2\n1 a 3", ":2: a of topic 1 has a weight already, expected one weight"),
         ("1 a -2", ":1: weight -2 is below 0"),
         ("1 a", ":1: found 2 columns, expected 3: topic document weight"),
         ("1 a 0", "topic 1: expected weights of at least 0, and one above it"),
@@ -146,3 +146,27 @@ def test_command_line(amble_cli: Cli, file: str, tmp_path: Path) -> None:
     assert [line.split("\t")[-1] for line in done.stdout.splitlines()[1:]] == ["0.2917", "0.6250", "0.4583"]
     done = amble_cli("user", f"NCP(documents='{file}')", "--gains", "1,0")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_whole_numbers_are_ids_here_too() -> None:
+    runs = {1: [11, 10]}
+    # both are found; that at rank 1 is wanted 3 of 4 times: 3/4 x 1 + 1/4 x 2/2
+    for weights in ({1: {10: 1, 11: 3}}, {"1": {"10": 1.0, "11": 3.0}}):
+        found = amble.evaluate({1: {10: 1, 11: 1}}, runs, [amble.measures.NCP(documents=weights)])
+        assert found.values.tolist() == [[[1.0]]]
+    assert amble.measures.NCP(documents={1: {10: 1}}) == amble.measures.NCP(documents={"1": {"10": 1.0}})
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({10: 300}, "costs: no document has grade 10; ids of documents are text here"),
+        ({np.int64(7): 3}, "costs: no document has grade 7"),
+        ({1: 2, "a": 3}, "costs: grades and documents, expected either"),
+    ],
+)
+def test_costs_of_nothing(costs: Any, message: str) -> None:
+    with pytest.raises(amble.AmbleError, match=message):
+        amble.evaluate({1: {10: 1}}, {1: [10]}, "TBG", costs=costs)
+    with pytest.raises(amble.AmbleError, match="costs: no user here looks at them"):
+        amble.Evaluator({1: {10: 1}}, "AP", costs={"10": 2})

@@ -110,7 +110,10 @@ class Table:
         return iter(self.rows)
 
     def __getitem__(self, column: str) -> list[Cell]:
-        at = self.columns.index(column)
+        names = self.columns if column in self.columns else self.names
+        if column not in names:
+            raise KeyError(f"{column!r}: expected one of {', '.join(names)}")
+        at = names.index(column)
         return [row[at] for row in self.rows]
 
     def show(self, cell: Cell) -> str:
@@ -179,10 +182,11 @@ class Table:
         """The table as JSON: an object with the facts and the rows; numbers in full."""
         import json
 
+        names = self.names
         rows = [
             {
                 name: None if isinstance(cell, float) and not math.isfinite(cell) else cell
-                for name, cell in zip(self.columns, row, strict=True)
+                for name, cell in zip(names, row, strict=True)
             }
             for row in self.rows
         ]
@@ -221,25 +225,37 @@ class Table:
     _repr_html_ = html
     to_latex = latex
 
+    @property
+    def names(self) -> list[str]:
+        """The columns' names, each once: where one occurs again, as ``±`` does, behind that of the column before."""
+        again = {name for name in self.columns if self.columns.count(name) > 1}
+        out: list[str] = []
+        for before, name in zip(("", *self.columns), self.columns, strict=False):
+            wanted = f"{before} {name}".strip() if name in again else name
+            out.append(wanted if wanted not in out else f"{wanted} {len(out) + 1}")
+        return out
+
     def to_dict(self) -> dict[str, list[Cell]]:
-        """Columns by name; where a name occurs again, as ``±`` does, it has that of the column before it, too.
+        """Columns by their `names`.
 
         >>> from amble.table import Table
         >>> Table(["run", "AP", "±", "RR", "±"], [["a", 0.25, 0.1, 0.5, 0.2]]).to_dict()
         {'run': ['a'], 'AP': [0.25], 'AP ±': [0.1], 'RR': [0.5], 'RR ±': [0.2]}
         """
-        again = {name for name in self.columns if self.columns.count(name) > 1}
-        pairs = zip(("", *self.columns), self.columns, strict=False)
-        names = [f"{before} {name}".strip() if name in again else name for before, name in pairs]
-        return {name: [row[i] for row in self.rows] for i, name in enumerate(names)}
+        return {name: [row[i] for row in self.rows] for i, name in enumerate(self.names)}
 
     def to_pandas(self) -> Any:
         """A pandas frame with the columns of `to_dict`; numbers in full."""
         return frame_of("pandas", self.to_dict())
 
     def to_polars(self) -> Any:
-        """A polars frame with the columns of `to_dict`; numbers in full."""
-        return frame_of("polars", self.to_dict())
+        """A polars frame with the columns of `to_dict`; numbers in full, text where a column has both."""
+        columns: dict[str, list[Any]] = {}
+        for name, cells in self.to_dict().items():  # polars wants one type in a column
+            kinds = {type(cell) for cell in cells if cell is not None}
+            one = str if str in kinds and len(kinds) > 1 else float if len(kinds) > 1 else None
+            columns[name] = cells if one is None else [cell if cell is None else one(cell) for cell in cells]
+        return frame_of("polars", columns)
 
     def render(self, how: str, *, bold: bool = False) -> str:
         """The table in one of `FORMATS`."""

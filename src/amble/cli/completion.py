@@ -76,7 +76,7 @@ def completion_script(
 
 def _words(action: argparse.Action, measures: str) -> str:
     """What may follow an option, if that is known."""
-    if action.dest in ("measure", "measures"):
+    if action.dest in ("measure", "measures", "fail_if", "sort"):
         return measures
     return " ".join(map(str, action.choices or ()))
 

@@ -467,8 +467,8 @@ def add_gates(add: Add) -> None:
         "--fail-if",
         metavar="GATE",
         action="append",
-        help="MEASURE (drops significantly), 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%%', each also "
-        f"'significantly', or 'MEASURE < 0.5': exit code {REGRESSED}, and a line for each run that does",
+        help="MEASURE (drops significantly), 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%%', with drops "
+        f"also 'significantly', or 'MEASURE < 0.5': exit code {REGRESSED}, and a line for each run that does",
     )
 
 

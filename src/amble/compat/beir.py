@@ -7,7 +7,8 @@ never changed (BEIR takes documents out of the results).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,22 @@ _CUSTOM = {
 _DIGITS = 5
 
 
+def _by_text(given: Mapping[Any, Mapping[Any, Any]], name: str) -> dict[str, dict[str, Any]]:
+    """The numbers of documents by topic, with text for ids, as whole numbers are ids, too."""
+    if not isinstance(given, Mapping) or not all(isinstance(docs, Mapping) for docs in given.values()):
+        raise AlignError(f"{name}: expected {{topic: {{doc: number}}}}")
+    for topic, docs in given.items():
+        for doc, x in docs.items():
+            if not checks.is_number(x) or not math.isfinite(x):
+                raise AlignError(
+                    f"{name}: topic {topic!r:.60}, document {doc!r:.60}: {x!r:.60}, expected a finite number"
+                )
+    return {str(topic): {str(doc): x for doc, x in docs.items()} for topic, docs in given.items()}
+
+
 def _ranks(k_values: Sequence[int]) -> list[int]:
+    if not isinstance(k_values, Iterable):
+        raise MeasureError(f"k_values={k_values!r:.60}: expected ranks, such as [1, 10, 100]")
     ranks = [checks.whole(k, "k_values", kind=MeasureError) for k in k_values]
     if not ranks:
         raise MeasureError("k_values: found none, expected ranks, such as [1, 10, 100]")
@@ -67,7 +83,7 @@ def evaluate(
     >>> ndcg, precision
     ({'NDCG@1': 0.0, 'NDCG@10': 0.63093}, {'P@1': 0.0, 'P@10': 0.1})
     """
-    ranks = _ranks(k_values)
+    ranks, qrels, results = _ranks(k_values), _by_text(qrels, "qrels"), _by_text(results, "results")
     if ignore_identical_ids:
         results = {topic: {d: x for d, x in docs.items() if d != topic} for topic, docs in results.items()}
     names = [f"{measure}@{k}" for measure in _MEASURES.values() for k in ranks]
@@ -101,7 +117,7 @@ def evaluate_custom(qrels: Judged, results: Results, k_values: Sequence[int], me
     >>> beir.evaluate_custom(qrels, results, [2], "hole")
     {'Hole@2': 0.5}
     """
-    ranks = _ranks(k_values)
+    ranks, qrels, results = _ranks(k_values), _by_text(qrels, "qrels"), _by_text(results, "results")
     name = next((name for name, known in _CUSTOM.items() if str(metric).lower() in known), None)
     if name is None:
         known = ", ".join(names[0] for names in _CUSTOM.values())

@@ -174,7 +174,7 @@ class RelevanceEvaluator:
             rows = dict(zip(ranked.lists[:, 0].tolist(), found, strict=True))
         out = {}
         for topic in scores:
-            if (t := self._topics.get(topic)) is not None:
+            if (t := self._topics.get(str(topic))) is not None:
                 out[topic] = dict(zip(names, rows[t] if t in rows else self._empty[t], strict=True))
         return out
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from amble import checks
 from amble.errors import AlignError
-from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures
+from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures, refuse_idle_costs
 from amble.evaluation.scores import Scores, Undefined, scored
 from amble.io.columns import is_one_run
 from amble.io.trec import Qrels, read_qrels, read_runs
 from amble.measures import Lists
 from amble.measures.list_measure import ListMeasure, of_lists
-from amble.rankings.alignment import AlignOptions, align, gather
+from amble.rankings.alignment import AlignOptions, align, check_options, gather, threads_for
 
 __all__ = ["Evaluator"]
 
@@ -35,7 +35,7 @@ class Evaluator:
         As for `evaluate`.
     **options
         As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
-        costs.
+        costs, columns.
 
     Attributes
     ----------
@@ -59,10 +59,14 @@ class Evaluator:
             raise TypeError(f"Evaluator() got an unexpected keyword argument {min(unknown)!r}")
         self.undefined: Undefined = checks.one_of(undefined, get_args(Undefined), "undefined", AlignError)
         self.measures: tuple[ListMeasure, ...] = tuple(of_lists(m) for m in parse_measures(measures))
-        self.qrels: Qrels = read_qrels(qrels, max_line=options.get("max_line"))
+        if options.get("costs") is not None:
+            refuse_idle_costs(self.measures)
         self.options = options
         self._how = {**DEFAULTS, **options}
-        plain = undefined == "zero" and all(self._how[name] == DEFAULTS[name] for name in _LISTS)
+        check_options(self._how)
+        threads_for(self._how["threads"], ())
+        self.qrels: Qrels = read_qrels(qrels, max_line=self._how["max_line"], columns=self._how["columns"])
+        plain = undefined == "zero" and all(self._how[name] == DEFAULTS[name] for name in (*_LISTS, "columns"))
         # where grades are not whole, `align` asks whether a run was given in their place
         self._is_plain = plain and bool((self.qrels.grades == np.floor(self.qrels.grades)).all())
         self.kept: dict[tuple[Any, ...], Any] = {}  # what follows from the judgments alone, filled as runs are scored

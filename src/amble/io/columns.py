@@ -93,7 +93,7 @@ def of_columns(names: list[str], take: Any, number: str, columns: Names, name: s
     """The three columns among those of a table, each got by ``take(index)``; of a rank, less is better."""
     where = _find(names, number, columns, name)
     topics, docs, numbers = (list(take(i)) for i in where)
-    if number == "score" and names[where[2]].strip().lower() == "rank" and columns.get("score") != names[where[2]]:
+    if number == "score" and names[where[2]].strip().lower() == "rank":
         try:
             numbers = [-x for x in numbers]
         except TypeError:

@@ -129,6 +129,12 @@ def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns
             f"topic,doc,{number}, or their numbers: --columns topic=1,doc=2,{number}=3"
         )
 
+    if sign != " ":
+        for cells, line in zip(rows[first:], lines[first:], strict=True):
+            if len(cells) > len(names) and any(cells[len(names) :]):
+                found = f"found {len(cells)} columns, expected {len(names)}: {in_a_line(names)}"
+                raise ReadError(f"{path}:{line}: {found}; has a number a comma for its point?")
+
     def take(i: int) -> list[Any]:
         try:
             cells = [row[i].strip() for row in rows[first:]]

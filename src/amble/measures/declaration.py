@@ -94,7 +94,8 @@ class Registry(MutableMapping[str, Declaration]):
         if not isinstance(found, Declaration):
             found()
             found = self._found[name]
-        assert isinstance(found, Declaration), f"{name} is not where the catalogue says"
+        if not isinstance(found, Declaration):
+            raise ImportError(f"{name} is not where the catalogue says")
         return found
 
     def __contains__(self, name: object) -> bool:

@@ -181,6 +181,11 @@ class Rankings:
         out = copy.copy(self)
         out.costs = prices = PriceList(costs)
         vars(out).pop("document_costs", None)
+        if prices.by_grade and not np.isin(self.qrels.grades, list(prices)).any():
+            grades = ", ".join(f"{grade:g}" for grade in list(prices)[:3])
+            raise AlignError(
+                f"costs: no document has grade {grades}; ids of documents are text here, as in {{'10': 1}}"
+            )
         if self.unjudged == "condense" and not prices.by_grade:
             raise AlignError("costs by document with unjudged='condense': ranks have moved; use unjudged='zero'")
         out.options = self.options | ({"costs": prices.path} if prices.path else {})
@@ -274,7 +279,8 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check(options: dict[str, Any]) -> None:
+def check_options(options: Mapping[str, Any]) -> None:
+    """An error if an option of `align` has a value that it cannot have."""
     for option, allowed in _CHOICES.items():
         checks.one_of(options[option], allowed, option, AlignError)
     if options["ties"] == "expected" and options["unjudged"] == "condense":
@@ -417,7 +423,7 @@ def align(
     """
     options: dict[str, Any] = {"missing": missing, "ties": ties, "unjudged": unjudged, "duplicates": duplicates}
     options |= {"depth": depth, "score_dtype": score_dtype}
-    _check(options)
+    check_options(options)
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
     qrels = read_qrels(qrels, max_line=max_line, columns=columns)
     if not isinstance(runs, Runs):

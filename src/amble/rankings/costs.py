@@ -105,7 +105,7 @@ class Costs:
                     listed = documents[topic][: int(rankings.length[i])]
                     values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, np.nan) for doc, _ in listed]
         if np.isnan(values).all():
-            found = ", ".join(list(costs)[:3])
+            found = ", ".join(map(str, list(costs)[:3]))
             raise AlignError(f"costs: none is of a document in a run: found those of {found}")
         return cls(np.where(np.isnan(values), default, values), offsets, default)
 
@@ -133,9 +133,11 @@ class PriceList(dict[Any, float]):
         for key, value in prices.items():
             if not is_number(value) or not 0 < value < math.inf:
                 raise AlignError(f"costs: {key!r} costs {value!r}, expected a finite number above 0")
+        if len({is_number(key) for key in prices}) > 1:
+            raise AlignError("costs: grades and documents, expected either numbers or text before the costs")
         super().__init__(prices)
 
     @property
     def by_grade(self) -> bool:
         """Whether the costs are those of grades."""
-        return all(isinstance(key, int | float) for key in self)
+        return all(map(is_number, self))

@@ -19,8 +19,8 @@ from amble.rankings.alignment import aggregate, byte_order
 __all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
 FORMS = (
-    "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', each also 'significantly', or 'MEASURE < 0.5' (> if "
-    "less is better)"
+    "MEASURE, 'MEASURE drops', 'MEASURE drops by 0.01' or 'by 5%', with drops also 'significantly', or 'MEASURE < 0.5' "
+    "(> if less is better)"
 )
 _GATE = (
     r"(?s)\s*(?P<measure>.*?)"
@@ -105,7 +105,7 @@ def parse_gate(text: str, against: str | None = "") -> Gate:
     """
     found = re.fullmatch(_GATE, text)
     numbers = [1.0 if found is None or found[key] is None else _number(found[key]) for key in ("least", "below")]
-    if found is None or not found["measure"] or min(numbers) < 0 or not np.isfinite(numbers).all():
+    if found is None or not found["measure"] or numbers[0] < 0 or not np.isfinite(numbers).all():
         raise AmbleError(f"--fail-if {text!r}: expected {FORMS}")
     try:
         measure = parse(found["measure"]).label
@@ -176,5 +176,5 @@ def _check(scores: Scores, gate: Gate, run: str, base: str | None) -> Check:
     if base is None:
         return Check(gate, run, means[0], gate.below is not None and sign * (means[0] - gate.below) < -nothing)
     drop = sign * (means[1] - means[0])
-    least = gate.least * (means[1] if gate.relative else 1)
+    least = gate.least * (abs(means[1]) if gate.relative else 1)
     return Check(gate, run, means[0], drop > nothing and drop >= least - nothing, base, means[1])

@@ -69,9 +69,10 @@ def run(args: argparse.Namespace) -> int:
 
     design = design_of(args)
     gates = [parse_gate(text, against=args.baseline) for text in args.fail_if]
-    beside = None if args.baseline is None else os.path.normpath(args.baseline)
-    if beside is not None and os.path.exists(beside) and beside not in map(os.path.normpath, args.runs):
-        args.runs = [*args.runs, args.baseline]
+    if args.baseline is not None and os.path.isfile(args.baseline):
+        same = [run for run in args.runs if os.path.isfile(run) and os.path.samefile(run, args.baseline)]
+        args.runs = args.runs if same else [*args.runs, args.baseline]
+        args.baseline = same[0] if same else args.baseline
         keep_inputs(args)
     measures = parse_measures(list(dict.fromkeys(gate.measure for gate in gates)))
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))

@@ -31,6 +31,7 @@ class OfGrade(Probability):
         found = super().check(value)
         if not isinstance(found, float | ByGrade):
             raise ValueError
+        Probabilities(found)  # a table has grade 0
         return found
 
 

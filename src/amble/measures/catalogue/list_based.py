@@ -175,7 +175,9 @@ def expected_search_length(
     gains: Gains,
     n: Annotated[int, Whole(1), "how many relevant documents are wanted"] = 1,
     docs: Annotated[
-        int, Whole(1, 1_000_000_000_000), "documents in the collection; at least those judged or in the list"
+        int,
+        Whole(1, 1_000_000_000_000),
+        "documents in the collection; at least those judged or in the list, and one more",
     ] = 1000,
 ) -> Array:
     """She wants n relevant documents, and counts the others that she has to look at on the way.

@@ -162,11 +162,14 @@ class DocumentWeights(Value):
     known: list[tuple[Qrels, Array]]  # shares of the last qrels that were asked for
 
     def __init__(self, table: Mapping[str, Mapping[str, float]], source: str = "") -> None:
-        found = {topic: dict(of) for topic, of in table.items() if isinstance(of, Mapping)}
-        for topic, of in found.items():
+        found: dict[str, dict[str, float]] = {}
+        for topic, of in table.items():
+            if not isinstance(of, Mapping):
+                raise ValueError
             if not all(is_number(x) and 0 <= x < math.inf for x in of.values()) or not 0 < sum(of.values()) < math.inf:
                 raise MeasureError(f"documents: topic {topic}: expected weights of at least 0, and one above it")
-        if not found or len(found) < len(table):
+            found[str(topic)] = {str(document): float(x) for document, x in of.items()}  # whole numbers are ids, too
+        if not found:
             raise ValueError
         vars(self).update(table=found, source=source, known=[])
 
@@ -181,7 +184,11 @@ class DocumentWeights(Value):
         try:
             for where, (topic, document), (weight,) in read_rows(given, ("topic", "document"), ("weight",)):
                 if document in table.setdefault(topic, {}) or weight < 0:
-                    wrong = f"weight {weight:g} is below 0" if weight < 0 else f"{document} of topic {topic} has one"
+                    wrong = (
+                        f"weight {weight:g} is below 0"
+                        if weight < 0
+                        else f"{document} of topic {topic} has a weight already"
+                    )
                     raise ReadError(f"{where}: {wrong}, expected one weight of at least 0 for each document")
                 table[topic][document] = weight
         except ReadError as error:
