@@ -240,3 +240,11 @@ def test_scores_compared_as_floats(write) -> None:
         assert tied == pytest.approx((5 / 6 + 7 / 12) / 2)
     with pytest.raises(amble.AlignError, match="score_dtype='float16': expected one of 'float64', 'float32'"):
         amble.align(qrels, path, score_dtype="float16")
+
+
+def test_the_judgments_of_arrays_serve_other_runs() -> None:
+    rankings = amble.from_arrays([[1, 0, 2]], [[0.1, 0.5, 0.4]])
+    topic, docs = rankings.qrels.topics[0], rankings.qrels.docs
+    run = {topic: {docs[0]: 1.0, docs[2]: 2.0}}
+    # grade 2 first, then 1
+    assert amble.evaluate(rankings.qrels, {"other": run}, ["AP", "nDCG"]).values.tolist() == [[[1.0, 1.0]]]
