@@ -1,8 +1,8 @@
 """The functions of BEIR's `EvaluateRetrieval`, and a table of means over data sets; neither torch nor BEIR is needed.
 
 ``EvaluateRetrieval.evaluate`` becomes ``amble.compat.beir.evaluate``: the same arguments, names and rounding. Its
-scores are those of pytrec_eval: in single precision, ties by docno, topics without results left out. What is given is
-never changed (BEIR takes documents out of the results).
+scores are those of pytrec_eval: in single precision, ties by docno, topics that are not in the results left out. What
+is given is never changed (BEIR takes documents out of the results).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _ranks(k_values: Sequence[int]) -> list[int]:
 def evaluate(
     qrels: Judged, results: Results, k_values: Sequence[int], ignore_identical_ids: bool = True
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
-    """NDCG@k, MAP@k, Recall@k and P@k, each a dictionary of means over the topics that have results.
+    """NDCG@k, MAP@k, Recall@k and P@k, each a dictionary of means over the topics of the results.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def evaluate(
     if not any(results.get(topic) for topic in qrels):
         raise AlignError("results: no topic in common with the qrels, expected {topic: {doc: score}} for some of them")
     scores = evaluate_runs(qrels, {"results": results}, names, score_dtype="float32")
-    values = scores.values[0, np.isin(scores.topics, [str(topic) for topic in results])]
+    values = scores.values[0, np.isin(scores.topics, list(results))]
     means = iter([round(float(x), _DIGITS) for x in values.mean(axis=0)[[scores.place(name) for name in names]]])
     ndcg, average, recall, precision = ({f"{theirs}@{k}": next(means) for k in ranks} for theirs in _MEASURES)
     return ndcg, average, recall, precision

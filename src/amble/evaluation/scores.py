@@ -151,15 +151,17 @@ class Scores:
         if t < 0:
             raise KeyError(topic)
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
-        context: dict[str, Any] = {"ideal": judged, "max_grade": float(qrels.grades.max()), "topic": topic}
-        lists = Lists.of_rankings(rankings)
-        if lists.costs is not None:
-            i = rankings.list_of(run, topic)
-            context["costs"] = lists.costs.stretch(np.array([i]), 0, int(lists.length[i]))[0].tolist()
-        if any(one.question is Question.MARKOV for _, one in m.members):  # it may matter what the other runs found
-            from amble.users.markov_scores import most_found
+        context: dict[str, Any] = {"ideal": judged, "max_grade": qrels.max_grade, "topic": topic}
+        markov = any(one.question is Question.MARKOV for _, one in m.members)
+        if markov or rankings.costs is not None:
+            lists = Lists.of_rankings(rankings)
+            if lists.costs is not None:
+                i = rankings.list_of(run, topic)
+                context["costs"] = lists.costs.stretch(np.array([i]), 0, int(lists.length[i]))[0].tolist()
+            if markov:  # it may matter what the other runs found
+                from amble.users.markov_scores import most_found
 
-            context["most"] = most_found(m.gains_of(lists), t)
+                context["most"] = most_found(m.gains_of(lists), t)
         return m, rankings.grades(run, topic), context
 
     def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
@@ -376,8 +378,8 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
     **options
-        With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line.
-        With rankings, too, costs: what documents cost users who look at it.
+        With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
+        columns. With rankings, too, costs: what documents cost users who look at it.
 
     Returns
     -------

@@ -26,8 +26,8 @@ from amble.rankings.audit import Audit
 from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = [
-    "LEAST", "AlignOptions", "Rankings", "aggregate", "align", "byte_order", "gather", "plain_mean", "run_names",
-    "threads_for",
+    "LEAST", "AlignOptions", "Rankings", "aggregate", "align", "byte_order", "check_options", "gather", "plain_mean",
+    "run_names", "threads_for",
 ]  # fmt: skip
 
 LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval

@@ -32,7 +32,7 @@ _GATE = (
 class Gate(NamedTuple):
     """What a run may not do: drop on a measure, against the baseline, or be below a number.
 
-    Where less is better, to drop is to rise, and below is above.
+    Where less of a measure is better, a drop is a higher mean, and ``below`` is the most that the mean may be.
 
     Attributes
     ----------

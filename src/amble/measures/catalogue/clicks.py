@@ -55,7 +55,9 @@ def _clicked(values: Mapping[str, Any]) -> GainMap:
 def expected_browsing_utility(
     grade: Array,
     click: Annotated[
-        float | ByGrade, OfGrade(), "the probability of a click, here as below amble's own, not fitted to a log"
+        float | ByGrade,
+        OfGrade(),
+        "the probability of a click; this default and those below are amble's own, not fitted to a log",
     ] = _CLICK,
     after: Annotated[float | ByGrade, OfGrade(), "the probability of going on after a click"] = _AFTER,
     without: Annotated[float | ByGrade, OfGrade(), "the probability of going on without a click"] = 0.8,
