@@ -220,7 +220,7 @@ def test_a_baseline_among_files_of_sessions(write: Write, here: CLI) -> None:
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         assert {row[rows[0].index("other")] for row in rows[1:]} == {name}
     done = here("compare", *paths, "-m", "MsM", "--baseline", "D")
-    assert (done.returncode, done.stderr) == (2, "amble: --baseline D: expected one of A, B, C\n")
+    assert (done.returncode, done.stderr) == (2, "amble: --baseline D: expected a file, or one of A, B, C\n")
 
 
 def test_comparisons_that_are_refused(files: list[str], log: str, here: CLI) -> None:

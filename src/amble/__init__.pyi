@@ -17,6 +17,7 @@ from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
 from amble.comparison import Contributions as Contributions
+from amble.comparison import GroupDifferences as GroupDifferences
 from amble.comparison import anova as anova
 from amble.comparison import compare as compare
 from amble.comparison import why as why
@@ -89,6 +90,7 @@ __all__ = [
     "Evaluator",
     "Fitted",
     "FittedIntervals",
+    "GroupDifferences",
     "Hits",
     "Index",
     "Measure",

@@ -78,7 +78,7 @@ def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], 
         "options": rankings.options | more,
         "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),
-        "topics": len(rankings.topics),
+        "sessions" if hasattr(rankings, "repeats") else "topics": len(rankings.topics),
     }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from amble.comparison.comparison import Comparison
     from amble.comparison.contributions import Contributions, why
+    from amble.comparison.group_differences import GroupDifferences
     from amble.comparison.pairwise import compare
     from amble.comparison.variance import Anova, anova
 
@@ -20,12 +21,13 @@ _HOMES = {
     "Anova": "variance",
     "Comparison": "comparison",
     "Contributions": "contributions",
+    "GroupDifferences": "group_differences",
     "anova": "variance",
     "compare": "pairwise",
     "why": "contributions",
 }
 
-__all__ = ["Anova", "Comparison", "Contributions", "anova", "compare", "why"]
+__all__ = ["Anova", "Comparison", "Contributions", "GroupDifferences", "anova", "compare", "why"]
 
 
 def __getattr__(name: str) -> Any:

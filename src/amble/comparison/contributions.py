@@ -35,7 +35,7 @@ from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
 from amble.rankings.costs import Prices
-from amble.table import Table
+from amble.table import Table, Tabled
 from amble.users.protocol import Question
 
 __all__ = ["Contributions", "why"]
@@ -54,14 +54,15 @@ _KINDS = {
 }
 
 
-class Contributions:
+class Contributions(Tabled):
     """What each document adds to the scores of runs on one topic; made by `why`.
 
     Attributes
     ----------
     topic, measure : str
     runs, docs : tuple of str
-        Documents that add something to one of the scores, the largest differences between runs first.
+        Documents that add something to one of the scores, the largest differences between runs first; of one run, the
+        largest contributions.
     grades : ndarray
         Of each document.
     ranks : ndarray of int
@@ -131,12 +132,6 @@ class Contributions:
             rows.append([*cells, value[0] - value[1]] if two else cells)
         columns += ["difference"] * two
         return Table(columns, rows, digits=digits, facts=facts, caption=self.caption)
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def __repr__(self) -> str:
         return f"Contributions({len(self.docs)} documents, {self.caption})"
@@ -255,10 +250,11 @@ def _sorted(
     arrays: tuple[NDArray[np.int64], NDArray[np.int64], Array, Array],
     kind: str,
 ) -> Contributions:
-    """Documents that contribute, those that make most of a difference first, then by rank."""
+    """Documents that contribute, those that make most of a difference (of one run: its score) first, then by rank."""
     rows, ranks, values, scores = arrays
     kept = np.flatnonzero(np.abs(values).max(axis=1, initial=0.0) > 1e-15)
-    spread = np.ptp(values[kept], axis=1) if kept.size else np.zeros(0)
+    alone = values.shape[1] == 1
+    spread = np.abs(values[kept, 0]) if alone else np.ptp(values[kept], axis=1) if kept.size else np.zeros(0)
     first = np.where(ranks[kept] > 0, ranks[kept], np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     kept = kept[np.lexsort((first, -np.round(spread, 12)))]
     docs = tuple(rankings.qrels.docs[row] for row in rows[kept].tolist())

@@ -245,6 +245,8 @@ class ListMeasure(Measure):
         unknown = set(context) - set(known)
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
+        if context.get("costs") is not None and not self.looks_at_costs:
+            raise MeasureError(f"{self}: costs are given, and its user does not look at them")
         rel = max(float(one.values.get("rel", 1)) for one in users)
         if context.get("max_grade") is None and any(
             one.declaration.gain is scaled and one.values["max_grade"] is None for one in users

@@ -70,7 +70,7 @@ class Measure(ABC):
 
     @property
     def sign(self) -> float:
-        """1, or -1 if less is better: the score times this is the greater the better."""
+        """-1 if less is better, else 1: the score times this is the greater the better, where either is."""
         return -1.0 if self.declaration.less else 1.0
 
     def __str__(self) -> str:

@@ -80,8 +80,9 @@ class Mixture(ListMeasure):
         if any(d.question is not question for d in others):
             question = Question.ORDER1 if all(d.is_user for d in (first, *others)) else None
         if len({d.less for d in (first, *others)}) > 1:
-            odd = next(m for m in self.parts if m.declaration.less)
-            raise MeasureError(f"of {odd} less is better, of others in the mixture more; expected one or the other")
+            odd = next(m for m in self.parts if m.declaration.less is not False)
+            what = "less" if odd.declaration.less else "neither more nor less"
+            raise MeasureError(f"of {odd} {what} is better, of others in the mixture not; expected the same of all")
         declaration = Declaration(
             "Mixture", _users, {}, (), question, first.gain, None, None, "mean", "", None, "",
             "sum over the measures of share x score", "populations", all(d.bounded for d in (first, *others)),

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from amble.arrays import Array, Ints
 from amble.checks import is_number, one_of
 from amble.errors import MeasureError
+from amble.table import Table, Tabled
 from amble.users.birth_death import BirthDeathChain, solved
 
 __all__ = ["SessionWalk", "SessionWalkOnLists"]
@@ -142,7 +143,7 @@ class SessionWalk:
         return SessionWalkOnLists(self, found.astype(np.int64))
 
 
-class SessionWalkOnLists:
+class SessionWalkOnLists(Tabled):
     """A user's walk through the lists of a session; made by `SessionWalk.over`.
 
     Attributes
@@ -223,6 +224,19 @@ class SessionWalkOnLists:
     def last(self) -> list[Array]:
         """The probability of stopping at each document, query by query."""
         return [visits * self._probabilities(j)[3] for j, visits in enumerate(self.visits)]
+
+    def table(self, *, digits: int = 4) -> Table:
+        """A row for each document shown: is it ever looked at, how often, and is it the last?"""
+        rows = [
+            [j + 1, i + 1, *(float(of[j][i]) for of in (self.seen, self.visits, self.last))]
+            for j, n in enumerate(self.lengths.tolist())
+            for i in range(n)
+        ]
+        return Table(["query", "rank", "seen", "visits", "last"], rows, digits=digits, caption=repr(self))
+
+    def __repr__(self) -> str:
+        n = self.lengths.size
+        return f"SessionWalkOnLists({n} quer{'y' if n == 1 else 'ies'}, expected depth {self.expected_depth:.6g})"
 
     @property
     def expected_queries(self) -> float:

@@ -30,7 +30,6 @@ _QUARTILES = (0.25, 0.5, 0.75)
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LONG = 1e4  # visits of a user, in the mean, too many to be simulated in passing
 _FEW = 12  # ranks whose transition matrix is shown
-_COLUMNS = ("relevant", "p", "q", "s", "C", "reach", "V", "returns", "everywhere", "W", "L", "precision")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +65,8 @@ class _Shown(NamedTuple):
 
     def about(self, n: int) -> dict[str, Any]:
         """What is known of a list of n documents beside its grades."""
-        return self.context | ({"costs": self.costs[:n]} if self.costs[:n] else {})
+        costs = self.costs[:n] if self.measure.looks_at_costs else ()
+        return self.context | ({"costs": costs} if costs else {})
 
     @property
     def grades(self) -> list[float]:
@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.inputs import refuse_idle_costs
     from amble.measures import parse
     from amble.table import Table
+    from amble.users.protocol import BY_RANK
 
     load_plugins(args)
     lists: dict[str, Any] = dict(read_gains(args.gains)) or {"": None}
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
     users = [one.on(depth) for one, depth in zip(shown, depths, strict=True)]
     heads = [[one.measure.label, one.of][: 1 + bool(one.of)] for one in shown]
     names = ["measure", "list"][: len(heads[0])]
-    columns = [name for name in _COLUMNS if any(name in user.by_rank for user in users)]
+    columns = [name for name in BY_RANK if any(name in user.by_rank for user in users)]
     rows: list[list[Any]] = []
     for head, user, depth in zip(heads, users, depths, strict=True):
         cells = [user.by_rank.get(column) for column in columns]

@@ -174,7 +174,7 @@ def pairs_chart(found: Comparison) -> Any:
     """
     if len(found) > _PAIRS:
         raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
-    base = found.design.baseline
+    base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
     rows: list[dict[str, Any]] = []
     for k in np.argsort(-found.sign * found.difference, kind="stable").tolist():
         a, b = found.pairs[k]
@@ -184,13 +184,13 @@ def pairs_chart(found: Comparison) -> Any:
                 "difference": float(found.difference[k]),
                 "low": float(found.low[k]),
                 "high": float(found.high[k]),
-                "differs": "yes" if found.significant[k] else "no",
+                "significant": "yes" if found.significant[k] else "no",
             }
         )
     minus = f" − {shown(base)}" if base is not None else ""
     x = _titled("difference", f"{found.measure}: difference{minus}")
     colour = {
-        "field": "differs",
+        "field": "significant",
         "type": "nominal",
         "scale": {"domain": ["yes", "no"], "range": ["#0b6b61", "#9aa7a4"]},
         "legend": {"title": "significant", "orient": "bottom"},
