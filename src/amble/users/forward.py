@@ -56,7 +56,7 @@ class ForwardReader(ABC):
 
     story = ""
     stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
-    effort = Effort()
+    effort = Behaviour.effort
     ends: bool
     depth: int | None
 
@@ -394,9 +394,13 @@ class LookingForward(ForwardReader):
         return behaviour_on(self.function, self.names, gains, i)
 
     def _static(self, costs: Any) -> Static | None:
-        if set(self.names) <= {"rank", "spent", "cost"}:
-            return self._without_costs if costs is None else None
-        return self._blind
+        if self._sees_grades:
+            return self._blind
+        return self._without_costs if costs is None else None
+
+    @cached_property
+    def _sees_grades(self) -> bool:
+        return not set(self.names) <= {"rank", "spent", "cost"}
 
     @cached_property
     def _without_costs(self) -> Static:

@@ -43,7 +43,7 @@ class Static:
         if last is None or last[0] != n:
             last = self._last = n, self.over(n)
         out = last[1]
-        if effort != out.effort:
+        if effort is not out.effort and effort != out.effort:
             out = copy.copy(out)
             out.effort = effort
         return out
@@ -72,11 +72,11 @@ class Static:
 def _total(weights: Array, gains: Gains) -> Array:
     """The gain of every list, by one vector of weights."""
     lists = gains.lists
+    if lists.ties is None:  # the gains of lists that are cut are those above it
+        return gains.sum(gains.gain * weights.take(gains.position - 1))
     if lists.cut is not None:
         weights = weights.copy()
         weights[lists.cut :] = 0.0
-    if lists.ties is None:
-        return gains.sum(gains.gain * weights[gains.position - 1])
     # the mean weight of the ranks that tied documents share
     seen = weights if lists.depth is None else np.where(np.arange(weights.size) < lists.depth, weights, 0.0)
     area = np.concatenate(([0.0], np.cumsum(seen)))
