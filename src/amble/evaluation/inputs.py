@@ -74,7 +74,7 @@ def refuse_idle_costs(measures: Iterable[Measure]) -> None:
 
 
 def aligning(
-    *ready: type, costs: bool = False, quickly: Callable[[Any, Any, Any], R | None] | None = None
+    *ready: type, costs: bool = False, quickly: Callable[[Any, Any, Any], Any] | None = None
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """A decorator: in place of its first argument, of one of the types ``ready``, a function also takes qrels and runs.
 
@@ -100,7 +100,8 @@ def aligning(
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> R:
-            if quickly is not None and len(given) == 3 and not named and (out := quickly(*given)) is not None:
+            out: R | None = quickly(*given) if quickly is not None and len(given) == 3 and not named else None
+            if out is not None:
                 return out
             bound = forms.bind(given, named)
             return function(*bound.args, **bound.kwargs)

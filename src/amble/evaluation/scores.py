@@ -359,8 +359,11 @@ def scores_of_dictionary(
     if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
         return None
     lists = Lists.of_ranked(qrels, ranked, False, kept)
-    each = {measure: measure.scores(lists) for measure in dict.fromkeys(measures)}  # of two labels, one computed
-    scores = np.array([each[measure] for measure in measures])
+    each: dict[Measure, Array] = {}
+    for measure in measures:
+        if measure not in each:  # two labels of one measure: computed once
+            each[measure] = measure.scores(lists)
+    scores = np.array(list(each.values()) if len(each) == len(measures) else [each[measure] for measure in measures])
     if not np.isfinite(scores).all():
         return None
     values = np.full((1, len(qrels.topics), len(scores)), np.nan)

@@ -449,7 +449,7 @@ def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
 
 
 def one_dictionary(source: Any) -> Run | None:
-    """The run of a dictionary, ``{topic: {doc: score}}`` or ``{name: {topic: {doc: score}}}``; None of anything else."""
+    """The run of a dictionary, ``{topic: {doc: score}}`` or ``{name: {topic: {doc: score}}}``; None of all else."""
     name = "run"
     if type(source) is dict and len(source) == 1 and not is_one_run(source):
         [(name, source)] = source.items()

@@ -167,7 +167,9 @@ class ListMeasure(Measure):
         warnings.warn(f"{self}: the mean over users is known to {change:.0e}, not {_SAME:g}", AmbleWarning, 2)
         return before
 
-    def _mean_over(self, members: Sequence[tuple[float, Self]], lists: Lists, question: Question | None = None) -> Array:
+    def _mean_over(
+        self, members: Sequence[tuple[float, Self]], lists: Lists, question: Question | None = None
+    ) -> Array:
         """The mean over some users of their scores, or of their answers to another question."""
         one = members[0][1]
         together = getattr(one.reader, "mean_scores", None)

@@ -250,8 +250,8 @@ class _Wrapped:
     def __enter__(self) -> None:
         self.state.__enter__()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.state.__exit__()
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.state.__exit__(kind, error, at)
         if not isinstance(error, Exception) or isinstance(error, NoExactDistributionError):
             return
         m = self.measure

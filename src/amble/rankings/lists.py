@@ -326,7 +326,10 @@ class Lists:
                 if ((gain > 0) & (gain < _LEAST)).any():
                     raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
                 share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
-                self._kept[of.key] = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
+                made = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
+                alike = (other.gainful for other in self._kept.values() if np.array_equal(other.gainful, made.gainful))
+                made.gainful = next(alike, made.gainful)  # one array, which `gainful` knows again
+                self._kept[of.key] = made
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
@@ -400,16 +403,12 @@ class JudgedGains:
     def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
         self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
         self.gainful = by_row > 0
+        self.binary = bool((self.gainful == by_row).all())  # all that gain something gain 1
         total = np.zeros(by_row.size + 1)
         np.cumsum(self.gainful, out=total[1:])
         upto = total[rows]
         self.relevant: Array = upto[1:] - upto[:-1]
         self.made: dict[Any, Any] = {}  # results that several measures or runs share
-
-    @cached_property
-    def binary(self) -> bool:
-        """Whether all that gain something gain 1."""
-        return bool((self.gainful == self.by_row).all())
 
     @cached_property
     def available(self) -> Array:
@@ -478,11 +477,6 @@ class Gains:
         """Of each list: how many judged documents of its topic gain something."""
         return self.topic_relevant.take(self.lists.topic)
 
-    @cached_property
-    def binary(self) -> bool:
-        """Whether every hit gains 1."""
-        return self.judged.binary or bool((self.gain == 1.0).all())
-
     def on(self, lists: Lists) -> Gains:
         """These gains on the same lists cut at a rank; the recall base and the ideal lists stay."""
         out = _copied(self)
@@ -538,8 +532,8 @@ class Gains:
     @cached_property
     def seen(self) -> Array:
         """The gain up to and with each hit."""
-        if self.binary:
-            return np.asarray(self.ordinal, np.float64)
+        if self.judged.binary:
+            return self.ordinal.astype(np.float64)
         return scan(np.add.accumulate, self.gain, self.offsets)
 
     @cached_property

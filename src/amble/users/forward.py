@@ -45,6 +45,7 @@ Array = NDArray[np.float64]
 Rule = float | Array | Callable[[Array], Array]
 
 Beyond = Literal["stop", "nothing", "endless"]
+_KINDS = ("continuation", "visits", "last", "weights", "shift")  # what a user may be declared by
 
 
 class ForwardReader(ABC):
@@ -240,16 +241,10 @@ class Forward(ForwardReader):
         tail: Tail | None = None,
         least: int = 1,
     ) -> None:
-        rules = {
-            "continuation": continuation,
-            "visits": visits,
-            "last": last,
-            "weights": weights,
-            "shift": shift,
-        }
-        given = [(kind, rule) for kind, rule in rules.items() if rule is not None]
+        rules = (continuation, visits, last, weights, shift)
+        given = [pair for pair in zip(_KINDS, rules, strict=True) if pair[1] is not None]
         if len(given) != 1:
-            raise MeasureError(f"a forward user is declared by one of {', '.join(rules)}; found {len(given)} of them")
+            raise MeasureError(f"a forward user is declared by one of {', '.join(_KINDS)}; found {len(given)} of them")
         self.kind: str = given[0][0]
         self.rule: Any = given[0][1]
         self.survival = survival
