@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
@@ -136,7 +137,7 @@ class Measure(ABC):
     def distribution(self, grades: Any, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
         """The distribution of the score over users."""
 
-    def wrap_errors(self) -> _Wrapped:
+    def wrap_errors(self) -> AbstractContextManager[None]:
         """Context in which errors become a `MeasureError` of one line that names the measure.
 
         So do overflow and division by 0. Unexpected errors in amble's own measures pass, as they are bugs.
