@@ -418,8 +418,6 @@ def _looks_like_measure(word: str) -> bool:
 
 def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
     """The measures of -m or the usual ones, labelled as they were typed or with trec_eval's names."""
-    from copy import copy
-
     from amble.expressions.grammar import split_measures
     from amble.measures import parse
     from amble.measures.trec_names import all_trec, trec_name
@@ -437,8 +435,7 @@ def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
             if args.rel is not None and "rel" in m.values and m.values.get("gains") is None and "rel" not in given:
                 m = m.with_value("rel", args.rel)
             if trec or theirs:
-                m = copy(m)  # `parse` keeps the one it gave
-                m.typed = (theirs or trec_name(m, args.rel)) if trec else ""
+                m = m.labelled((theirs or trec_name(m, args.rel)) if trec else "")
             measures.append(m)
     return measures
 

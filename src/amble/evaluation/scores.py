@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
@@ -12,10 +13,20 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
-from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
+from amble.evaluation.inputs import DEFAULTS, Measures, Scored, aligning, each_label, parse_measures
+from amble.io.trec import Qrels, Run, Runs, one_dictionary, read_qrels
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
-from amble.rankings.alignment import LEAST, AlignOptions, Rankings, aggregate, byte_order, plain_mean, plain_median
+from amble.rankings.alignment import (
+    LEAST,
+    AlignOptions,
+    Rankings,
+    aggregate,
+    byte_order,
+    gather,
+    plain_mean,
+    plain_median,
+)
 from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
 from amble.table import Table, frame_of, mean_topic
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
     from amble.evaluation.topic_groups import Groups, TopicGroups
     from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of"]
+__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of", "scores_of_dictionary"]
 
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
@@ -427,6 +438,44 @@ class Scores:
         return frame_of("polars", self._columns())
 
 
+def scores_of_dictionary(
+    qrels: Qrels, run: Run, measures: Sequence[ListMeasure], how: Mapping[str, Any], kept: dict[tuple[Any, ...], Any]
+) -> Scores | None:
+    """The scores of one run in memory, counted when its audit is asked for; None if there is something to say.
+
+    There is where topics count as missing, no document is judged, or a score is no number. Of the options of `align`,
+    ``how``, those that change what is in a list are the usual ones; where grades are not whole, `align` asks whether a
+    run was given in their place.
+    """
+    if not qrels.are_whole:
+        return None
+    ranked = run.rank(qrels, groups=False, score_dtype=how["score_dtype"])
+    if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
+        return None
+    lists = Lists.of_ranked(qrels, ranked, False, kept)
+    each: dict[Measure, Array] = {}
+    for measure in measures:
+        if measure not in each:  # two labels of one measure: computed once
+            each[measure] = measure.scores(lists)
+    scores = np.array(list(each.values()) if len(each) == len(measures) else [each[measure] for measure in measures])
+    if not np.isfinite(scores).all():
+        return None
+    values = np.full((1, len(qrels.topics), len(scores)), np.nan)
+    values[0, lists.topic] = scores.T
+    made = partial(gather, qrels, Runs([run]), [ranked], dict(how))
+    return Scores(made, measures, values, names=((run.label,), qrels.topics))
+
+
+def _quickly(qrels: Any, runs: Any, measures: Measures) -> Scores | None:
+    """The scores of one dictionary by measures of lists; None of anything else."""
+    if type(runs) is not dict or type(qrels) not in (dict, Qrels) or not isinstance(measures, str | list | Measure):
+        return None
+    parsed = parse_measures(measures)
+    if not all(isinstance(m, ListMeasure) for m in parsed) or (run := one_dictionary(runs)) is None:
+        return None
+    return scores_of_dictionary(read_qrels(qrels), run, [of_lists(m) for m in parsed], DEFAULTS, {})
+
+
 @overload
 def evaluate(
     qrels: Any,
@@ -442,7 +491,7 @@ def evaluate(
 ) -> Scores: ...
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
-@aligning(Rankings, Sessions)
+@aligning(Rankings, Sessions, quickly=_quickly)
 def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
     """The scores of runs by topic and measure.
 
@@ -519,8 +568,7 @@ def of_sessions(measure: Measure) -> SessionMeasure:
 
     if isinstance(measure, SessionMeasure):
         return measure
-    found = parse(f'PerQuery(of="{measure}")')
-    found.typed = ""
+    found = parse(f'PerQuery(of="{measure}")').labelled("")
     assert isinstance(found, SessionMeasure)
     return found
 

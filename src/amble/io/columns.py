@@ -231,12 +231,14 @@ def as_table(data: Any, number: str, name: str, columns: Names | None = None) ->
     columns : mapping, optional
         Names of columns that are called otherwise, tried before the usual ones, or numbers from 1.
     """
-    given = columns_for(number, columns)
+    given = {} if columns is None else columns_for(number, columns)
     if isinstance(data, Mapping):
         if given or any(key in data for key in _TOPIC):
             names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]
             if header_of(names, given) and len(kept) == len(names) and len(set(map(len, kept))) == 1:
                 return of_columns(names, lambda i: _values(kept[i]), number, given, name)
+        if set(map(type, data.values())) <= {dict}:
+            return dict(data)
         if any(_is_list(docs) for docs in data.values()):
             return _of_lists(data, number, name)
         return {

@@ -306,8 +306,9 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
     """Raise an error if a run and judgments in memory seem swapped; of files, the columns are checked elsewhere."""
-    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
-    if qrels.path is None and 2 * broken > len(qrels):
+    if qrels.path is not None or qrels.are_whole:
+        return
+    if 2 * np.count_nonzero(qrels.grades != np.floor(qrels.grades)) > len(qrels):
         for run in runs:
             if run.looks_like_judgments():
                 raise AlignError(
