@@ -238,7 +238,6 @@ def test_commands_of_lists_refuse_sessions(files: list[str], here: CLI) -> None:
     for arguments in (
         ("eval", files[0], files[2], "-m", "MsM"),
         ("distribution", files[0], files[2], "-m", "MsM"),
-        ("user", "MsM"),
     ):
         done = here(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
