@@ -237,6 +237,7 @@ class Satisfaction:
         adjusted[~np.isnan(p)] = adjust(p[~np.isnan(p)], correction)
         mark = {"bootstrap": "statistic", "williams": "t", "steiger": "Z"}[test]
         shown = {"bootstrap": "paired bootstrap", "williams": "Williams' t", "steiger": "Steiger's Z"}[test]
+        shown += f" (p of {2 / (len(self.resampled) + 1):.2g} at least)" if test == "bootstrap" else ""
         caption = f"{name}: {shown}, {CORRECTIONS[correction].format(f'{len(rows)} p-values')}; {self.caption}"
         head = ["measure", "other", "difference", "low", "high", mark, "p", "adjusted"]
         for row, x in zip(rows, adjusted.tolist(), strict=True):

@@ -324,7 +324,8 @@ def _save_runs(args: argparse.Namespace, qrels: Any, lists: Any, found: Any) -> 
             write_whole(target, text + "\n")
 
 
-def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
+def _satisfaction(args: argparse.Namespace, _: list[Any], **common: Any) -> tuple[Any, Any, Any]:
+    from amble.expressions.grammar import split_measures
     from amble.metaevaluation import read_labels, read_scores, satisfaction
 
     given = [name for name, usual in _ALIGNED.items() if getattr(args, name) != usual]
@@ -338,12 +339,13 @@ def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) 
         if getattr(args, name) is not None and not args.pairs:
             raise AmbleError(f"--{name} goes with --pairs")
     scores, labels = read_scores(args.qrels), read_labels(args.runs[0])
-    if measures:
-        missing = [m.label for m in measures if m.label not in scores]
+    if args.measure is not None:  # by the names in the file, which may be another program's
+        names = [name for text in args.measure for name in split_measures(text)]
+        missing = [name for name in names if name not in scores]
         if missing:
             known = ", ".join(list(scores)[:5])
             raise AmbleError(f"{args.qrels}: no scores of {missing[0]}, expected one of {known}")
-        scores = {m.label: scores[m.label] for m in measures}
+        scores = {name: scores[name] for name in names}
     options = _options(args, rounds="rounds", confidence="confidence")
     if args.statistic is not None:
         options["statistics"] = [args.statistic]
@@ -374,8 +376,7 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None and getattr(args, name) not in known:
             found = getattr(args, name)
             raise AmbleError(f"--{name} {found} goes without {args.analysis}, expected one of {', '.join(known)}")
-    labels = args.analysis == "satisfaction"
-    measures = [] if labels and args.measure is None else measures_of(args)
+    measures = [] if args.analysis == "satisfaction" else measures_of(args)
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress
 
