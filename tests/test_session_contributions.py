@@ -190,6 +190,15 @@ def test_the_heat_map(files: list[str], tmp_path: Path, capsys: pytest.CaptureFi
     assert np.isnan(one.cells()[1][0]).tolist() == [[False, False], [False, True], [False, True]]  # type: ignore[union-attr]
 
 
+def test_scores_of_sessions_say_so(files: list[str]) -> None:
+    scores = amble.evaluate(amble.read_sessions(*files), "MsM")
+    assert (scores.unit, repr(scores)) == ("session", "Scores(2 runs, 1 sessions, MsM)")
+    pytest.importorskip("altair")
+    for chart in (amble.plot(scores), amble.plot(scores, run="old", baseline="new")):
+        assert chart.to_dict()["encoding"]["x"]["axis"]["title"] == "session"
+    assert amble.evaluate({"1": {"a": 1}}, {"x": {"1": ["a"]}}, "AP").unit == "topic"
+
+
 def test_what_is_refused(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["--why", "s2"], "session 's2' is not among the 1 sessions scored: s1"),

@@ -137,8 +137,13 @@ class Scores:
     def _repr_html_(self) -> str:
         return self.mean().html()
 
+    @property
+    def unit(self) -> str:
+        """What has a score: a ``topic``, or a ``session``."""
+        return "session" if isinstance(self._rankings, Sessions) else "topic"
+
     def __repr__(self) -> str:
-        return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
+        return f"Scores({len(self.runs)} runs, {len(self.topics)} {self.unit}s, {', '.join(self.measures)})"
 
     def _on_list(self, run: str, topic: str, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
         """The measure, the grades of a run's list, and the context that the measure needs with them."""

@@ -324,7 +324,7 @@ def _save_runs(args: argparse.Namespace, qrels: Any, lists: Any, found: Any) -> 
             write_whole(target, text + "\n")
 
 
-def _satisfaction(args: argparse.Namespace, _: list[Any], **common: Any) -> tuple[Any, Any, Any]:
+def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
     from amble.expressions.grammar import split_measures
     from amble.metaevaluation import read_labels, read_scores, satisfaction
 

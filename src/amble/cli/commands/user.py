@@ -172,10 +172,8 @@ def _sessions(measures: list[Any], args: argparse.Namespace, context: dict[str, 
         queries = [[0.0] * (args.depth or _DEPTH)] * _QUERIES
     else:
         queries = [list(grades)[: args.depth] for grades in read_gains(args.gains).values()]
-    known = (g for query in queries for g in query if not math.isnan(g))
-    most = context.get("max_grade", max([1.0, *known]))  # the grade whose gain is 1
     session = Sessions.of_queries(queries)
-    shown = [m.user(session, max_grade=most) for m in measures]
+    shown = [m.user(session, **context) for m in measures]
     tables = [user.table(digits=args.digits) for user in shown]
     columns = list(dict.fromkeys(name for table in tables for name in table.columns))
     columns.sort(key=lambda name: name in _OF_ALL_SESSIONS)  # stays as it is otherwise

@@ -37,8 +37,8 @@ def _row_axis(names: list[str]) -> dict[str, Any]:
     return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
 
 
-def _topic_axis(topics: list[str]) -> dict[str, Any]:
-    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False}
+def _topic_axis(topics: list[str], unit: str) -> dict[str, Any]:
+    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False, "title": unit}
     return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
 
 
@@ -115,7 +115,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     if not rows:
         raise AmbleError(f"no run has a score of {scores.measures[j]}")
     topics = [shown(scores.topics[t]) for t in by_topic]
-    x = _topic_axis(topics)
+    x = _topic_axis(topics, scores.unit)
     color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
     color["legend"] = {"title": scores.measures[j]}
     y = _row_axis([shown(scores.runs[i]) for i in by_run])
@@ -150,10 +150,10 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     d, sign = scores.values[a, :, j] - scores.values[b, :, j], scores.parsed[j].sign
     order = [t for t in np.argsort(-sign * d, kind="stable").tolist() if d[t] == d[t]]
     if not order:
-        raise AmbleError(f"{run} and {baseline} have no topic in common")
+        raise AmbleError(f"{run} and {baseline} have no {scores.unit} in common")
     rows: list[dict[str, Any]] = [{"topic": shown(scores.topics[t]), "difference": float(d[t])} for t in order]
     title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
-    x = _topic_axis([str(row["topic"]) for row in rows])
+    x = _topic_axis([str(row["topic"]) for row in rows], scores.unit)
     worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
     colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
     y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
