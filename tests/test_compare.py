@@ -743,7 +743,9 @@ def test_questions_of_why(scores: amble.Scores) -> None:
         amble.why(scores, "301", "AP", runs=["z"])
     with pytest.raises(amble.MeasureError, match="no measure given"):
         amble.why(scores, "301")
-    with pytest.raises(amble.AlignError, match=r"found why\(dict, str, str\), expected why\(rankings \| scores, topic"):
+    with pytest.raises(
+        amble.AlignError, match=r"found why\(dict, str, str\), expected why\(rankings \| scores \| sessions"
+    ):
         amble.why({}, "301", "AP")
     tied = amble.align(scores.rankings.qrels, scores.rankings.sources, ties="expected")
     with pytest.raises(amble.MeasureError, match="ties='expected': tied documents have no one rank"):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution, summary_of
 from amble.errors import AlignError, MeasureError, SimulationWarning
-from amble.evaluation.inputs import aligning
+from amble.evaluation.inputs import Scored, aligning
 from amble.evaluation.simulated_distributions import simulate_lists
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
@@ -54,7 +54,7 @@ def chosen_lists(
     return groups
 
 
-def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
+def chosen_runs(rankings: Scored, runs: Iterable[str] | None = None) -> list[str]:
     """The names of all runs, or of those named, each once."""
     if runs is None:
         return list(rankings.runs)

@@ -113,8 +113,10 @@ def run(args: argparse.Namespace) -> int:
     if args.gains is not None and args.why is None:
         raise AmbleError("--gains are lists of one topic, 1, and tests compare several: expected --why 1 with them")
     if args.sessions or any(m.declaration.of_sessions for m in measures):
-        if args.why is not None or args.undefined != "zero":
-            raise AmbleError("--why and --undefined look at lists, not at sessions")
+        if args.why is not None:
+            raise AmbleError("--why shows the documents of a list: for those of a session, amble session --why SESSION")
+        if args.undefined != "zero":
+            raise AmbleError("--undefined looks at lists, not at sessions")
         if args.costs is not None:
             raise AmbleError("--costs are of documents in lists, not in sessions")
         if args.baseline is not None and args.sessions:
