@@ -442,7 +442,7 @@ def test_a_broken_row_is_named(row: tuple[object, ...], why: str, write: Write) 
     path = write("log.csv", text([*TABLE[:4], row, *TABLE[4:]], ","))
     with pytest.raises(ReadError) as error:
         read_log(path, "table")
-    assert str(error.value) == f"{path}:6: {why}"
+    assert str(error.value).split("; actions: ")[0] == f"{path}:6: {why}"
     by_hand(read_log(path, "table", skip_broken=True))
 
 

@@ -22,7 +22,7 @@ from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import disclosed
 from amble.users.fitted import Estimate
 
-__all__ = ["MOST_ROUNDS", "Resampled"]
+__all__ = ["MOST_ROUNDS", "Resampled", "wilson"]
 
 _MOST = GROUPS // 2
 MOST_ROUNDS = 100_000  # a number for each group of sessions is kept of every round: 0.8 GB
@@ -46,6 +46,8 @@ class Resampled:
     seed : int
     by : Resampled, optional
         Other counts that decide what is pooled: those of all sessions, where these are some of them.
+    like : Resampled, optional
+        Other counts whose resampled sessions these are, round by round: those of all groups, where these are of one.
     """
 
     counts: Counts
@@ -55,6 +57,7 @@ class Resampled:
     smallest: int = 10
     seed: int = 0
     by: Resampled | None = None
+    like: Resampled | None = None
 
     def __post_init__(self) -> None:
         checks.whole(self.rounds, "rounds", most=MOST_ROUNDS)
@@ -72,6 +75,8 @@ class Resampled:
     @cached_property
     def weights(self) -> Array:
         """How often each group was drawn, by round."""
+        if self.like is not None:
+            return self.like.weights
         there = self.counts.present
         rng = np.random.default_rng(self.seed)
         weights = np.zeros((self.rounds, len(self.counts.pages)))
@@ -115,7 +120,7 @@ class Resampled:
         seen = disclosed(behind, self.smallest)
         gone = (seen < max(self.smallest, 1)) | np.isnan(value)
         if gone.all():
-            raise AmbleError(f"fewer than {self.smallest} sessions are behind it")
+            raise AmbleError(f"fewer than {max(self.smallest, 1)} sessions are behind it")
         value, draws = np.where(gone, np.nan, value), np.where(gone, np.nan, draws)
         tail = (1.0 - self.confidence) / 2.0
         with np.errstate(all="ignore"):
@@ -123,7 +128,7 @@ class Resampled:
             low, high = np.quantile(filled, [tail, 1.0 - tail], axis=0)
         if probability:
             flat = (high - low <= 1e-12) & ~gone
-            wide = _wilson(value, np.maximum(seen, 1), self.confidence)
+            wide = wilson(value, np.maximum(seen, 1), self.confidence)
             low, high = np.where(flat, wide[0], low), np.where(flat, wide[1], high)
         # what was estimated lies in its interval, also where draws lean to one side
         low, high = np.minimum(low, value), np.maximum(high, value)
@@ -136,7 +141,7 @@ class Resampled:
         return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
 
 
-def _wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
+def wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
     """Wilson's score interval of a share, which has a width also where it is 0 or 1."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
     middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -17,7 +18,7 @@ from amble.logs.chain_fitting import STEPS, count_steps, fit_markov, fit_walk, f
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.dwell_times import fit_times
 from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.privacy import SMALLEST, disclosable, enough_sessions, shown_count
+from amble.logs.privacy import MANY, SMALLEST, default_smallest, disclosable, enough_sessions, shown_count
 from amble.logs.selection import HALF, HeldOut, behaviour, comparison_table, fit_table, likelihoods, suppression_notes
 from amble.table import Table
 from amble.users.estimates import SUPPRESSED
@@ -75,6 +76,8 @@ class Fit:
         by_way = {"moves": inner, "backward": np.tril(inner, -1), "repeated": inner * np.eye(counts.depth)}
         for name, moves in by_way.items():
             facts[name] = shown_count(facts[name], bool(enough_sessions(moves.sum(axis=(1, 2)), smallest)), smallest)
+        if isinstance(facts["backward"], str):
+            facts["backward_sessions"] = facts["backward"]
         for name in ("elsewhere", "beyond"):
             facts[name] = shown_count(facts[name], facts[name] >= smallest, smallest)
         if isinstance(facts["moves"], str):
@@ -170,8 +173,9 @@ def fit(
     confidence: float = Resampled.confidence,
     rounds: int = Resampled.rounds,
     draws: int = Resampled.kept,
-    smallest: int = SMALLEST,
+    smallest: int | None = None,
     seed: int = Resampled.seed,
+    like: Resampled | None = None,
     files: Sequence[str] = (),
     layout: str = "",
     date: str = "",
@@ -195,9 +199,12 @@ def fit(
         Of the intervals.
     rounds, draws : int
         How often sessions are resampled, and how many of the results are kept for scores.
-    smallest : int
-        A number that fewer sessions are behind is suppressed.
+    smallest : int, optional
+        A number that fewer sessions are behind is suppressed; by default 10 in a log of 1,000 sessions or more, and
+        nothing is suppressed in a smaller one.
     seed : int
+    like : Resampled, optional
+        Counts of which these are some, whose sessions are resampled.
     files, layout, date
         Where the log comes from, for the file.
 
@@ -225,7 +232,12 @@ def fit(
     checks.one_of(first, ("forward", "stop", None), "first")
     checks.number(smooth, "smooth", least=0, most=1e9)
     chosen = _chosen(models, counts)
-    data = Resampled(counts, rounds, draws, confidence, smallest, seed)
+    found, notes = list[FittedModel](), list[str]()
+    if smallest is None:
+        smallest = default_smallest(counts.facts.sessions)
+        if not smallest:
+            notes.append(f"fewer than {MANY:,} sessions: no count is suppressed (smallest is 0, not {SMALLEST})")
+    data = Resampled(counts, rounds, draws, confidence, smallest, seed, like=like)
     if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
         raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to")
     fitters: dict[str, Fitter] = {
@@ -240,7 +252,6 @@ def fit(
         "times": lambda d: fit_times(d, censored=False),
         "times-censored": lambda d: fit_times(d, censored=True),
     }
-    found, notes = [], []
     for name in chosen:
         try:
             found.append(_usable(fitters[name](data)))
@@ -249,7 +260,7 @@ def fit(
                 raise AmbleError(f"{name}: {error}") from None
             notes.append(f"{name} left out: {error}")
     if not found:
-        raise AmbleError(notes[0] if notes else "nothing to fit")
+        raise AmbleError(notes[-1] if notes else "nothing to fit")
     plain: dict[str, Callable[[Counts], FittedModel]] = {
         m.name: partial(_plainly, fitters[m.name], data) for m in found if m.kind != "times"
     }
@@ -259,7 +270,7 @@ def fit(
     for i, model in enumerate(found):
         parts = [*filter(None, model.note.split("; ")), *suppression_notes(model, smallest)]
         found[i] = replace(model, note="; ".join(parts))
-        notes += [f"{model.name}: {part}" for part in parts if f"fewer than {smallest} " in part]
+        notes += [f"{model.name}: {part}" for part in parts if re.search("fewer than|too few", part)]
     facts = counts.facts
     made = enough_sessions(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
     origin = Origin(files, layout, facts.pages, facts.records, facts.moves if made else SUPPRESSED, date)

@@ -133,7 +133,8 @@ def suppression_notes(model: FittedModel, smallest: int) -> list[str]:
             pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
             gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
     found = ((pools, "estimated together"), (gone, "not estimated, filled in from the estimate before (or the first)"))
-    return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
+    few = f"fewer than {smallest} sessions" if smallest else "too few observations"
+    return [f"{few} are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 
 def fit_table(models: Sequence[FittedModel]) -> Table:
