@@ -383,9 +383,9 @@ def _queries(engine: Engine, read: Layout, least: int, *, keep: bool) -> None:
         raise ReadError("times by query: the log needs a column for the query")
     engine.run(
         f"create table asked as with pages as (select distinct page, session from events where why = 0), "
-        f"both as (select q.page, session, {'query' if keep else 'hash(query)'} query from ({read.queries}) q "
+        f"askers as (select q.page, session, {'query' if keep else 'hash(query)'} query from ({read.queries}) q "
         "join pages p on p.page = q.page) "
-        f"select page, query from both where query in (select query from both group by query "
+        f"select page, query from askers where query in (select query from askers group by query "
         f"having count(distinct session) >= {least})"
     )
 

@@ -27,7 +27,7 @@ from amble.comparison.p_values import Probability
 from amble.errors import AmbleError
 from amble.logs.bootstrap import wilson
 from amble.logs.counts import GROUPS, OBSERVATIONS, Counts, reading
-from amble.logs.engine import Engine
+from amble.logs.engine import Engine, quoted
 from amble.logs.privacy import default_smallest
 from amble.table import Table
 
@@ -80,7 +80,7 @@ def read_records(engine: Engine, n: int, gain: str | None, who: str, *, by: str,
     out = {}
     for name in OBSERVED:
         found = engine.columns(
-            f"select o.who{f' % {GROUPS}' if many else ''} who, {'label' if by else ''!r} label, "
+            f"select o.who{f' % {GROUPS}' if many else ''} who, {'label' if by else quoted('')} label, "
             f"{'target::double' if target else '0.0'} target, k, gain, count(*) n, count(*) filter (k < stop) went "
             f"from ({reading(name, n, gain)}) w join owners o on o.page = w.page {traits} group by all order by all"
         )
@@ -173,13 +173,14 @@ class Study:
     smallest: int
 
     def cells(self) -> Table:
-        """A table of C by group, target, rank and gain so far, with Wilson's intervals.
+        """A table of C by target (without one, by group), rank and gain so far, with Wilson's intervals.
 
         Counts with too few persons behind them, who went on or stopped, are suppressed, and C with them.
         """
         r = self.records
         gain = r.gain if np.unique(r.gain).size <= _MOST_GAINS else np.floor(r.gain)
-        keys = np.stack([r.label, r.target, r.rank, gain], axis=1)
+        label = r.label if r.by and not r.target_name else np.zeros_like(r.label)
+        keys = np.stack([label, r.target, r.rank, gain], axis=1)
         cells, of = np.unique(keys, axis=0, return_inverse=True)
         of = of.reshape(-1)
         reached, went = (np.bincount(of, x, len(cells)).astype(float) for x in (r.reached, r.went))
@@ -189,11 +190,11 @@ class Study:
             behind = np.bincount(some, minlength=len(cells))
             enough &= (behind == 0) | (behind >= self.smallest)
         low, high = wilson(went / reached, reached, self.confidence)
-        shown = [bool(r.by), bool(r.target_name), True, r.graded]
+        shown = [bool(r.by) and not r.target_name, bool(r.target_name), True, r.graded]
         rows: list[list[Any]] = []
-        for i, (label, target, rank, so_far) in enumerate(cells.tolist()):
-            text = f"{so_far:g}" if gain is r.gain else f"{so_far:g}-{so_far + 1:g}"
-            place = [r.labels[int(label)], _number(target), int(rank), _number(so_far) if gain is r.gain else text]
+        for i, (group, target, rank, so_far) in enumerate(cells.tolist()):
+            about = _number(so_far) if gain is r.gain else f"{so_far:g}-{so_far + 1:g}"
+            place = [r.labels[int(group)], _number(target), int(rank), about]
             found: list[Any] = [int(reached[i]), int(went[i]), went[i] / reached[i], low[i], high[i]]
             if not enough[i]:
                 found = ["suppressed", None, None, None, None]
@@ -324,9 +325,11 @@ def _fitted(r: Records, pools: Sequence[tuple[int, int]], *, target: bool, group
         warnings.simplefilter("error")
         try:
             model = GLM(np.stack([r.went, r.reached - r.went], axis=1), design, family=Binomial())
-            found = model.fit(cov_type="cluster", cov_kwds={"groups": r.cluster, "use_correction": True})
+            found = model.fit(cov_type="cluster", cov_kwds={"groups": r.cluster, "use_correction": False})
         except (Warning, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             reason = str(error).split(". ")[0].splitlines()[0]
             raise AmbleError(f"the hazard model cannot be fitted: {reason}") from None
     text = f"discrete-time hazard model, logit of going on ~ {' + '.join(parts)}: binomial GLM by statsmodels"
-    return _Hazard(terms, np.asarray(found.params), np.asarray(found.cov_params()), clusters, text)
+    seen = r.reached.sum()  # the usual correction, for observations: rows may stand for several
+    few = clusters / (clusters - 1) * (seen - 1) / (seen - design.shape[1])
+    return _Hazard(terms, np.asarray(found.params), np.asarray(found.cov_params()) * few, clusters, text)
