@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from amble.arrays import Array
 from amble.logs.engine import Engine
+from amble.logs.page_counts import GradedPages, count_graded_pages, gain_sql
 
 if TYPE_CHECKING:
     from amble.logs.query_rates import QueryRates
     from amble.logs.study import Records
 
-__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gain_sql", "gap_quartiles", "reading"]
+__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles", "reading"]
 
 GROUPS = 1000
 OBSERVATIONS = {
@@ -31,6 +32,7 @@ OBSERVATIONS = {
     "sdbn": "simplified DBN: stops when a clicked document satisfies, equally likely at every rank; without a click "
     "reads to the end",
 }
+_MOST_CELLS = 2000  # ranks times grades, of which steps are counted by both
 _EXACT = 20_000_000  # gaps whose quartiles are exact; those of more are sketched, as all would have to be in memory
 
 
@@ -105,9 +107,9 @@ class Counts:
         The same of all visits of which the end is known, also by another query or by the end of the session; those
         that took longer than `longest` count as not ended, with that many seconds.
     longest : float
-    steps : (groups, grades, 3, 3) array
-        With grades: steps forward, back and stops (last axis) at documents of a grade at the first rank, in between,
-        and at the last one.
+    steps : (groups, grades, n or 3, 3) array
+        With grades: steps forward, back and stops (last axis) at documents of a grade at each rank; or, where that
+        would be too many numbers, at the first rank, in between, and at the last one.
     goal_counts : dict
         By observation, with grades: (groups, cells, 2) pages that reached a rank with a gain, and that stopped there.
     goal_cells : dict
@@ -119,6 +121,10 @@ class Counts:
         The column that says in which group a page is.
     groups : dict of str to Counts
         Of each group apart.
+    onward : (groups, n + 1) array
+        Pages that another query of their session came after, by the rank of their last click; 0: without a click.
+    graded : GradedPages, optional
+        With grades: what pages showed, and where they were left; of all groups, whatever the other counts are of.
     """
 
     facts: Facts
@@ -130,13 +136,15 @@ class Counts:
     dwell: Array
     dwell_censored: Array
     longest: float
-    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 3, 3)))
+    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 0, 3)))
     goal_counts: Mapping[str, Array] = field(default_factory=dict)
     goal_cells: Mapping[str, Array] = field(default_factory=dict)
     records: Mapping[str, Records] = field(default_factory=dict)
     query_rates: QueryRates | None = None
     by: str = ""
     groups: Mapping[str, Counts] = field(default_factory=dict)
+    onward: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    graded: GradedPages | None = None
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over groups, one for each row of weights; what was the axis of groups is that of rows."""
@@ -146,8 +154,7 @@ class Counts:
 
         names = ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored")
         parts: dict[str, Any] = {name: summed(getattr(self, name)) for name in names}
-        if self.steps.size:
-            parts["steps"] = summed(self.steps)
+        parts |= {name: summed(x) for name in ("steps", "onward") if (x := getattr(self, name)).size}
         return replace(self, **parts, goal_counts={name: summed(x) for name, x in self.goal_counts.items()})
 
     def whole(self) -> Counts:
@@ -166,8 +173,9 @@ def count(
     longest: float,
     facts: Facts,
     max_grade: float | None,
-    timed: str = "next > 0",
+    rel: float | None = None,
     *,
+    timed: str = "next > 0",
     by_query: bool = False,
 ) -> Counts:
     """Counts of the tables ``visits``, ``pages`` and, with grades, ``shown``; times of visits that are ``timed``."""
@@ -195,12 +203,13 @@ def count(
             out[(*at, i)] = np.ma.filled(np.ma.asarray(found[name], np.float64), 0.0)
     counts = Counts(facts, n, pages, moves, extremes, clicked, dwell, censored, longest)
     if facts.judged and max_grade:
-        cells = {name: _goal_counts(engine, name, n, gain_sql(max_grade)) for name in OBSERVATIONS}
+        cells = {name: _goal_counts(engine, name, n, gain_sql("grade", max_grade, rel)) for name in OBSERVATIONS}
         counts = replace(
             counts,
             steps=_steps(engine, n, facts.grades),
             goal_counts={name: x[1] for name, x in cells.items()},
             goal_cells={name: x[0] for name, x in cells.items()},
+            graded=count_graded_pages(engine, n, GROUPS, max_grade, rel),
         )
     return counts
 
@@ -237,18 +246,15 @@ def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
           union all
           select v.g, s.grade, s.rank, 2 from visits v join shown s on s.page = v.page
             and v.next = 0 and s.rank = v.rank)
-        select g, grade, case when rank = 1 then 0 when rank < {n} then 1 else 2 end as part, way, count(*) n
-        from steps group by all"""
+        select g, grade, rank, way, count(*) n from steps where rank <= {n} group by all"""
     )
-    out = np.zeros((GROUPS, len(grades), 3, 3))
+    places = n if len(grades) * n <= _MOST_CELLS else 3
+    out = np.zeros((GROUPS, len(grades), places, 3))
     of = np.searchsorted(np.array(grades), np.asarray(found["grade"], np.float64))
-    np.add.at(out, (np.asarray(found["g"], np.int64), of, found["part"], found["way"]), np.asarray(found["n"], float))
+    g, rank, way = (np.asarray(found[key], np.int64) for key in ("g", "rank", "way"))
+    place = rank - 1 if places == n else (rank > 1).astype(np.int64) + (rank == n)
+    np.add.at(out, (g, of, place, way), np.asarray(found["n"], float))
     return out
-
-
-def gain_sql(max_grade: float) -> str:
-    """The gain of a document of a grade, as SQL: its share of the largest one."""
-    return f"greatest(grade, 0) / {max_grade!r}"
 
 
 def reading(observation: str, n: int, gain: str | None) -> str:

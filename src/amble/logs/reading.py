@@ -13,7 +13,7 @@ from typing import Any
 
 from amble import checks
 from amble.errors import AmbleError, ReadError
-from amble.logs.counts import GROUPS, Counts, Facts, count, gain_sql, gap_quartiles
+from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
 from amble.logs.engine import MEMORY, Engine, quoted
 from amble.logs.log_layouts import (
     ACTIONS,
@@ -29,17 +29,20 @@ from amble.logs.log_layouts import (
     WHY,
     Layout,
     action_words,
+    pages,
     relpred,
     table,
 )
+from amble.logs.page_counts import count_onward, gain_sql
 from amble.logs.query_rates import read_query_rates
+from amble.logs.session_pages import pages_of
 from amble.logs.sources import Source, find_files, kept_streams, lines_of, table_of
 from amble.logs.study import read_records
 from amble.table import Table
 
 __all__ = ["LAYOUTS", "LONGEST", "read_actions", "read_log"]
 
-LAYOUTS = ("relpred", "table")
+LAYOUTS = ("relpred", "table", "pages")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
 _FEW = 5  # broken records that are reported
@@ -62,6 +65,7 @@ def read_log(
     min_sessions: int = 1,
     query_rates: bool = False,
     qrels: Any = None,
+    rel: float | None = None,
     depth: int | None = None,
     longest: float = LONGEST,
     skip_broken: bool = False,
@@ -76,10 +80,11 @@ def read_log(
     ----------
     paths : path or sequence of paths
         Files, or patterns as ``logs/*.tsv.gz``; ``-`` for standard input.
-    layout : {"relpred", "table"}
-        The layout of Yandex's Relevance Prediction Challenge, or a table with a row for each thing that happened.
+    layout : {"relpred", "table", "pages"}
+        The layout of Yandex's Relevance Prediction Challenge, a table with a row for each thing that happened, or one
+        with a row for each page: the last rank that was reached, and the grades by rank (also as JSON of sessions).
     columns, actions, unit
-        Of a table: see `amble.logs.log_layouts.table`.
+        Of a table: see `amble.logs.log_layouts.table`; of pages, `amble.logs.log_layouts.pages`.
     visits : {"click", "gaze", "both"}
         What counts as a visit. Fixations on one rank in a row, and clicks among them, are one visit.
     by, target : str, optional
@@ -93,6 +98,8 @@ def read_log(
     qrels : path, dict, frame, optional
         Judgments, by query and document as they are in the log; for what is estimated by grade. A table may have a
         column of grades instead.
+    rel : float, optional
+        A document of at least this grade gains 1, any other 0; without it a grade gains its share of the largest one.
     depth : int, optional
         The deepest rank to look at; by default the deepest clicked or shown, at most 100.
     longest : float
@@ -130,11 +137,11 @@ def read_log(
     _check(layout, depth, longest, unit, columns, actions)
     checks.one_of(visits, VISITS, "visits")
     checks.whole(min_sessions, "min_sessions", most=checks.INT32)
-    if layout == "relpred" and (by or target or visits != "click"):
+    if layout != "table" and (by or target or visits != "click"):
         raise AmbleError("groups, targets and fixations are those of a table: with layout='table'")
     with _opened(paths, layout, memory, threads, folder) as (engine, source):
-        if layout == "relpred":
-            read = relpred(source)
+        if layout != "table":
+            read = relpred(source) if layout == "relpred" else pages(source, columns or {})
         else:
             read = table(source, columns or {}, actions or {}, unit, visits=visits, by=by, target=target)
         try:
@@ -154,13 +161,15 @@ def read_log(
         n = _depth(engine, source, depth)
         _visits(engine, n, read, VISITS[visits])
         rates = None
-        counts = _counted(engine, source, n, longest, broken, max_grade, read, by_query=asked)
+        counts = _onward(
+            engine, n, read, _counted(engine, source, n, longest, broken, max_grade, rel, read, by_query=asked)
+        )
         if query_rates:
             rates = read_query_rates(engine, n, min_sessions, timed=_timed(read))
         records = {}
         if study or target:
             who = "person" if read.person else "session"
-            gain = gain_sql(max_grade) if max_grade and counts.facts.judged else None
+            gain = gain_sql("grade", max_grade, rel) if max_grade and counts.facts.judged else None
             records = read_records(engine, n, gain, who, by=by or "", target=target or "")
         counts = replace(counts, records=records, query_rates=rates)
         if by:
@@ -173,7 +182,8 @@ def read_log(
                 )
                 _visits(engine, n, read, VISITS[visits])
                 try:
-                    groups[label] = _counted(engine, source, n, longest, 0, max_grade, read, by_query=asked)
+                    own = _counted(engine, source, n, longest, 0, max_grade, rel, read, by_query=asked)
+                    groups[label] = _onward(engine, n, read, own)
                 except ReadError as error:
                     raise ReadError(f"{error}: {by} {label!r:.60}") from None
             counts = replace(counts, by=by, groups=groups)
@@ -229,9 +239,17 @@ def _opened(
     with Engine(memory, threads, folder) as engine:
         try:
             kept = kept_streams(engine, files)
-            yield engine, lines_of(engine, kept) if layout == "relpred" else table_of(engine, kept)
+            yield engine, {"relpred": lines_of, "table": table_of, "pages": pages_of}[layout](engine, kept)
         except ReadError as error:
             raise ReadError(engine.original_names(str(error))) from None
+
+
+def _onward(engine: Engine, n: int, read: Layout, counts: Counts) -> Counts:
+    """Counts, with those of pages that another query of their session came after, where sessions have several."""
+    if counts.facts.pages == counts.facts.sessions:
+        return counts
+    who = "person" if read.person else "session"
+    return replace(counts, onward=count_onward(engine, n, counts.pages, ordered=read.ordered, who=who))
 
 
 def _check(
@@ -248,7 +266,7 @@ def _check(
     if not 0 < longest <= 1e12:
         raise AmbleError(f"longest {longest:g}: expected a number of seconds above 0")
     checks.one_of(unit, UNITS, "unit")
-    if layout == "relpred" and (columns or actions):
+    if (layout == "relpred" and columns) or (layout != "table" and actions):
         raise AmbleError("columns and actions are those of a table: with layout='table'")
     wrong = [name for name in actions or {} if name not in ACTIONS]
     if wrong:
@@ -451,6 +469,7 @@ def _counted(
     longest: float,
     broken: int,
     max_grade: float | None,
+    rel: float | None,
     read: Layout,
     *,
     by_query: bool,
@@ -488,4 +507,4 @@ def _counted(
     seen = (records + broken, sessions, pages, clicks, moves, backward, repeated)
     more = (int(back), int(fixations), int(persons), read.dwell, queries)
     facts = Facts(*seen, gaps, broken, elsewhere, beyond, grades, judged, *more)
-    return count(engine, n, longest, facts, max_grade, _timed(read), by_query=by_query)
+    return count(engine, n, longest, facts, max_grade, rel, timed=_timed(read), by_query=by_query)

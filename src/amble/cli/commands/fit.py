@@ -5,14 +5,16 @@
   amble fit clicks.tsv --qrels qrels.txt --model walk-grade,inst -o fit.toml
   amble fit study.tsv --layout table --visits gaze --by task --target T --show continuation
   zcat day1.gz day2.gz | amble fit - --min-sessions 100 --query-rates mu.tsv
+  amble fit sessions.json --layout pages --against P@10 SDCG@10 RBP INSQ AP --plot against.svg
   amble eval qrels.txt my.run -m "PH(user='fit.toml')"
 
 --layout relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --layout table: a row for each thing that happened, with the columns
-session, query, rank, time, action and, if there are, doc, grade, duration and person; TSV, CSV, Parquet or JSON. Files
-may be compressed with gzip, xz, bzip2 or zstd; - is standard input. No query and no person is kept or printed, but by
---query-rates. In a log of 1,000 sessions or more, what fewer than 10 are behind is suppressed, and not taken as zero:
-it is left out, or estimated together with its neighbours, and the output says so.
+session, query, rank, time, action and, if there are, doc, grade, duration and person; TSV, CSV, Parquet or JSON.
+--layout pages: a row for each page, with the columns session, query, last (the last rank reached) and grades; or JSON
+of sessions. Files may be compressed with gzip, xz, bzip2 or zstd; - is standard input. No query and no person is kept
+or printed, but by --query-rates. In a log of 1,000 sessions or more, what fewer than 10 are behind is suppressed, and
+not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
@@ -33,16 +36,19 @@ if TYPE_CHECKING:
     from amble.logs import Fit
     from amble.table import Table
 
-_SHOWN = ("parameters", "choice", "moves", "implied", "continuation", "hazard", "groups", "equality")
+_SHOWN = ("parameters", "choice", "moves", "implied", "against", "continuation", "hazard", "groups", "equality")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'; - for standard input")
-    add("--layout", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
+    add("--layout", choices=("relpred", "table", "pages"), default="relpred", help="of the logs (default: %(default)s)")
     add("-o", "--output", metavar="FILE", help="the file of fitted users, as fit.toml; without it none is written")
-    models = "all, walk, walk-rank, walk-grade, rbp, insq, inst, continuation, markov, times, times-censored"
+    models = (
+        "all, walk, walk-rank, walk-grade, walk-rank-grade, chain, rbp, insq, insq-adaptive, insq-printed, inst, bpm, "
+        "ift-goal, ift-rate, ift, continuation, msm, srbp, markov, times, times-censored"
+    )
     add("--model", default="all", metavar="M,…", help=f"one or more of {models} (default: all)")
     add("--columns", metavar="WHAT=NAME,…", help="of a table: which column is the session, query, rank, time, …")
     add(
@@ -72,6 +78,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="QRELS",
         help="judgments by query and document of the log, for probabilities by grade and for INST",
     )
+    add("--rel", type=number(), metavar="G", help="a grade of at least G gains 1, any other 0 (default: their shares)")
+    add(
+        "--against",
+        nargs="+",
+        action="extend",
+        metavar="MEASURE",
+        help="measures that are users: how well each predicts the last click, beside the fitted ones",
+    )
     add(
         "--depth",
         type=whole(),
@@ -87,6 +101,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the steps of a walk are (default: %(default)s)",
     )
     add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
+    add("--moves", default="+1,-1,+2,-2,top", metavar="M,…", help="of a chain (default: %(default)s)")
     add("--smooth", type=number(0), default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
     add(
         "--longest",
@@ -119,7 +134,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="how many of these the file keeps, for scores (default: 100)",
     )
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same draws (default: 0)")
-    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two, or the last two)")
+    usual = "default: the first two; against with --against, the last two with --by"
+    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} ({usual})")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_digits(add)
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
@@ -131,7 +147,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit and write."""
-    _check(args)
+    measures = _check(args)
     from datetime import UTC, datetime
 
     from amble.logs import MODELS, fit, fit_groups, read_log, study_continuation, write_query_rates
@@ -155,6 +171,7 @@ def run(args: argparse.Namespace) -> int:
             min_sessions=args.min_sessions,
             query_rates=args.query_rates is not None,
             qrels=args.qrels,
+            rel=args.rel,
             depth=args.depth,
             longest=args.longest,
             skip_broken=args.skip_broken,
@@ -167,6 +184,7 @@ def run(args: argparse.Namespace) -> int:
             "observation": args.observation,
             "steps": args.steps,
             "first": args.first,
+            "moves": args.moves,
             "smooth": args.smooth,
             "confidence": args.confidence,
             "rounds": args.rounds,
@@ -181,8 +199,12 @@ def run(args: argparse.Namespace) -> int:
         groups = fit_groups(counts, models, **options) if args.by else None
         found = groups.whole if groups else fit(counts, models, **options)
         tables: dict[str, Callable[[], Table]] = {
-            "parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied,
-        }  # fmt: skip
+            "parameters": found.table,
+            "choice": found.choice,
+            "moves": found.moves,
+            "implied": partial(found.implied, measures),
+            "against": partial(found.against, measures),
+        }
         if groups:
             tables |= {"groups": groups.table, "equality": groups.equality}
         if counts.records:
@@ -191,13 +213,13 @@ def run(args: argparse.Namespace) -> int:
                 counts, observation=args.observation, confidence=args.confidence, smallest=smallest
             )
             tables |= {"continuation": study.cells, "hazard": study.hazard}
-        text = _rendered(found, tables, args)
+        text = _rendered(found, tables, args, measures)
         fitted, more = (groups.fitted, groups.notes) if groups else (found.fitted, found.notes)
         if args.plot:
             from amble.reporting.charts.chart import save
             from amble.reporting.charts.line_charts import fit_chart
 
-            save(fit_chart(found.implied()), args.plot)
+            save(fit_chart(found.implied(measures)), args.plot)
         if counts.query_rates:
             notes += write_query_rates(args.query_rates, counts.query_rates, found.data.smallest)
         if args.output:
@@ -221,8 +243,8 @@ def _list_actions(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be done, before anything is read."""
+def _check(args: argparse.Namespace) -> list[Any]:
+    """Refuse what cannot be done, before anything is read; the measures of --against."""
     if args.model != "all":
         from amble.logs import MODELS
 
@@ -240,6 +262,12 @@ def _check(args: argparse.Namespace) -> None:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
+    if not args.against:
+        return []
+    from amble.expressions.grammar import split_measures
+    from amble.measures import parse
+
+    return [parse(word) for text in args.against for word in split_measures(text)]
 
 
 def _words(text: str | None, option: str, known: Sequence[str]) -> list[str]:
@@ -286,9 +314,13 @@ def _stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _rendered(found: Fit, makers: Mapping[str, Callable[[], Table]], args: argparse.Namespace) -> str:
+def _rendered(
+    found: Fit, makers: Mapping[str, Callable[[], Table]], args: argparse.Namespace, measures: list[Any]
+) -> str:
     usual = ["groups", "equality"] if args.by else ["parameters", "choice"]
-    shown = _words(args.show, "--show", _SHOWN) or (usual if args.format == "table" else usual[:1])
+    shown = _words(args.show, "--show", _SHOWN) or (
+        ["against"] if measures else usual if args.format == "table" else usual[:1]
+    )
     if args.format == "table" and "continuation" in shown and "hazard" not in shown:
         shown.insert(shown.index("continuation") + 1, "hazard")  # the test belongs to what it tests
     tables: list[Table] = [makers[name]() for name in shown]
