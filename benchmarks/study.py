@@ -21,6 +21,7 @@ import argparse
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def score_of(target: float, effects: Sequence[float]) -> float:
     c = []
     for rank in range(1, RANKS):
         states = np.append(states * (1 - RELEVANT), 0)[:-1] + np.append(0, states * RELEVANT)[:-1]
-        onward = states * going_on(rank, target, np.arange(RANKS + 1), effects)
+        onward = states * going_on(rank, target, np.arange(RANKS + 1.0), effects)
         c.append(onward.sum() / states.sum())
         states = onward
     visits = np.cumprod([1.0, *c])
@@ -82,15 +83,18 @@ def one_study(path: Path, effects: Sequence[float], *, scored: bool = False) -> 
     counts = read_log(path, "table", by="task", target="T", depth=RANKS, threads=1)
     study = study_continuation(counts)
     out: dict[str, list[bool]] = {"cells": [], "cells of 5 or more": []}
-    for target, rank, gain, reached, _, _, low, high in study.cells():
+    cells: Any = study.cells()
+    for target, rank, gain, reached, _, _, low, high in cells:
         known = float(going_on(rank, target, gain, effects))
         out["cells"].append(low <= known <= high)
         if reached >= 5:
             out["cells of 5 or more"].append(low <= known <= high)
-    tests = {row[0]: float(row[6]) for row in study.hazard() if row[6] is not None}
+    hazard: Any = study.hazard()
+    tests = {row[0]: float(row[6]) for row in hazard if row[6] is not None}
     out |= {f"test: {name}": [tests[name] <= ALPHA] for name in ("gain", "T", "task")}
     groups = fit_groups(counts, ["rbp", "continuation"] if scored else ["rbp"], rounds=300)
-    out["test: equal p of RBP"] = [float(row[4]) <= ALPHA for row in groups.equality() if row[0] == "rbp"]
+    equality: Any = groups.equality()
+    out["test: equal p of RBP"] = [float(row[4]) <= ALPHA for row in equality if row[0] == "rbp"]
     if scored:
         fit = path.with_name("fit.toml")
         amble.write_fit(fit, groups.fitted)
@@ -103,7 +107,7 @@ def one_study(path: Path, effects: Sequence[float], *, scored: bool = False) -> 
 def main() -> None:
     """Simulate, study, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", type=int, default=1000)
+    parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     print(f"{args.studies} studies each of {PERSONS * TASKS} pages, {PERSONS} persons")

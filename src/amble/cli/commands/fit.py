@@ -207,7 +207,7 @@ def run(args: argparse.Namespace) -> int:
         }
         if groups:
             tables |= {"groups": groups.table, "equality": groups.equality}
-        if counts.records:
+        if {"continuation", "hazard"} & set(shown):
             smallest = found.data.smallest
             study = study_continuation(
                 counts, observation=args.observation, confidence=args.confidence, smallest=smallest
