@@ -32,11 +32,12 @@ from scipy.special import bdtr
 import amble
 from amble.evaluation.fitted_intervals import interval_of
 from amble.logs import read_log
+from amble.logs.adaptive_fitting import fit_adaptive
 from amble.logs.bootstrap import Resampled
 from amble.logs.chain_fitting import fit_markov, fit_walk, fit_walk_by_rank
 from amble.logs.counts import Counts
 from amble.logs.dwell_times import fit_times
-from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
+from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_rbp
 from amble.measures.fitted_parameters import resampled
 from amble.users.fitted import Fitted, FittedModel, Origin
 from amble.users.markov import MarkovUser
@@ -127,7 +128,7 @@ def inst() -> User:
         return made.reading(rng, n, _inverse_squares(rank + 2 * 2.5 - seen - 1), grades=grades)
 
     score = amble.parse("INST(T=2.5)").value(GRADES)
-    fits = {"inst": lambda data: fit_inst(data, "last")}
+    fits = {"inst": lambda data: fit_adaptive(data, "inst", "last")}
     return User("INST, T = 2.5", visits, fits, {"inst T": np.array(2.5)}, {f"INST(user='{FIT}')": score})
 
 

@@ -106,7 +106,7 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--model", "bpm"], "--model 'bpm': expected some of walk, walk-rank"),
+        (["--model", "pbm"], "--model 'pbm': expected some of walk, walk-rank"),
         (["--model", "inst"], "inst needs grades of documents"),
         (["--show", "all"], "--show 'all': expected some of parameters, choice"),
         (["--show", "moves,choice", "--format", "csv"], "--format csv: expected one table"),

@@ -7,10 +7,11 @@ an estimate over such draws is that over draws of sessions; the clicks of a sess
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -130,10 +131,32 @@ class Resampled:
         some = draws[: self.kept] if self.kept and drawn else None
         if some is not None and some.ndim == 2:
             some = np.where(np.isnan(some), value, some)
-        shared = None if first is None or (first == np.arange(first.size))[~gone].all() else first + 1
-        if shared is not None:
-            shared = np.where(gone, np.arange(1, gone.size + 1), shared)
+        places = np.arange(gone.size).reshape(gone.shape)
+        shared = None if first is None or (first == places)[~gone].all() else np.where(gone, places, first) + 1
         return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
+
+    def joint(
+        self, names: Sequence[str], function: Callable[[Counts], Array], behind: Array, **more: Any
+    ) -> dict[str, Estimate]:
+        """Estimates of several parameters, which are the last axis of what a function returns: it is called once.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the parameters; s of a walk, which follows from p and q, keeps no draws.
+        function, behind, **more
+            As for `estimate`.
+        """
+        found = {id(counts): function(counts) for counts in (self.whole, self.draws)}
+
+        def part(i: int) -> Callable[[Counts], Array]:
+            return lambda counts: np.asarray(found[id(counts)][..., i])
+
+        walk = tuple(names) == ("p", "q", "s")
+        return {
+            name: self.estimate(part(i), behind, drawn=not (walk and name == "s"), **more)
+            for i, name in enumerate(names)
+        }
 
 
 def _wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from amble.arrays import Array
 from amble.logs.engine import Engine
+from amble.logs.page_counts import GradedPages, count_graded_pages, gain_sql
 
 __all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles"]
 
@@ -27,6 +28,7 @@ OBSERVATIONS = {
     "sdbn": "simplified DBN: stops when a clicked document satisfies, equally likely at every rank; without a click "
     "reads to the end",
 }
+_MOST_CELLS = 2000  # ranks times grades, of which steps are counted by both
 _EXACT = 20_000_000  # gaps whose quartiles are exact; those of more are sketched, as all would have to be in memory
 
 
@@ -88,13 +90,17 @@ class Counts:
         The same of all visits of which the end is known, also by another query or by the end of the session; those
         that took longer than `longest` count as not ended, with that many seconds.
     longest : float
-    steps : (groups, grades, 3, 3) array
-        With grades: steps forward, back and stops (last axis) at documents of a grade at the first rank, in between,
-        and at the last one.
+    steps : (groups, grades, n or 3, 3) array
+        With grades: steps forward, back and stops (last axis) at documents of a grade at each rank; or, where that
+        would be too many numbers, at the first rank, in between, and at the last one.
     goal_counts : dict
         By observation, with grades: (groups, cells, 2) pages that reached a rank with a gain, and that stopped there.
     goal_cells : dict
         By observation: (cells, 2) rank and gain so far.
+    onward : (groups, n + 1) array
+        Pages that another query of their session came after, by the rank of their last click; 0: without a click.
+    graded : GradedPages, optional
+        With grades: what pages showed, and where they were left; of all groups, whatever the other counts are of.
     """
 
     facts: Facts
@@ -106,9 +112,11 @@ class Counts:
     dwell: Array
     dwell_censored: Array
     longest: float
-    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 3, 3)))
+    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 0, 3)))
     goal_counts: Mapping[str, Array] = field(default_factory=dict)
     goal_cells: Mapping[str, Array] = field(default_factory=dict)
+    onward: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    graded: GradedPages | None = None
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over groups, one for each row of weights; what was the axis of groups is that of rows."""
@@ -118,8 +126,7 @@ class Counts:
 
         names = ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored")
         parts: dict[str, Any] = {name: summed(getattr(self, name)) for name in names}
-        if self.steps.size:
-            parts["steps"] = summed(self.steps)
+        parts |= {name: summed(x) for name in ("steps", "onward") if (x := getattr(self, name)).size}
         return replace(self, **parts, goal_counts={name: summed(x) for name, x in self.goal_counts.items()})
 
     def whole(self) -> Counts:
@@ -132,7 +139,9 @@ class Counts:
         return np.flatnonzero(self.pages > 0)
 
 
-def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: float | None) -> Counts:
+def count(
+    engine: Engine, depth: int, longest: float, facts: Facts, max_grade: float | None, rel: float | None = None
+) -> Counts:
     """Counts of the tables ``visits``, ``pages`` and, with grades, ``shown``."""
     n = depth
     found = engine.columns("select g, rank, next, first, count(*) n from visits group by all")
@@ -158,12 +167,13 @@ def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: f
             out[(*at, i)] = np.ma.filled(np.ma.asarray(found[name], np.float64), 0.0)
     counts = Counts(facts, n, pages, moves, extremes, clicked, dwell, censored, longest)
     if facts.judged and max_grade:
-        cells = {name: _goal_counts(engine, name, n, max_grade) for name in OBSERVATIONS}
+        cells = {name: _goal_counts(engine, name, n, gain_sql("grade", max_grade, rel)) for name in OBSERVATIONS}
         counts = replace(
             counts,
             steps=_steps(engine, n, facts.grades),
             goal_counts={name: x[1] for name, x in cells.items()},
             goal_cells={name: x[0] for name, x in cells.items()},
+            graded=count_graded_pages(engine, n, GROUPS, max_grade, rel),
         )
     return counts
 
@@ -200,16 +210,18 @@ def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
           union all
           select v.g, s.grade, s.rank, 2 from visits v join shown s on s.page = v.page
             and v.next = 0 and s.rank = v.rank)
-        select g, grade, case when rank = 1 then 0 when rank < {n} then 1 else 2 end as part, way, count(*) n
-        from steps group by all"""
+        select g, grade, rank, way, count(*) n from steps where rank <= {n} group by all"""
     )
-    out = np.zeros((GROUPS, len(grades), 3, 3))
+    places = n if len(grades) * n <= _MOST_CELLS else 3
+    out = np.zeros((GROUPS, len(grades), places, 3))
     of = np.searchsorted(np.array(grades), np.asarray(found["grade"], np.float64))
-    np.add.at(out, (np.asarray(found["g"], np.int64), of, found["part"], found["way"]), np.asarray(found["n"], float))
+    g, rank, way = (np.asarray(found[key], np.int64) for key in ("g", "rank", "way"))
+    place = rank - 1 if places == n else (rank > 1).astype(np.int64) + (rank == n)
+    np.add.at(out, (g, of, place, way), np.asarray(found["n"], float))
     return out
 
 
-def _goal_counts(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[Array, Array]:
+def _goal_counts(engine: Engine, observation: str, n: int, gain: str) -> tuple[Array, Array]:
     """Of pages with a judged document: how many reached each rank with each gain so far, and how many stopped there."""
     never = n + 1
     stop = {"last": "d.deep", "cascade": f"coalesce(d.high, {never})"}.get(observation, f"coalesce(d.deep, {never})")
@@ -220,9 +232,9 @@ def _goal_counts(engine: Engine, observation: str, n: int, max_grade: float) -> 
             on d.page = p.page where p.page in (select page from shown)),
         ranks as (select unnest(range(1, {n + 1})) k),
         ways as (
-          select e.g, e.page, e.stop, r.k, round(coalesce(sum(s.grade), 0) / {max_grade!r}, 9) as gain
+          select e.g, e.page, e.stop, r.k, round(coalesce(sum(s.gain), 0), 9) as gain
           from ends e join ranks r on r.k <= e.stop left join
-            (select page, rank, greatest(grade, 0) grade from shown) s on s.page = e.page and s.rank <= r.k
+            (select page, rank, {gain} as gain from shown) s on s.page = e.page and s.rank <= r.k
           group by e.g, e.page, e.stop, r.k)
         select g, k, gain, count(*) n, count(*) filter (k = stop and k < {n}) m from ways where k < {n} group by all"""
     )

@@ -15,7 +15,8 @@ from amble.logs.engine import quoted
 from amble.logs.sources import Source
 
 __all__ = [
-    "ACTIONS", "COLUMNS", "ELSEWHERE", "END", "QUERY", "SHOWN", "UNITS", "VISIT", "WHY", "Layout", "relpred", "table",
+    "ACTIONS", "COLUMNS", "ELSEWHERE", "END", "QUERY", "SHOWN", "UNITS", "VISIT", "WHY", "Layout", "pages", "relpred",
+    "table",
 ]  # fmt: skip
 
 QUERY, VISIT, SHOWN, END, ELSEWHERE = 1, 2, 3, 4, 5  # what happened
@@ -30,6 +31,8 @@ WHY = {  # why a record is broken; what it holds is not shown, since people may 
     7: "the rank is not a whole number from 1 on",
     8: "the action is none that is known",
     9: "the grade is not a number",
+    20: "the last rank is not a whole number of at least 0",
+    21: "the grades are not numbers with blanks or commas between them",
 }
 _RUNNING = "rows between unbounded preceding and current row"
 
@@ -177,14 +180,62 @@ def table(source: Source, columns: Mapping[str, str], actions: Mapping[str, Sequ
     )
 
 
-def _columns(source: Source, given: Mapping[str, str]) -> dict[str, str]:
+# ---- a table of pages
+
+PAGE_COLUMNS = ("session", "query", "last", "grades")
+_NUMBER = r"(-?\d+(\.\d*)?([eE][+-]?\d+)?|-|null|nan)"
+
+
+def pages(source: Source, columns: Mapping[str, str]) -> Layout:
+    """The layout of a table with a row for each page: the last rank that was reached, and the grades by rank.
+
+    Parameters
+    ----------
+    source : Source
+    columns : dict
+        Which column holds what: of `PAGE_COLUMNS`; those not named have their own names. Session and last are needed;
+        without a query, every row is a page. A last rank below the last grade counts as that of the last grade, and 0
+        is a page of which nothing is known. A grade may be ``-``, ``null`` or ``nan``: unjudged.
+    """
+    of = _columns(source, columns, PAGE_COLUMNS, ("session", "last"))
+    session = f"nullif(trim({of['session']}::varchar), '')"
+    query = f"trim({of['query']}::varchar)" if "query" in of else "row_number() over ()"
+    grades = f"lower(trim(coalesce({of['grades']}::varchar, ''), ' []'))" if "grades" in of else "''"
+    rows = f"""
+        select {session} session, {query} query, {grades} as text,
+          try_cast(coalesce(nullif(trim({of["last"]}::varchar), ''), '0') as double) as last
+        from {source.sql}"""
+    parsed = rf"""
+        select hash(session) session, hash(session, query) page,
+          case when text = '' then [] else regexp_split_to_array(text, '[\s,;]+') end as shown,
+          case when session is null then 6
+            when not coalesce(last >= 0 and last < 1e9 and last = floor(last), false) then 20
+            when text <> '' and not regexp_full_match(text, '{_NUMBER}([\s,;]+{_NUMBER})*') then 21
+            else 0 end::utinyint why,
+          case when why <> 0 then 0 when len(shown) > 0 then least(last, len(shown)) else last end::integer rank
+        from ({rows})"""
+    events = f"""
+        select session, page, rank, null::double as time,
+          case when rank > 0 then {VISIT} else {QUERY} end::utinyint kind, why
+        from ({parsed})"""
+    each = f"select page, unnest(shown) word, generate_subscripts(shown, 1)::integer rank from ({parsed}) where why = 0"
+    known = f"select page, rank, {_finite('word')} as grade from ({each}) where word not in ('-', 'null', 'nan')"
+    return Layout(events, known if "grades" in of else "", ordered=False, graded="grades" in of)
+
+
+def _columns(
+    source: Source,
+    given: Mapping[str, str],
+    names: Sequence[str] = COLUMNS,
+    needed: Sequence[str] = ("session", "rank"),
+) -> dict[str, str]:
     """Which column holds what, as SQL."""
-    unknown = [name for name in given if name not in COLUMNS]
+    unknown = [name for name in given if name not in names]
     if unknown:
-        raise AmbleError(f"columns: {unknown[0]!r:.60}, expected some of {', '.join(COLUMNS)}")
+        raise AmbleError(f"columns: {unknown[0]!r:.60}, expected some of {', '.join(names)}")
     by_name = {name.lower(): name for name in source.columns}
     out = {}
-    for name in COLUMNS:
+    for name in names:
         column = given.get(name)
         if column is None:
             column = by_name.get(name)
@@ -192,7 +243,7 @@ def _columns(source: Source, given: Mapping[str, str]) -> dict[str, str]:
             raise ReadError(f"{source.paths[0]}: no column {column!r:.60}, found {', '.join(source.columns[:20])}")
         if column is not None:
             out[name] = '"' + column.replace('"', '""') + '"'
-    missing = [name for name in ("session", "rank") if name not in out]
+    missing = [name for name in needed if name not in out]
     if missing:
         raise ReadError(
             f"{source.paths[0]}: no column for the {missing[0]}, found {', '.join(source.columns[:20])}; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from amble import checks
 from amble.errors import AmbleError, ReadError
 from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
 from amble.logs.engine import MEMORY, Engine
-from amble.logs.log_layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.log_layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, pages, relpred, table
+from amble.logs.page_counts import count_onward
+from amble.logs.session_pages import pages_of
 from amble.logs.sources import Source, find_files, lines_of, table_of
 
 __all__ = ["LAYOUTS", "LONGEST", "read_log"]
 
-LAYOUTS = ("relpred", "table")
+LAYOUTS = ("relpred", "table", "pages")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
 _FEW = 5  # broken records that are reported
@@ -31,6 +34,7 @@ def read_log(
     actions: Mapping[str, Sequence[str]] | None = None,
     unit: str = "s",
     qrels: Any = None,
+    rel: float | None = None,
     depth: int | None = None,
     longest: float = LONGEST,
     skip_broken: bool = False,
@@ -45,13 +49,16 @@ def read_log(
     ----------
     paths : path or sequence of paths
         Files, or patterns as ``logs/*.tsv.gz``.
-    layout : {"relpred", "table"}
-        The layout of Yandex's Relevance Prediction Challenge, or a table with a row for each thing that happened.
+    layout : {"relpred", "table", "pages"}
+        The layout of Yandex's Relevance Prediction Challenge, a table with a row for each thing that happened, or one
+        with a row for each page: the last rank that was reached, and the grades by rank (also as JSON of sessions).
     columns, actions, unit
-        Of a table: see `amble.logs.log_layouts.table`.
+        Of a table: see `amble.logs.log_layouts.table`; of pages, `amble.logs.log_layouts.pages`.
     qrels : path, dict, frame, optional
         Judgments, by query and document as they are in the log; for what is estimated by grade. A table may have a
         column of grades instead.
+    rel : float, optional
+        A document of at least this grade gains 1, any other 0; without it a grade gains its share of the largest one.
     depth : int, optional
         The deepest rank to look at; by default the deepest clicked or shown, at most 100.
     longest : float
@@ -89,8 +96,11 @@ def read_log(
     _check(layout, depth, longest, unit, columns, actions)
     files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     with Engine(memory, threads, folder) as engine:
-        source = lines_of(engine, files) if layout == "relpred" else table_of(engine, files)
-        read = relpred(source) if layout == "relpred" else table(source, columns or {}, actions or {}, unit)
+        source = {"relpred": lines_of, "table": table_of, "pages": pages_of}[layout](engine, files)
+        if layout == "table":
+            read = table(source, columns or {}, actions or {}, unit)
+        else:
+            read = relpred(source) if layout == "relpred" else pages(source, columns or {})
         try:
             engine.run_with_progress(f"create table events as {read.events}", "reading the log, bytes", source.size)
         except ReadError as error:
@@ -102,7 +112,10 @@ def read_log(
         engine.remove_files()
         n = _depth(engine, source, depth)
         _visits(engine, n, ordered=read.ordered)
-        return _counted(engine, source, n, longest, broken, max_grade)
+        counts = _counted(engine, source, n, longest, broken, max_grade, rel)
+        if counts.facts.pages == counts.facts.sessions:
+            return counts
+        return replace(counts, onward=count_onward(engine, n, counts.pages, ordered=read.ordered))
 
 
 def _check(
@@ -119,7 +132,7 @@ def _check(
     if not 0 < longest <= 1e12:
         raise AmbleError(f"longest {longest:g}: expected a number of seconds above 0")
     checks.one_of(unit, UNITS, "unit")
-    if layout == "relpred" and (columns or actions):
+    if (layout == "relpred" and columns) or (layout != "table" and actions):
         raise AmbleError("columns and actions are those of a table: with layout='table'")
     wrong = [name for name in actions or {} if name not in ACTIONS]
     if wrong:
@@ -228,7 +241,9 @@ def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
     )
 
 
-def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int, max_grade: float | None) -> Counts:
+def _counted(
+    engine: Engine, source: Source, n: int, longest: float, broken: int, max_grade: float | None, rel: float | None
+) -> Counts:
     records, sessions = engine.run("select count(*), count(distinct session) from events where why = 0")[0]
     elsewhere, beyond = engine.run(
         f"select count(*) filter (kind = {ELSEWHERE}), count(*) filter (kind = {VISIT} and rank > {n}) "
@@ -249,4 +264,4 @@ def _counted(engine: Engine, source: Source, n: int, longest: float, broken: int
     gaps = gap_quartiles(engine, moves)
     read = (records + broken, sessions, pages, clicks, moves, backward, repeated)
     facts = Facts(*read, gaps, broken, elsewhere, beyond, grades, judged)
-    return count(engine, n, longest, facts, max_grade)
+    return count(engine, n, longest, facts, max_grade, rel)

@@ -3,12 +3,14 @@
   amble fit clicks.tsv.gz -o fit.toml
   amble fit 'logs/*.parquet' --layout table --columns session=sid,rank=position,time=ts --model walk -o fit.toml
   amble fit clicks.tsv --qrels qrels.txt --model walk-grade,inst -o fit.toml
+  amble fit sessions.json --layout pages --against P@10 SDCG@10 RBP INSQ AP --plot against.svg
   amble eval qrels.txt my.run -m "PH(user='fit.toml')"
 
 --layout relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --layout table: a row for each thing that happened, with the columns
-session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is
+session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. --layout pages: a row
+for each page, with the columns session, query, last (the last rank reached) and grades; or JSON of sessions. Files may
+be compressed with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is
 suppressed, and not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
@@ -19,6 +21,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
@@ -30,16 +33,19 @@ if TYPE_CHECKING:
     from amble.logs import Fit
     from amble.table import Table
 
-_SHOWN = ("parameters", "choice", "moves", "implied")
+_SHOWN = ("parameters", "choice", "moves", "implied", "against")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
     add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'")
-    add("--layout", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
+    add("--layout", choices=("relpred", "table", "pages"), default="relpred", help="of the logs (default: %(default)s)")
     add("-o", "--output", metavar="FILE", help="the file of fitted users, as fit.toml; without it none is written")
-    models = "all, walk, walk-rank, walk-grade, rbp, insq, inst, continuation, markov, times, times-censored"
+    models = (
+        "all, walk, walk-rank, walk-grade, walk-rank-grade, chain, rbp, insq, insq-adaptive, insq-printed, inst, bpm, "
+        "ift-goal, ift-rate, ift, continuation, msm, srbp, markov, times, times-censored"
+    )
     add("--model", default="all", metavar="M,…", help=f"one or more of {models} (default: all)")
     add("--columns", metavar="WHAT=NAME,…", help="of a table: which column is the session, query, rank, time, …")
     add("--actions", metavar="WHAT=WORD,…", help="of a table: the words for click, query, show and end")
@@ -48,6 +54,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--qrels",
         metavar="QRELS",
         help="judgments by query and document of the log, for probabilities by grade and for INST",
+    )
+    add("--rel", type=number(), metavar="G", help="a grade of at least G gains 1, any other 0 (default: their shares)")
+    add(
+        "--against",
+        nargs="+",
+        action="extend",
+        metavar="MEASURE",
+        help="measures that are users: how well each predicts the last click, beside the fitted ones",
     )
     add(
         "--depth",
@@ -64,6 +78,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the steps of a walk are (default: %(default)s)",
     )
     add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
+    add("--moves", default="+1,-1,+2,-2,top", metavar="M,…", help="of a chain (default: %(default)s)")
     add("--smooth", type=number(0), default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
     add(
         "--longest",
@@ -97,7 +112,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="how many of these the file keeps, for scores (default: 100)",
     )
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same draws (default: 0)")
-    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two)")
+    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two, or the last)")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_digits(add)
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
@@ -109,7 +124,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit and write."""
-    _check(args)
+    measures = _check(args)
     from datetime import UTC, datetime
 
     from amble.logs import MODELS, fit, read_log
@@ -124,6 +139,7 @@ def run(args: argparse.Namespace) -> int:
             actions=_pairs(args.actions, "--actions"),
             unit=args.time_unit,
             qrels=args.qrels,
+            rel=args.rel,
             depth=args.depth,
             longest=args.longest,
             skip_broken=args.skip_broken,
@@ -138,6 +154,7 @@ def run(args: argparse.Namespace) -> int:
             observation=args.observation,
             steps=args.steps,
             first=args.first,
+            moves=args.moves,
             smooth=args.smooth,
             confidence=args.confidence,
             rounds=args.rounds,
@@ -152,18 +169,19 @@ def run(args: argparse.Namespace) -> int:
             from amble.reporting.charts.chart import save
             from amble.reporting.charts.line_charts import fit_chart
 
-            save(fit_chart(found.implied()), args.plot)
+            save(fit_chart(found.implied(measures)), args.plot)
         if args.output:
             write_fit(args.output, found.fitted)
-    write(_rendered(found, args), None)
+        rendered = _rendered(found, args, measures)
+    write(rendered, None)
     note(args, *_summary(found.facts()), *notes, *found.notes)
     if args.output:
         note(args, f"wrote {args.output}: best is {found.fitted.best}")
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be done, before anything is read."""
+def _check(args: argparse.Namespace) -> list[Any]:
+    """Refuse what cannot be done, before anything is read; the measures of --against."""
     if args.model != "all":
         from amble.logs import MODELS
 
@@ -175,6 +193,12 @@ def _check(args: argparse.Namespace) -> None:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
+    if not args.against:
+        return []
+    from amble.expressions.grammar import split_measures
+    from amble.measures import parse
+
+    return [parse(word) for text in args.against for word in split_measures(text)]
 
 
 def _words(text: str | None, option: str, known: Sequence[str]) -> list[str]:
@@ -221,10 +245,11 @@ def _stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _rendered(found: Fit, args: argparse.Namespace) -> str:
+def _rendered(found: Fit, args: argparse.Namespace, measures: list[Any]) -> str:
     usual = ["parameters", "choice"] if args.format == "table" else ["parameters"]
-    shown = _words(args.show, "--show", _SHOWN) or usual
-    makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied}
+    shown = _words(args.show, "--show", _SHOWN) or (["against"] if measures else usual)
+    makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves}
+    makers |= {"implied": partial(found.implied, measures), "against": partial(found.against, measures)}
     tables: list[Table] = [makers[name]() for name in shown]
     for table in tables:
         table.digits = args.digits
