@@ -32,6 +32,7 @@ _BLOCK = 2_000_000  # numbers that are computed together
 _STEPS = 200  # of the iteration for several parameters; it stops when nothing changes
 _SMALL = 1e-5  # difference for derivatives, on a logarithmic scale
 _LEAST, _MOST = 1e-4, 1e4
+_BETTER = 0.01  # of log-likelihood, than one probability of going on whatever was gained
 
 Values = Mapping[str, Any]  # of the parameters: numbers, or arrays that go with those of rank and gain
 
@@ -170,6 +171,10 @@ class _Search:
         self.start = found[np.argmax(stopping_log_likelihood(came, self.at(found)))]
         if not strict:
             return
+        n, stopped = (float(came[0, :, i].sum()) for i in range(2))
+        alike = stopping_log_likelihood(came[0], np.full(came.shape[1], 1.0 - stopped / n))
+        if self.kind == "ift-goal" and stopping_log_likelihood(came[0], self.at(self.start[None])[0]) < alike + _BETTER:
+            raise AmbleError("the gain so far says nothing about going on: R would be 0, and T endless")
         edge = [name for name, x in zip(self.names, np.exp(self.start), strict=True) if _on_edge(name, x)]
         if edge:
             what = "0" if self.start[self.names.index(edge[0])] < 0 else "endless"

@@ -182,7 +182,7 @@ class Fit:
             mean = seen.sum(axis=1) @ last / seen.sum()
             distance = float(np.abs(mean - shares).sum() / 2.0)
             rows.append(
-                [name, parameters, log, per if held_out is None else held_out, impossible / seen.sum(), distance]
+                [name, parameters, log, per if held_out is None else held_out, impossible / float(seen.sum()), distance]
             )
         rows.sort(key=lambda row: (row[3], row[5]))
         return Table(["user", "parameters", "log-lik", "perplexity", "impossible", "distance"], rows)

@@ -140,7 +140,7 @@ def fit_moves(data: Resampled, names: Sequence[str] = MOVES, first: str | None =
             raise AmbleError(
                 f"fewer than {data.smallest} sessions made the move {name}: suppressed, not counted as zero"
             )
-    if not made[:, :-1].sum(axis=0)[(targets[:, :-1] > 0).any(axis=0)].any():
+    if not np.where(targets > 0, data.whole.moves[0][np.arange(1, n + 1)[:, None], targets], 0.0).any():
         raise AmbleError("no session made any of these moves")
     behind = made.sum(axis=1)
     estimates = data.joint((*names, "stop"), lambda c: move_probabilities(c.moves, targets), behind)
@@ -293,7 +293,8 @@ def fit_chain(
 
     found = minimize(loss, x, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-8, "maxiter": 400 * x.size})
     x = found.x
-    slopes = np.stack([(cells(x + _SMALL * e) - cells(x - _SMALL * e)) / (2 * _SMALL) for e in np.eye(x.size)])
+    with np.errstate(invalid="ignore"):
+        slopes = np.stack([(cells(x + _SMALL * e) - cells(x - _SMALL * e)) / (2 * _SMALL) for e in np.eye(x.size)])
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)
     p = np.where(np.isfinite(cells(x)), np.exp(cells(x)), 0.0)
 
