@@ -121,7 +121,8 @@ def asking(
     stop, begin = np.append(s / total, s / total[0]), np.eye(ranks + 1)[0]
     found = wandering(rng, sessions, moves, stop, begin, np.full(ranks + 1, 0.03))
     new = np.cumsum(found.rank > ranks)
-    query = new - np.concatenate(([0], new))[np.searchsorted(found.session, found.session)] + 1
+    before = np.concatenate(([0], new))[np.searchsorted(found.session, found.session)]
+    query = np.asarray(new - before + 1, np.int64)
     rank = np.where(found.rank > ranks, 1, found.rank)
     return Visits(found.session, rank, found.time, found.left, ranks, query=query)
 

@@ -196,12 +196,12 @@ def adaptive() -> User:
 
 def asker() -> User:
     """Back and forth, and from query to query."""
-    true = dict(zip("pqrs", (0.6, 0.1, 0.2, 0.1), strict=True))
+    p, q, r, s = 0.6, 0.1, 0.2, 0.1
     return User(
         "MsM, p q r s = .6 .1 .2 .1",
-        lambda rng, n: made.asking(rng, n, **true),
+        lambda rng, n: made.asking(rng, n, p, q, r, s),
         {"msm": fit_session_walk},
-        {f"msm {name}": np.array(share) for name, share in true.items()},
+        {f"msm {name}": np.array(x) for name, x in zip("pqrs", (p, q, r, s), strict=True)},
         {},
     )
 

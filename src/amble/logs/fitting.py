@@ -170,7 +170,8 @@ class Fit:
                 users.append((model.name, told.own.parameters, behaviour(model, n, pages), told.perplexity))
         users += [(m.label, 0, measure_behaviour(m, n, pages), None) for m in _measures(measures)]
         seen = last_clicks(self.data.counts, np.ones(len(self.data.counts.pages)), pages)
-        shares, rows = seen.sum(axis=0) / seen.sum(), []
+        shares = seen.sum(axis=0) / seen.sum()
+        rows: list[list[Any]] = []
         for name, parameters, found, held_out in users:
             if found is None:
                 continue

@@ -70,9 +70,9 @@ def session_probabilities(steps: Array) -> Array:
     --------
     >>> import numpy as np
     >>> from amble.logs.session_fitting import session_probabilities
-    >>> steps = np.array([[60.0, 0, 20, 20], [50, 10, 20, 20], [0, 20, 40, 40]])
+    >>> steps = np.array([[50.0, 0, 20, 20], [50, 10, 20, 20], [0, 10, 20, 20]])  # of 0.9, of 1 and of 0.5
     >>> session_probabilities(steps).round(4)
-    array([0.5211, 0.1056, 0.1866, 0.1866])
+    array([0.5, 0.1, 0.2, 0.2])
     """
     seen = by_edge(steps)
     did, many = seen.sum(axis=-2), seen.sum(axis=-1)
