@@ -9,7 +9,7 @@ import numpy as np
 
 from amble import checks
 from amble.errors import AlignError
-from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures, refuse_idle_costs
+from amble.evaluation.inputs import DEFAULTS, Measures, for_intents, parse_measures, refuse_idle_costs
 from amble.evaluation.scores import Scores, Undefined, scored
 from amble.io.columns import is_one_run
 from amble.io.trec import Qrels, read_qrels, read_runs
@@ -35,7 +35,7 @@ class Evaluator:
         As for `evaluate`.
     **options
         As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
-        costs, columns.
+        costs, columns, subtopics, intents.
 
     Attributes
     ----------
@@ -61,11 +61,12 @@ class Evaluator:
         self.measures: tuple[ListMeasure, ...] = tuple(of_lists(m) for m in parse_measures(measures))
         if options.get("costs") is not None:
             refuse_idle_costs(self.measures)
-        self.options = options
-        self._how = {**DEFAULTS, **options}
+        self._how = {**DEFAULTS, **for_intents(self.measures, options)}
         check_options(self._how)
         threads_for(self._how["threads"], ())
-        self.qrels: Qrels = read_qrels(qrels, max_line=self._how["max_line"], columns=self._how["columns"])
+        reading = {name: self._how[name] for name in ("max_line", "columns", "subtopics", "intents")}
+        self.qrels: Qrels = read_qrels(qrels, **reading)
+        self.options = {key: value for key, value in options.items() if key != "intents"}
         plain = undefined == "zero" and all(self._how[name] == DEFAULTS[name] for name in (*_LISTS, "columns"))
         # where grades are not whole, `align` asks whether a run was given in their place
         self._is_plain = plain and bool((self.qrels.grades == np.floor(self.qrels.grades)).all())

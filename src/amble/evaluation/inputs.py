@@ -14,7 +14,7 @@ from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse
 from amble.rankings.alignment import Rankings, align
 
-__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "parse_measures", "refuse_idle_costs"]
+__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "for_intents", "parse_measures", "refuse_idle_costs"]
 
 Measures = str | Measure | Iterable[str | Measure]
 M = TypeVar("M", bound=Measure)
@@ -65,6 +65,12 @@ def parse_measures(measures: Measures) -> list[Measure]:
     return each_label(parsed)
 
 
+def for_intents(measures: Iterable[Measure], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of `align`; judgments are of subtopics where a measure of intents needs them, unless it is said."""
+    needed = options.get("subtopics") is None and any(m.of_intents for m in measures)
+    return dict(options) | ({"subtopics": True} if needed else {})
+
+
 def refuse_idle_costs(measures: Iterable[Measure]) -> None:
     """An error if no measure has a user who looks at what documents cost."""
     if not any(getattr(m, "looks_at_costs", False) for m in measures):
@@ -86,8 +92,8 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
     >>> @aligning(Rankings)
     ... def lengths(rankings, measures, *, more=0):
     ...     return rankings.length + more
-    >>> print(*inspect.signature(lengths).parameters)
-    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs columns
+    >>> print(*list(inspect.signature(lengths).parameters)[:7], "…")
+    qrels runs measures more depth missing ties …
     >>> lengths({"1": {"a": 1}}, runs={"x": {"1": {"a": 2.0, "b": 1.0}}}, measures="AP", depth=1)
     array([1], dtype=int32)
     """
@@ -160,8 +166,9 @@ class _Forms:
             refuse_idle_costs(parse_measures(wanted))
         if not is_ready:
             # a misspelled measure is found before files are read
-            bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parse_measures(wanted)
-            bound.arguments[self.first] = align(*data, **options)
+            parsed = parse_measures(wanted)
+            bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parsed
+            bound.arguments[self.first] = align(*data, **for_intents(parsed, options))
         return bound
 
     def refused(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> AlignError:

@@ -112,6 +112,11 @@ class ListMeasure(Measure):
         return self.declaration.is_user and not self.is_population and self.one_user.is_static
 
     @property
+    def has_order1(self) -> bool:
+        """Whether E[T/H] of any list is computed without its distribution."""
+        return all(one.one_user.has_order1 or one.question is Question.ORDER1 for _, one in self.members)
+
+    @property
     def ends(self) -> bool:
         """Whether the user looks no further than the end of the list."""
         return self.members[0][1].one_user.ends

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from amble import checks
 from amble.errors import AlignError, UnjudgedWarning
+from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
@@ -60,6 +61,8 @@ class AlignOptions(TypedDict, total=False):
     max_line: int | None
     costs: Prices | None
     columns: Mapping[str, str | int] | None
+    subtopics: bool | None
+    intents: Probabilities | None
 
 
 class _Hits:
@@ -375,6 +378,8 @@ def align(
     max_line: int | None = None,
     costs: Prices | None = None,
     columns: Mapping[str, str | int] | None = None,
+    subtopics: bool | None = None,
+    intents: Probabilities | None = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -409,6 +414,9 @@ def align(
     columns : mapping, optional
         Names of columns, tried before the usual ones, ``{"topic": "q", "doc": "d", "score": "s", "grade": "g"}``; or
         their numbers from 1, for runs if ``score`` is one of them, for judgments if ``grade`` is.
+    subtopics, intents : optional
+        Whether the judgments are of subtopics, and how likely each of these is, as for `read_qrels`. Functions that
+        align for measures of intents (alpha_nDCG, IA …) read TREC files so.
 
     Returns
     -------
@@ -425,7 +433,7 @@ def align(
     options |= {"depth": depth, "score_dtype": score_dtype}
     check_options(options)
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
-    qrels = read_qrels(qrels, max_line=max_line, columns=columns)
+    qrels = read_qrels(qrels, max_line=max_line, columns=columns, subtopics=subtopics, intents=intents)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=columns)
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}

@@ -114,6 +114,8 @@ class Lists:
         kept: dict[tuple[Any, ...], JudgedGains] | None = None,
     ) -> None:
         self.topics, self.qrels = topics, qrels
+        self.subtopics = None if qrels is None else qrels.subtopics
+        self._intents: dict[Any, ListsByIntent] = {}
         self._judgment = judgment
         self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
@@ -329,6 +331,18 @@ class Lists:
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
+    def by_intent(self, of: GainMap | None = None) -> ListsByIntent:
+        """These lists, each as often as its topic has intents, with the grades of one of them.
+
+        With a map of grades to gains, only the hits that gain something are kept, and nobody may look at others.
+        """
+        if self._whole:
+            return self._whole.by_intent(of)
+        key = None if of is None else of.key
+        if key not in self._intents:
+            self._intents[key] = ListsByIntent(self, of)
+        return self._intents[key]
+
     def ending_at(self, k: int) -> Lists:
         """These lists, each ending at rank k at the latest: for users who stop at the end of a list.
 
@@ -365,9 +379,94 @@ class Lists:
         """Drop cached views, which refer back to the lists, so that their memory is freed at once."""
         for cut in self._cuts.values():
             cut.forget()
+        for own in self._intents.values():
+            own.lists.forget()
         self._cuts.clear()
         self._views.clear()
+        self._intents.clear()
         self._last = None
+
+
+class ListsByIntent:
+    """Lists of people who mean different things: each list once for every intent of its topic that has judgments.
+
+    Attributes
+    ----------
+    lists : Lists
+        A topic of which is an intent of a topic.
+    owner : ndarray
+        Of each of these lists, the list that it is.
+    subtopic, weight : ndarray
+        Of each intent: its subtopic, and its weight, 1 where all of a topic are as likely.
+    first : ndarray
+        List ``i`` is the lists ``first[i]:first[i + 1]``.
+    row, topic : ndarray
+        Of each judgment of an intent, the row of its document; of each intent, its topic.
+    """
+
+    def __init__(self, whole: Lists, of: GainMap | None) -> None:
+        known = whole.subtopics
+        if known is None:
+            raise MeasureError(
+                "judgments without subtopics, expected TREC's diversity qrels, topic subtopic doc grade, read with "
+                "subtopics=True (--subtopics), or {topic: {subtopic: {doc: grade}}}"
+            )
+        # the judgments of subtopics of every row, and the intents of every topic: its rows' subtopics, in their order
+        upto = np.searchsorted(known.row, np.arange(int(known.row.max(initial=-1)) + 3))
+        judgment = np.where(whole.judgment < 0, upto.size - 2, np.minimum(whole.judgment, upto.size - 2))
+        at, row = _hits_of(upto, judgment)
+        of_row = np.repeat(np.arange(whole.rows.size - 1), np.diff(whole.rows))
+        key, intent = np.unique(of_row[row] * len(known) + known.subtopic[at], return_inverse=True)
+        self.topic, self.subtopic = key // max(len(known), 1), key % max(len(known), 1)
+        self.weight: Array = known.weight[self.subtopic]
+        order = np.argsort(intent, kind="stable")
+        place = np.empty(order.size, np.int64)
+        place[order] = np.arange(order.size)
+        self.row, grades = row[order], known.grade[at[order]]
+        intents = np.searchsorted(self.topic, np.arange(whole.rows.size))  # where those of each topic start
+        count = np.diff(intents)[whole.topic]
+        self.first = np.concatenate(([0], np.cumsum(count)))
+        self.owner = np.repeat(np.arange(whole.n), count)
+        # the judgments of the hits, in the order of lists, intents and ranks
+        entries = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=whole.grades.size))))
+        hit_row = np.asarray(whole.row, np.int64)
+        if of is None:
+            entry, hit = _hits_of(entries, hit_row)
+        else:
+            kept = np.flatnonzero(of.function(known.grade[at], whole.max_grade) > 0)
+            some = np.searchsorted(kept, entries)
+            hits = np.flatnonzero((np.diff(some) > 0)[hit_row])
+            entry, hit = _hits_of(some, hit_row[hits])
+            entry, hit = kept[entry], hits[hit]
+        owner = whole.list[hit]
+        mine = self.first[owner] + intent[entry] - intents[whole.topic[owner]]
+        by_list = np.argsort(mine, kind="stable")
+        hit, entry = hit[by_list], entry[by_list]
+        self.lists = Lists(
+            grades=grades,
+            rows=np.searchsorted(intent[order], np.arange(key.size + 1)),
+            topic=np.arange(self.owner.size) - np.repeat(self.first[:-1] - intents[whole.topic], count),
+            length=whole.length[self.owner],
+            offsets=np.searchsorted(mine[by_list], np.arange(self.owner.size + 1)),
+            position=whole.position[hit],
+            row=place[entry],
+            max_grade=whole.max_grade,
+            shown=(whole.shown_position[hit], whole.shown_length[self.owner]),
+            ties=None if whole.ties is None else (whole.ties[0][hit], whole.ties[1][hit]),
+            depth=whole.depth,
+            topics=None if whole.topics is None else [whole.topics[t] for t in self.topic.tolist()],
+            judgment=None if whole.qrels is None else whole.judgment[self.row],
+            costs=None if whole.costs is None else whole.costs.of(self.owner),
+        )
+        self.lists.qrels = whole.qrels  # its documents, not its subtopics
+        self.made: dict[Any, Any] = {}  # results that several measures share
+
+    def shares(self, gainful: NDArray[np.bool_], even: bool = False) -> Array:
+        """The share of each list in the mean over intents: of the intents of its topic that gain something."""
+        weight = np.where(gainful, 1.0 if even else self.weight, 0.0)
+        total = np.bincount(self.topic, weight)[self.topic]
+        share = np.divide(weight, total, out=np.zeros(weight.size), where=total > 0)
+        return np.asarray(share[self.lists.topic])
 
 
 def _hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
@@ -468,6 +567,18 @@ class Gains:
             for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
         return out
+
+    def fading(self, novel: float) -> Gains:
+        """The same, of which each further one on a list brings a share ``novel`` less than the one before."""
+        key = "fading", novel
+        if key not in self.made:
+            out = copy.copy(self)
+            out.gain, out.made = self.gain * (1.0 - novel) ** (self.ordinal - 1), {}
+            out.binary = bool((out.gain == 1.0).all())
+            for name in ("seen", "share"):
+                vars(out).pop(name, None)
+            self.made[key] = out
+        return self.made[key]
 
     def hits(self, i: int) -> slice:
         """The gainful hits of list i, as a slice of `position` and `gain`.
