@@ -29,7 +29,7 @@ __all__ = [
 # the arguments of all commands that name files, or patterns or folders of them
 READ = (
     *("qrels", "runs", "sessions", "logs", "collection", "index", "topics", "files", "pool", "texts"),
-    *("groups", "stopwords", "zscores", "costs", "config", "plugin"),
+    *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin"),
 )
 WRITTEN = ("output", "plot", "hasse", "latex")
 _FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`
@@ -67,7 +67,7 @@ def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], 
     from amble.measures.measure import plain_parameters
 
     files, fits = [], dict.fromkeys(path for m in measures for path in fit_files(m))
-    for path in filter(None, [*paths, rankings.options.get("costs"), *fits]):
+    for path in filter(None, [*paths, rankings.options.get("costs"), rankings.options.get("intents"), *fits]):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()

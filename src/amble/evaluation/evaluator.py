@@ -66,7 +66,7 @@ class Evaluator:
         threads_for(self._how["threads"], ())
         reading = {name: self._how[name] for name in ("max_line", "columns", "subtopics", "intents")}
         self.qrels: Qrels = read_qrels(qrels, **reading)
-        self.options = {key: value for key, value in options.items() if key != "intents"}
+        self.options: dict[str, Any] = {key: value for key, value in options.items() if key != "intents"}
         plain = undefined == "zero" and all(self._how[name] == DEFAULTS[name] for name in (*_LISTS, "columns"))
         # where grades are not whole, `align` asks whether a run was given in their place
         self._is_plain = plain and bool((self.qrels.grades == np.floor(self.qrels.grades)).all())

@@ -14,7 +14,9 @@ from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse
 from amble.rankings.alignment import Rankings, align
 
-__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "for_intents", "parse_measures", "refuse_idle_costs"]
+__all__ = [
+    "DEFAULTS", "Measures", "Scored", "aligning", "each_label", "for_intents", "parse_measures", "refuse_idle_costs",
+]  # fmt: skip
 
 Measures = str | Measure | Iterable[str | Measure]
 M = TypeVar("M", bound=Measure)

@@ -85,6 +85,16 @@ ALIASES: dict[str, dict[str, str]] = {
         "SetRelP": "RelP",
         "SetR": "R",
         "SetF": "F",
+        "AP_IA": "MAP_IA",
+    },
+    "ndeval": {
+        "ERR-IA": "ERR_IA",
+        "nERR-IA": "nERR_IA",
+        "alpha-DCG": "alpha_DCG",
+        "alpha-nDCG": "alpha_nDCG",
+        "MAP-IA": "MAP_IA",
+        "P-IA": "P_IA",
+        "strec": "StRec",
     },
     "BEIR": {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "MRR": "RR", "R_cap": "RelP"},
     "MTEB": {
@@ -113,6 +123,10 @@ ALIASES: dict[str, dict[str, str]] = {
         "DFBM": "PH(model='P')",  # the deterministic forward, stochastic forward and random walk browsing models
         "SFBM": "PH(q=0)",
         "RWBM": "PH",
+        "I-rec": "StRec",
+        "S-recall": "StRec",
+        "D-nDCG": "D_nDCG",
+        "D#-nDCG": "DSharp_nDCG",
     },
 }
 # other spellings of a part: ranx's level and the papers' recall, at the end, and ir_measures' parameters
@@ -161,7 +175,7 @@ def _key(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-_NAMES = {_key(theirs): ours for rows in ALIASES.values() for theirs, ours in rows.items()}
+_NAMES = {_key(theirs.replace("D#-", "DSharp-")): ours for rows in ALIASES.values() for theirs, ours in rows.items()}
 
 
 def translate(text: str, own: Collection[str]) -> str:
@@ -189,6 +203,7 @@ def translate(text: str, own: Collection[str]) -> str:
         return text
     if name.strip().upper() == "P" and rank[:1] in ("H", "h"):  # P@H, whose H is no rank
         return translate("PH" + rank[1:], own)
+    text = text.replace("D#-", "DSharp-").replace("D♯-", "DSharp-").replace("α-", "alpha-")
     ending = None if len(text) > _LONGEST else re.fullmatch(_ENDING, text)
     parts = None if len(text) > _LONGEST else re.fullmatch(_PARTS, ending["rest"] if ending else text)
     if parts is None:

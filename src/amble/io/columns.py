@@ -93,9 +93,11 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
 
 def _find_subtopics(names: list[str], columns: Names, name: str, wanted: bool | None) -> int | None:
     """Where the column of subtopics is; None if there is none, or none is wanted."""
-    if wanted is False or (given := columns.get("subtopic")) is None and wanted is None:
+    given = columns.get("subtopic")
+    if wanted is False or (given is None and wanted is None):
         return next(iter(_at(names, _SUBTOPIC)), None) if wanted is None else None
-    found = [given - 1] if isinstance(given, int) else _at(names, (*_SUBTOPIC, *_ITERATION) if given is None else (given,))
+    known = (*_SUBTOPIC, *_ITERATION) if given is None else (str(given),)
+    found = [given - 1] if isinstance(given, int) else _at(names, known)
     if not found or found[0] >= len(names):
         raise ReadError(
             f"{name}: no column for the subtopic among {in_a_line(names)}; expected one of {', '.join(_SUBTOPIC)}, "

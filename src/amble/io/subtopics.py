@@ -56,20 +56,28 @@ class Subtopics:
     def __len__(self) -> int:
         return len(self.names)
 
+    def matrix(self, topic: int, first: int, end: int) -> Array:
+        """The grades of the documents of a topic, in the rows from ``first`` to ``end``, by subtopic; NaN: unjudged."""
+        a, b = (int(x) for x in self.offsets[topic : topic + 2])
+        out = np.full((end - first, b - a), np.nan)
+        own = slice(*np.searchsorted(self.row, (first, end)))
+        out[self.row[own] - first, self.subtopic[own] - a] = self.grade[own]
+        return out
+
     def with_probabilities(self, given: Probabilities, topics: Sequence[str]) -> Subtopics:
         """The same judgments, with the probability of each subtopic of each topic."""
         table, name = _read(given) if isinstance(given, str | os.PathLike) else (_checked(given), "intents")
         weight = np.empty(len(self))
         for t, topic in enumerate(topics):
-            own = table.get(topic)
+            at, own = f"{name}: topic {topic!r}", table.get(topic)
             if own is None:
-                raise ReadError(f"{name}: topic {topic!r} has no probabilities of subtopics, expected them for every topic")
+                raise ReadError(f"{at} has no probabilities of subtopics, expected them for every topic")
             total = math.fsum(own.values())
             if abs(total - 1.0) > _SLACK:
-                raise ReadError(f"{name}: topic {topic!r}: the probabilities of its subtopics sum to {total:.6g}, expected 1")
+                raise ReadError(f"{at}: the probabilities of its subtopics sum to {total:.6g}, expected 1")
             for s in range(int(self.offsets[t]), int(self.offsets[t + 1])):
                 if self.names[s] not in own:
-                    raise ReadError(f"{name}: topic {topic!r}: subtopic {self.names[s]!r} is judged, and has no probability")
+                    raise ReadError(f"{at}: subtopic {self.names[s]!r} is judged, and has no probability")
                 weight[s] = own[self.names[s]]
         return Subtopics(self.names, self.offsets, self.row, self.subtopic, self.grade, weight)
 

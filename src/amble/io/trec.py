@@ -136,9 +136,10 @@ class Qrels:
         }
 
     def __repr__(self) -> str:
-        of = "" if self.subtopics is None else f"{len(self.subtopics)} subtopics, "
-        topics = f"{len(self.topics)} topic{'s' * (len(self.topics) != 1)}"
-        return f"Qrels({self.name!r}: {topics}, {of}{len(self) if not of else self.subtopics.row.size} judgments)"
+        topics, of, n = f"{len(self.topics)} topic{'s' * (len(self.topics) != 1)}", "", len(self)
+        if self.subtopics is not None:
+            of, n = f"{len(self.subtopics)} subtopics, ", self.subtopics.row.size
+        return f"Qrels({self.name!r}: {topics}, {of}{n} judgments)"
 
 
 class Ranked(NamedTuple):
@@ -438,7 +439,8 @@ def read_qrels(
         limit = byte_limit(max_line)
         with open_input(path, "grade", columns, limit, subtopics) as (opened, _):
             is_table = isinstance(opened, dict | tuple)
-            judgments = reader.judge(opened, path, limit, isinstance(opened, tuple) and len(opened) == 4 if is_table else bool(subtopics))
+            of_subtopics = isinstance(opened, tuple) and len(opened) == 4 if is_table else bool(subtopics)
+            judgments = reader.judge(opened, path, limit, of_subtopics)
         name = name or path
     else:
         name, is_table = name or "qrels", True
@@ -449,8 +451,8 @@ def read_qrels(
         raise ReadError(f"{name}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade")
     if subtopics and not is_table and qrels.subtopics is not None and len(set(qrels.subtopics.names)) == 1:
         raise ReadError(
-            f"{name}: every judgment is of subtopic {qrels.subtopics.names[0]!r:.60}, expected several subtopics: these are "
-            "plain judgments, topic iter doc grade"
+            f"{name}: every judgment is of subtopic {qrels.subtopics.names[0]!r:.60}, expected several subtopics: "
+            "these are plain judgments, topic iter doc grade"
         )
     return qrels if intents is None else _of_subtopics(qrels, intents)
 
@@ -458,7 +460,9 @@ def read_qrels(
 def _of_subtopics(qrels: Qrels, intents: Probabilities | None) -> Qrels:
     """The judgments, which must be of subtopics, with the probabilities of these."""
     if qrels.subtopics is None:
-        raise ReadError(f"{qrels.name}: judgments without subtopics, expected them read with subtopics=True (--subtopics)")
+        raise ReadError(
+            f"{qrels.name}: judgments without subtopics, expected them read with subtopics=True (--subtopics)"
+        )
     if intents is None:
         return qrels
     out = copy.copy(qrels)

@@ -86,7 +86,7 @@ class IntentMeasure(ListMeasure):
     def resolve_variant(self) -> Self:
         """The measure that the parameters make of this one."""
         out = Measure.resolve_variant(self)
-        for part in out.parts:  # may raise
+        for part in out.parts if out.values.get("of", "") is not None else ():  # may raise
             if part.novel is not None:
                 for _, one in part.of.members:
                     _reader(one, part.novel)
@@ -174,29 +174,21 @@ class IntentMeasure(ListMeasure):
 
     # ---- people, one by one
 
-    def intents_on(self, lists: Lists, i: int) -> Iterator[tuple[str, float, float]]:
-        """Of list i, every intent that has a document that gains: its name, its share of people, and their mean."""
-        known, out = lists.subtopics, {}
+    def by_intent(self, lists: Lists) -> tuple[Ints, Ints, Array, Array]:
+        """What those who mean each intent get: arrays of lists, subtopics, shares of people, and their mean scores.
+
+        Of every list, the intents of its topic that have a document that gains something.
+        """
+        each = shares = np.zeros(1)
         for part in self.parts:
-            by = _by_intent(part, lists)
-            mine = slice(int(by.first[i]), int(by.first[i + 1]))
-            each, divisor = self._of_each(part, by), self.divisor(part, by, lists)
-            by_i = 1.0 if divisor is None else float(divisor[i]) or np.inf
-            for s, share, x in zip(by.subtopic[by.lists.topic[mine]], self._shares(part, by)[mine], each[mine], strict=True):
-                if known is not None and share > 0:
-                    before = out.get(int(s), (0.0, 0.0))
-                    out[int(s)] = before[0] + part.share * float(share), before[1] + part.share * float(x) / by_i
-        for s, (share, mean) in out.items():
-            yield cast(Subtopics, known).names[s], share, mean
-
-    def _of_each(self, part: Part, by: ListsByIntent) -> Array:
-        key = "each", part.of, part.novel
-        if key not in by.made:
-            by.made[key] = _each(part, by, None)
-        return np.asarray(by.made[key])
-
-    def _shares(self, part: Part, by: ListsByIntent) -> Array:
-        return by.shares(part.of.gains_of(by.lists).judged.relevant > 0, part.even)
+            by = _by_intent(part, lists)  # the same intents, whatever the part
+            value, divisor = _each(part, by, None), self.divisor(part, by, lists)
+            if divisor is not None:
+                own = divisor[by.owner]
+                value = np.divide(value, own, out=np.zeros(value.size), where=own > 0)
+            each, shares = each + part.share * value, shares + part.share * _shares(part, by)
+        some = np.flatnonzero(shares)
+        return by.owner[some], by.subtopic[by.lists.topic[some]], shares[some], each[some]
 
     def people_on(self, lists: Lists, i: int) -> Iterator[tuple[float, float, ListMeasure, User | None, Any, int]]:
         """Of list i, everybody: their share, what their answers are divided by, their measure and reader, and a list.
@@ -205,7 +197,7 @@ class IntentMeasure(ListMeasure):
         """
         for part in self.parts:
             by = _by_intent(part, lists)
-            divisor, shares = self.divisor(part, by, lists), self._shares(part, by)
+            divisor, shares = self.divisor(part, by, lists), _shares(part, by)
             for j in range(int(by.first[i]), int(by.first[i + 1])):
                 for w, one in part.of.at(by.lists, j).members if shares[j] > 0 else ():
                     gains = one.gains_of(by.lists)
@@ -261,15 +253,18 @@ class IntentMeasure(ListMeasure):
         """The gains of one list, given by the grades of its documents (rows) for the intents (columns)."""
         unknown = set(context) - {"ideal", "max_grade", "intents", "topic"}
         if unknown:
-            raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected ideal, max_grade, intents")
+            raise MeasureError(f"{self}: unknown context {min(unknown)}; expected ideal, max_grade, intents")
         with self.wrap_errors():
-            return self.gains_of(lists_of_intents(grades, context.get("ideal"), context.get("max_grade"), context.get("intents")))
+            how = (context.get(name) for name in ("ideal", "max_grade", "intents"))
+            return self.gains_of(lists_of_intents(grades, *how))
 
     def user(self, grades: Any = (), **context: Any) -> Any:
-        """The behaviour of a reader who means the first intent, on a list given as for `value`."""
-        part = self.parts[0]
+        """The behaviour of the reader, if it is the same whatever the intent, on a list given as for `value`."""
+        part = self.parts[-1]
         lists = self.gains_of_grades(grades, **context).lists
         with self.wrap_errors():
+            if not part.of.is_static:
+                raise MeasureError("readers who mean different things read differently; see the measure of one intent")
             return part.of.one_user.on(part.of.gains_of(_by_intent(part, lists).lists), 0)
 
     def interval(self, grades: Any, **context: Any) -> tuple[float, float]:
@@ -290,7 +285,9 @@ def _reader(one: ListMeasure, novel: float | None) -> User:
     if d.norm is not None or d.question is Question.MARKOV:
         raise MeasureError(f"novel={novel:g} is for measures that divide by nothing of the topic, not for {one}")
     if {"loss", "utility"} & (one.written or one).given:
-        raise MeasureError(f"novel={novel:g} says what a further visit brings: expected of={one.name!r} without loss and utility")
+        raise MeasureError(
+            f"novel={novel:g} says what a further visit brings; expected no loss and no utility beside it"
+        )
     user = one.one_user
     if getattr(user, "once", False):  # each rank is seen once, so that gains fade down the list
         return user
@@ -307,10 +304,11 @@ def _paid(one: ListMeasure, reader: User | None, gains: Gains, novel: float | No
 def _by_intent(part: Part, lists: Lists) -> ListsByIntent:
     """The lists by intent; without the hits that gain nothing, where nobody looks at them."""
     users = [one for _, one in part.of.members]
-    d = [one.declaration for one in users]
-    blind = all(x.is_user and (set(x.seen) <= _BLIND if x.seen else one.is_static) for x, one in zip(d, users, strict=True))
-    gain = part.of.members[0][1].declaration.gain.make(part.of.members[0][1].values)
-    return lists.by_intent(gain if blind and gain.share is None and not part.of.is_population else None)
+    seen = [set(one.declaration.seen) for one in users]
+    blind = all(one.declaration.is_user for one in users) and not part.of.is_population
+    blind = blind and all(x <= _BLIND if x else one.is_static for x, one in zip(seen, users, strict=True))
+    gain = users[0].declaration.gain.make(users[0].values)
+    return lists.by_intent(gain if blind and gain.share is None else None)
 
 
 def _each(part: Part, by: ListsByIntent, question: Question | None) -> Array:
@@ -327,9 +325,16 @@ def _each(part: Part, by: ListsByIntent, question: Question | None) -> Array:
     return out
 
 
+def _shares(part: Part, by: ListsByIntent) -> Array:
+    """The share of people who have each list of each intent, of those with its list."""
+    key = "shares", part.of, part.even
+    if key not in by.made:
+        by.made[key] = by.shares(part.of.gains_of(by.lists).judged.relevant > 0, part.even)
+    return np.asarray(by.made[key])
+
+
 def _summed(part: Part, by: ListsByIntent, each: Array, n: int) -> Array:
-    gainful = part.of.gains_of(by.lists).judged.relevant > 0
-    return np.asarray(np.bincount(by.owner, by.shares(gainful, part.even) * each, n))
+    return np.asarray(np.bincount(by.owner, _shares(part, by) * each, n))
 
 
 def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: int | None) -> tuple[Ints, Ints]:
@@ -342,7 +347,9 @@ def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: i
     intent = np.searchsorted(by.lists.rows, some, side="right") - 1
     row, topic = by.row[some], by.topic[intent]
     docs = np.unique(row)  # by topic, as rows are
-    rank = _by_docno(lists, docs)
+    if "docno" not in by.made:
+        by.made["docno"] = _by_docno(lists)
+    rank = by.made["docno"][docs]
     first = np.searchsorted(docs, lists.rows)
     place = np.empty(docs.size, np.int64)  # of each document among those of its topic, the last by docno first
     order = np.lexsort((-rank, np.searchsorted(lists.rows, docs, side="right")))
@@ -359,7 +366,7 @@ def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: i
     for at in range(0, n, step):
         mine = (topic >= at) & (topic < at + step)
         worth = np.zeros((min(step, n - at), height, width))
-        worth[topic[mine] - at, aspect[mine], document[mine]] = (weight if not part.even else 1.0 + 0.0 * weight)[mine] * gain[some[mine]]
+        worth[topic[mine] - at, aspect[mine], document[mine]] = weight[mine] * gain[some[mine]]
         left, every = np.ones(worth.shape[:2]), np.arange(len(worth))
         for k in range(depth):
             now = (worth * left[:, :, None]).sum(axis=1)  # intent after intent
@@ -375,13 +382,15 @@ def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: i
     return docs[order][(first[:-1, None] + chosen)[found]], starts
 
 
-def _by_docno(lists: Lists, docs: Ints) -> Ints:
-    """The place of each document by the bytes of its name; as they come, where they have none."""
+def _by_docno(lists: Lists) -> Ints:
+    """The place of each row's document by the bytes of its name; the first last, where they have no names."""
+    n = lists.grades.size
     if lists.qrels is None:
-        return -docs
-    names = [lists.qrels.docs[row].encode("utf-8", "surrogateescape") for row in lists.judgment[docs].tolist()]
-    out = np.empty(docs.size, np.int64)
-    out[sorted(range(docs.size), key=names.__getitem__)] = np.arange(docs.size)
+        return -np.arange(n)
+    docs = lists.qrels.docs
+    names = [docs[row].encode("utf-8", "surrogateescape") for row in lists.judgment.tolist()]
+    out = np.empty(n, np.int64)
+    out[sorted(range(n), key=names.__getitem__)] = np.arange(n)
     return out
 
 
@@ -407,14 +416,14 @@ def lists_of_intents(grades: Any, ideal: Any, max_grade: float | None, intents: 
             if tuple(row) in rest:
                 rest.remove(tuple(row))
             elif any(row):
-                raise MeasureError("ideal: expected the grades of all judged documents, but one of the list is not in it")
+                raise MeasureError("ideal: expected all judged documents, but one of the list is not among them")
         table = np.concatenate((table, np.array(rest).reshape(-1, matrix.shape[1])))
     weight = None
     if intents is not None:
         given = [intents.get(name, 0.0) for name in names] if isinstance(intents, Mapping) else list(intents)
         weight = np.array(given, np.float64)
         if weight.shape != (len(names),) or not (weight >= 0).all() or abs(weight.sum() - 1) > 1e-6:
-            raise MeasureError(f"intents {intents!r:.60}: expected a probability for each of {len(names)}, which sum to 1")
+            raise MeasureError(f"intents {intents!r:.60}: expected {len(names)} probabilities, which sum to 1")
     largest = np.nan_to_num(np.where(np.isnan(table), -np.inf, table).max(axis=1, initial=-np.inf), neginf=0.0)
     top = max(float(largest.max(initial=0.0)), 1.0) if max_grade is None else float(max_grade)
     position = np.flatnonzero(judged) + 1

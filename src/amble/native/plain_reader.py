@@ -245,9 +245,7 @@ def _twice(topic: bytes, doc: bytes, before: bytes | None, now: bytes | None, fi
         return text
     if before is None:
         return f"{text}, subtopic {quote(now)}"
-    return (
-        f"{text}, here under {quote(now)}: judgments of subtopics? read them with subtopics=True (--subtopics)"
-    )
+    return f"{text}, here under {quote(now)}: judgments of subtopics? read them with subtopics=True (--subtopics)"
 
 
 def judge(origin: Any, name: str, longest: int = LONGEST, subtopics: bool = False) -> Judgments:

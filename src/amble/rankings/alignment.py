@@ -440,6 +440,8 @@ def align(
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)
     out = gather(qrels, runs, ranked, options)
+    if isinstance(intents, str | os.PathLike):
+        out.options |= {"intents": os.fspath(intents)}
     return out if prices is None else out.with_costs(prices)
 
 

@@ -578,7 +578,8 @@ class Gains:
             for name in ("seen", "share"):
                 vars(out).pop(name, None)
             self.made[key] = out
-        return self.made[key]
+        found: Gains = self.made[key]
+        return found
 
     def hits(self, i: int) -> slice:
         """The gainful hits of list i, as a slice of `position` and `gain`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from amble.users.protocol import OnList
 from amble.users.stationary import check_size
 from amble.users.timing import Clock
 from amble.users.utility import Utility
+
+if TYPE_CHECKING:
+    from amble.users.chain_on_list import ChainOnList
 
 __all__ = ["WalkOnList"]
 

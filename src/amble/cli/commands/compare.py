@@ -93,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
             raise AmbleError("--why and --undefined look at lists, not at sessions")
         if args.costs is not None:
             raise AmbleError("--costs are of documents in lists, not in sessions")
+        if args.subtopics or args.intents is not None:
+            raise AmbleError("--subtopics and --intents are of topics, not of sessions")
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             scores = evaluate(read_session_files(_files(args), args), measures)

@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what each measure's user does instead of scores: queries, documents, gain",
     )
     add_sessions(add)
-    add_alignment(add, ties=("docno", "rank", "file"), costs=False)
+    add_alignment(add, ties=("docno", "rank", "file"), costs=False, subtopics=False)
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
     add_scored(add)

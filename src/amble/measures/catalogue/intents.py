@@ -21,23 +21,24 @@ _LEAST_ALPHA = 1e-5  # below, a sum over all ranks has too many terms
 _ALPHA = Annotated[
     float, Between(0, 1, closed=True), "what a further document on a subtopic brings less than the one before"
 ]
-_REL = Annotated[float, AtLeast(0, smooth=False), "the least grade that is relevant for a subtopic, where gains is None"]
-_GAINS = Annotated[
-    Any, Optional(GainTable()), "how a grade for a subtopic becomes a gain; None: 1 if relevant, else 0"
-]
+_REL = Annotated[float, AtLeast(0, smooth=False), "the least grade that is relevant for a subtopic"]
+_GAINS = Annotated[Any, Optional(GainTable()), "how a grade for a subtopic becomes a gain; None: 1 if relevant, else 0"]
 
 
 def _one_intent(name: str, gain: GainKind, values: Mapping[str, Any], **own: Any) -> ListMeasure:
     """A measure of the catalogue with other gains: what one who means one intent asks."""
     d = REGISTRY[name]
     of_gains = {p.name for p in d.gain.parameters}
-    parameters = {key: p for key, p in d.parameters.items() if key not in of_gains} | {p.name: p for p in gain.parameters}
+    parameters = {key: p for key, p in d.parameters.items() if key not in of_gains}
+    parameters |= {p.name: p for p in gain.parameters}
     given = {key: p.default for key, p in parameters.items()} | dict(values) | own
     return ListMeasure(d._replace(gain=gain, parameters=parameters, variant=None, tied=None), given, None)
 
 
 def _paid(name: str, rel: float, gains: Any, **own: Any) -> ListMeasure:
-    return _one_intent(name, binary, {"rel": rel}, **own) if gains is None else _one_intent(name, graded, {"gains": gains}, **own)
+    if gains is None:
+        return _one_intent(name, binary, {"rel": rel}, **own)
+    return _one_intent(name, graded, {"gains": gains}, **own)
 
 
 def _satisfied(alpha: float, rel: float) -> ListMeasure:
@@ -87,15 +88,13 @@ def alpha_ndcg(intents: Any, alpha: _ALPHA = 0.5, rel: _REL = 1, gains: _GAINS =
     return Part(_paid("DCG", rel, gains), alpha, "greedy")
 
 
-_STOPS = Annotated[
-    float, Between(0, 1, closed=True), "the probability that a document on her subtopic satisfies her"
-]
+_STOPS = Annotated[float, Between(0, 1, closed=True), "the probability that a document on her subtopic satisfies her"]
 
 
 @measure(
     "ERR_IA", question="satisfied", gain=ungraded, cite="chapelle2011", family="intents",
-    formula="mean over subtopics of ERR with probability alpha of stopping at a relevant document, divided by the ERR of "
-    "k such documents",
+    formula="mean over subtopics of ERR with probability alpha of stopping at a relevant document, divided by the ERR "
+    "of k such documents",
 )  # fmt: skip
 def err_ia(intents: Any, alpha: _STOPS = 0.5, rel: _REL = 1) -> Part:
     """She wants one of the topic's subtopics, and each document on it satisfies her with probability alpha."""
@@ -182,7 +181,9 @@ def d_ndcg(intents: Any, gains: _LINEAR = "linear") -> Part:
 )  # fmt: skip
 def dsharp_ndcg(
     intents: Any,
-    gamma: Annotated[float, Between(0, 1, closed=True), "the share of people who ask only whether there is anything"] = 0.5,
+    gamma: Annotated[
+        float, Between(0, 1, closed=True), "the share of people who ask only whether there is anything"
+    ] = 0.5,
     gains: _LINEAR = "linear",
 ) -> list[Part]:
     """Some ask whether there is anything on the subtopic that they want, the others are D_nDCG's users."""
@@ -203,7 +204,7 @@ def _list_measure(text: Any) -> Measure:
 def _of_any(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     of = values["of"]
     if of is None:
-        raise MeasureError("expected a measure, as in IA(of='AP')")
+        return d, values, cut
     if cut is not None and (of.cut is not None or of.values.get(of.declaration.at) is not None):
         raise MeasureError(f"of={str(of)!r} has a rank of its own, expected one @")
     own = of.declaration
@@ -219,12 +220,16 @@ def _of_any(d: Declaration, values: dict[str, Any], cut: int | None, given: froz
 )  # fmt: skip
 def intent_aware(
     intents: Any,
-    of: Annotated[Any, Form(_list_measure, "a measure of lists, such as 'INST(T=2)'", Measure), "measure of one subtopic"] = None,
+    of: Annotated[
+        Any, Form(_list_measure, "a measure of lists, such as 'INST(T=2)'", Measure), "measure of one subtopic"
+    ] = None,
     novel: Annotated[
         float | None,
         Optional(Between(0, 1, closed=True)),
-        "what a further visit to a document on the subtopic brings less than the one before; None: as the measure has it",
+        "what a further visit to the subtopic brings less than the one before; None: as the measure has it",
     ] = None,
 ) -> Part:
     """Each means one of the topic's subtopics, and is a user of the measure that is named."""
+    if of is None:
+        raise MeasureError("IA needs a measure, as in IA(of='AP')")
     return Part(of, novel)
