@@ -81,12 +81,15 @@ def refuse_idle_costs(measures: Iterable[Measure]) -> None:
         )
 
 
-def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def aligning(
+    *ready: type, costs: bool = False, intents: bool = False
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """A decorator: in place of its first argument, of one of the types ``ready``, a function also takes qrels and runs.
 
     These are aligned, with the options of `align`, when the measures are parsed. The first argument may have the name
     of its type. A mapping, if one is ready, is taken for qrels where runs follow. Rankings take costs all the same,
-    which are refused where no measure looks at them, unless ``costs`` says that they always matter.
+    which are refused where no measure looks at them, unless ``costs`` says that they always matter. Judgments are of
+    subtopics where a measure needs them, or always (``intents``).
 
     Examples
     --------
@@ -101,7 +104,7 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
     """
 
     def decorated(function: Callable[..., R]) -> Callable[..., R]:
-        forms = _Forms(function, ready, costs)
+        forms = _Forms(function, ready, costs, intents)
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> R:
@@ -117,9 +120,9 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
 class _Forms:
     """The two forms of a function's arguments: with what is ready, or with qrels and runs."""
 
-    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...], costs: bool) -> None:
+    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...], costs: bool, intents: bool) -> None:
         self.name, self.ready, self.own = function.__name__, ready, inspect.signature(function)
-        self.costs = costs
+        self.costs, self.intents = costs, intents
         self.named_first = ["{run: {topic: score}}" if kind is Mapping else kind.__name__.lower() for kind in ready]
         first, *others = self.own.parameters.values()
         self.first = first.name
@@ -170,7 +173,8 @@ class _Forms:
             # a misspelled measure is found before files are read
             parsed = parse_measures(wanted)
             bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parsed
-            bound.arguments[self.first] = align(*data, **for_intents(parsed, options))
+            given_options = {"subtopics": True} | options if self.intents else for_intents(parsed, options)
+            bound.arguments[self.first] = align(*data, **given_options)
         return bound
 
     def refused(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> AlignError:

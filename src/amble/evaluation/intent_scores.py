@@ -34,7 +34,7 @@ def by_intent(
 def by_intent(
     qrels: Any, runs: Any, measures: Measures, *, topics: bool = ..., digits: int = ..., **options: Unpack[AlignOptions]
 ) -> Table: ...
-@aligning(Rankings)
+@aligning(Rankings, intents=True)
 def by_intent(rankings: Rankings, measures: Measures, *, topics: bool = False, digits: int = 4) -> Table:
     """What those get who mean each of the intents of a topic, and who is left behind.
 

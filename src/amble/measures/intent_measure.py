@@ -21,7 +21,7 @@ from amble.errors import MeasureError, SimulationWarning
 from amble.io.subtopics import Subtopics
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
-from amble.rankings.lists import Gains, Lists, ListsByIntent
+from amble.rankings.lists import Gains, JudgedIntents, Lists, ListsByIntent
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import Question, TiedError, User
 
@@ -151,10 +151,12 @@ class IntentMeasure(ListMeasure):
             return None
         if callable(part.norm):
             return np.full(lists.n, part.norm(self.cut))
-        key = part.of, part.novel, part.norm
-        if key not in by.made:
-            gains = part.of.gains_of(by.lists)
-            row, starts = ideal_order(by, gains.judged.by_row, part, lists, self.cut)
+        key, made = (
+            ("ideal", part.of.label, part.of.declaration.gain.make(part.of.values).key, *part[1:3]),
+            by.judged.made,
+        )
+        if key not in made:
+            row, starts = ideal_order(by.judged, part.of.gains_of(by.lists).judged.by_row, part, lists, self.cut)
             ideal = Lists(
                 grades=lists.grades,
                 rows=lists.rows,
@@ -166,11 +168,12 @@ class IntentMeasure(ListMeasure):
                 max_grade=lists.max_grade,
                 qrels=lists.qrels,
                 judgment=lists.judgment,
+                kept={("intents",): by.judged},
             )
             ideal.subtopics = lists.subtopics
             best = _by_intent(part, ideal)
-            by.made[key] = _summed(part, best, _each(part, best, None), ideal.n)
-        return np.asarray(by.made[key][lists.topic])
+            made[key] = _summed(part, best, _each(part, best, None), ideal.n)
+        return np.asarray(made[key][lists.topic])
 
     # ---- people, one by one
 
@@ -188,7 +191,7 @@ class IntentMeasure(ListMeasure):
                 value = np.divide(value, own, out=np.zeros(value.size), where=own > 0)
             each, shares = each + part.share * value, shares + part.share * _shares(part, by)
         some = np.flatnonzero(shares)
-        return by.owner[some], by.subtopic[by.lists.topic[some]], shares[some], each[some]
+        return by.owner[some], by.judged.subtopic[by.lists.topic[some]], shares[some], each[some]
 
     def people_on(self, lists: Lists, i: int) -> Iterator[tuple[float, float, ListMeasure, User | None, Any, int]]:
         """Of list i, everybody: their share, what their answers are divided by, their measure and reader, and a list.
@@ -285,9 +288,7 @@ def _reader(one: ListMeasure, novel: float | None) -> User:
     if d.norm is not None or d.question is Question.MARKOV:
         raise MeasureError(f"novel={novel:g} is for measures that divide by nothing of the topic, not for {one}")
     if {"loss", "utility"} & (one.written or one).given:
-        raise MeasureError(
-            f"novel={novel:g} says what a further visit brings; expected no loss and no utility beside it"
-        )
+        raise MeasureError(f"novel={novel:g} says what a further visit brings; expected neither loss nor utility")
     user = one.one_user
     if getattr(user, "once", False):  # each rank is seen once, so that gains fade down the list
         return user
@@ -327,24 +328,23 @@ def _each(part: Part, by: ListsByIntent, question: Question | None) -> Array:
 
 def _shares(part: Part, by: ListsByIntent) -> Array:
     """The share of people who have each list of each intent, of those with its list."""
-    key = "shares", part.of, part.even
-    if key not in by.made:
-        by.made[key] = by.shares(part.of.gains_of(by.lists).judged.relevant > 0, part.even)
-    return np.asarray(by.made[key])
+    share = by.judged.shares(part.of.gains_of(by.lists).judged.relevant > 0, part.even)
+    return np.asarray(share[by.lists.topic])
 
 
 def _summed(part: Part, by: ListsByIntent, each: Array, n: int) -> Array:
     return np.asarray(np.bincount(by.owner, _shares(part, by) * each, n))
 
 
-def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: int | None) -> tuple[Ints, Ints]:
+def ideal_order(by: JudgedIntents, gain: Array, part: Part, lists: Lists, cut: int | None) -> tuple[Ints, Ints]:
     """The rows of every topic's documents in an ideal order, as far as they gain, and where those of each topic start.
 
     Greedy choice (Clarke et al., 2008): at every rank the document that brings most, given those above it; of several
     the last by docno, as ndeval has it. Sorted: by the weighted mean of the gains.
     """
     some = np.flatnonzero(gain > 0)
-    intent = np.searchsorted(by.lists.rows, some, side="right") - 1
+    gain = gain / gain.max(initial=1e-300)  # 1 where all are the same, so that what ties in theory ties in numbers
+    intent = np.searchsorted(by.rows, some, side="right") - 1
     row, topic = by.row[some], by.topic[intent]
     docs = np.unique(row)  # by topic, as rows are
     if "docno" not in by.made:
@@ -356,7 +356,7 @@ def ideal_order(by: ListsByIntent, gain: Array, part: Part, lists: Lists, cut: i
     owner = np.searchsorted(first, np.arange(docs.size), side="right") - 1
     place[order] = np.arange(docs.size) - first[owner]
     document = place[np.searchsorted(docs, row)]
-    aspects = np.searchsorted(by.topic, np.arange(lists.rows.size))
+    aspects = by.intents
     aspect, weight = intent - aspects[topic], by.weight[intent]
     n, width, height = lists.rows.size - 1, int(np.diff(first).max(initial=0)), int(np.diff(aspects).max(initial=0))
     depth = width if cut is None else min(width, cut)
