@@ -151,10 +151,8 @@ class IntentMeasure(ListMeasure):
             return None
         if callable(part.norm):
             return np.full(lists.n, part.norm(self.cut))
-        key, made = (
-            ("ideal", part.of.label, part.of.declaration.gain.make(part.of.values).key, *part[1:3]),
-            by.judged.made,
-        )
+        gain = part.of.declaration.gain.make(part.of.values)
+        key, made = ("ideal", str(part.of), gain.key, part.novel, part.norm), by.judged.made
         if key not in made:
             row, starts = ideal_order(by.judged, part.of.gains_of(by.lists).judged.by_row, part, lists, self.cut)
             ideal = Lists(
