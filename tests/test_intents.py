@@ -332,6 +332,36 @@ def test_simulated_people_agree_with_the_exact_distribution() -> None:
         amble.simulate("StRec@3", LIST)
 
 
+def test_topics_that_nobody_can_serve_score_nothing() -> None:
+    judged: Judged = {"1": {"s": {"a": 1}}, "2": {"s": {"a": 0}, "t": {"b": -2}}}
+    run = {"x": {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 2.0, "b": 1.0}}}
+    for name, best in (("P_IA@1", 1.0), ("StRec@2", 1.0), ("alpha_nDCG@2", 1.0), ("ERR_IA@2", 0.8)):
+        # ERR_IA@2: 1/2 of 1/2 + 1/8; those who are not satisfied leave with nothing
+        assert amble.evaluate(judged, run, name)["x", name] == pytest.approx([best, 0.0]), name
+        assert amble.run_distributions(judged, run, name)["x"].mean == pytest.approx(best / 2), name
+    found = amble.run_distributions(judged, run, "P_IA@1", users=500)["x"]
+    assert found.mean == pytest.approx(0.5, abs=0.1)
+
+
+def test_smaller_pools() -> None:
+    judged, run = _collection(29, 5)
+    rankings = amble.align(judged, {"x": run})
+    kept = np.random.default_rng(1).random(len(rankings.qrels)) < 0.6
+    gone = {
+        (rankings.topics[t], rankings.qrels.docs[row])
+        for t in range(5)
+        for row in range(int(rankings.qrels.offsets[t]), int(rankings.qrels.offsets[t + 1]))
+        if not kept[row]
+    }
+    less = {
+        t: {s: {d: g for d, g in own.items() if (t, d) not in gone} for s, own in x.items()} for t, x in judged.items()
+    }
+    for name in ("alpha_nDCG@10", "nNRBP", "MAP_IA"):
+        m = amble.parse(name)
+        ours = m.scores(amble.metaevaluation.judge_again(rankings, kept))
+        assert ours == pytest.approx(amble.evaluate(less, {"x": run}, m)["x", name], abs=1e-12)
+
+
 def test_who_is_left_behind() -> None:
     judged: Judged = {"1": {"cat": {"a": 1, "b": 1}, "car": {"c": 1}, "none": {"a": 0}}, "2": {"x": {"a": 1}}}
     runs = {"u": {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}}, "v": {"1": {"a": 2.0, "c": 1.0}, "2": {"b": 1.0}}}

@@ -194,18 +194,22 @@ class IntentMeasure(ListMeasure):
     def people_on(self, lists: Lists, i: int) -> Iterator[tuple[float, float, ListMeasure, User | None, Any, int]]:
         """Of list i, everybody: their share, what their answers are divided by, their measure and reader, and a list.
 
-        The reader, None if the measure is no user's, reads list j of the gains.
+        The reader, None if the measure is no user's, reads list j of the gains. Where no intent can be served, somebody
+        reads all the same, and has a score of 0.
         """
         for part in self.parts:
             by = _by_intent(part, lists)
             divisor, shares = self.divisor(part, by, lists), _shares(part, by)
-            for j in range(int(by.first[i]), int(by.first[i + 1])):
+            first, end = int(by.first[i]), int(by.first[i + 1])
+            divided = 1.0 if divisor is None else float(divisor[i])
+            if not shares[first:end].any():
+                shares[first], divided, end = 1.0, np.inf, first + 1
+            for j in range(first, end):
                 for w, one in part.of.at(by.lists, j).members if shares[j] > 0 else ():
                     gains = one.gains_of(by.lists)
                     reader = _reader(one, part.novel) if one.declaration.is_user else None
                     own = _paid(one, reader, gains, part.novel)
-                    share = part.share * float(shares[j]) * w
-                    yield share, 1.0 if divisor is None else float(divisor[i]), one, reader, own, j
+                    yield part.share * float(shares[j]) * w, divided, one, reader, own, j
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The distribution of the score over people: over those who mean each of the intents, and their ways."""
@@ -213,14 +217,17 @@ class IntentMeasure(ListMeasure):
         with self.wrap_errors():
             for share, by, one, reader, own, j in self.people_on(gains.lists, i):
                 if reader is None:
-                    found = Distribution(one.scores(own.lists)[j : j + 1], np.ones(1))
+                    key = "scores", str(one)
+                    if key not in own.made:
+                        own.made[key] = one.scores(own.lists)
+                    found = Distribution(own.made[key][j : j + 1], np.ones(1))
                 else:
                     found = reader.distribution(one.question, own, j)
                     norm = one.divisors(own)
                     by = by if norm is None else by * float(norm[j])
                 each.append(Distribution(found.values / (by or np.inf), found.probs))
                 shares.append(share)
-        return Distribution.mixture(each, shares) if each else Distribution(np.zeros(1), np.ones(1))
+        return Distribution.mixture(each, shares)
 
     def simulated(self, lists: Lists, some: Sequence[int], users: int, seed: int) -> Any:
         """The distribution over simulated people, who come with one of some lists, each as likely."""
@@ -234,8 +241,6 @@ class IntentMeasure(ListMeasure):
                 norm = one.divisors(own)
                 by = by if norm is None else by * float(norm[j])
                 kinds.append((share / len(some), follower_of(reader, own, [j], seed), one.question, by))
-        if not kinds:
-            raise MeasureError(f"{self}: no intent has a document that gains anything, so that nobody reads")
         return simulated_mixture(kinds, users * len(some), seed)
 
     def distribution(self, grades: Any, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
