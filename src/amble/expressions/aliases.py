@@ -126,7 +126,7 @@ ALIASES: dict[str, dict[str, str]] = {
         "I-rec": "StRec",
         "S-recall": "StRec",
         "D-nDCG": "D_nDCG",
-        "D#-nDCG": "DSharp_nDCG",
+        "DSharp-nDCG": "DSharp_nDCG",  # D#-nDCG
     },
 }
 # other spellings of a part: ranx's level and the papers' recall, at the end, and ir_measures' parameters
@@ -158,6 +158,7 @@ AMBIGUOUS = {
     ),
 }
 
+_SIGNS = {"D#-": "DSharp-", "D♯-": "DSharp-", "α-": "alpha-"}
 _LONGEST = 1000  # longer ones are refused by the grammar
 # patterns, compiled when a name is not amble's own
 _ENDING = r"(?is)(?P<rest>.*?)\s*(?:-l(?P<level>[0-9]+)|@\s*rec(?:\s*\(T\))?)\s*"
@@ -175,7 +176,7 @@ def _key(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-_NAMES = {_key(theirs.replace("D#-", "DSharp-")): ours for rows in ALIASES.values() for theirs, ours in rows.items()}
+_NAMES = {_key(theirs): ours for rows in ALIASES.values() for theirs, ours in rows.items()}
 
 
 def translate(text: str, own: Collection[str]) -> str:
@@ -203,7 +204,8 @@ def translate(text: str, own: Collection[str]) -> str:
         return text
     if name.strip().upper() == "P" and rank[:1] in ("H", "h"):  # P@H, whose H is no rank
         return translate("PH" + rank[1:], own)
-    text = text.replace("D#-", "DSharp-").replace("D♯-", "DSharp-").replace("α-", "alpha-")
+    for sign, word in _SIGNS.items():
+        text = text.replace(sign, word)
     ending = None if len(text) > _LONGEST else re.fullmatch(_ENDING, text)
     parts = None if len(text) > _LONGEST else re.fullmatch(_PARTS, ending["rest"] if ending else text)
     if parts is None:
