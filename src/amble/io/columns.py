@@ -193,8 +193,8 @@ def _nested(data: Mapping[Any, Any], name: str) -> Columns:
 
 def _is_nested(data: Mapping[Any, Any]) -> bool:
     """Whether a mapping is of subtopics: the first value of the first value is a mapping, too."""
-    first = next((own for own in data.values() if own), None)
-    return isinstance(first, Mapping) and isinstance(next(iter(first.values())), Mapping)
+    first = next((own for own in data.values() if isinstance(own, Mapping) and len(own)), {None: None})
+    return isinstance(next(iter(first.values())), Mapping)
 
 
 def _is_list(docs: Any) -> bool:

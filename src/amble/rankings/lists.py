@@ -453,7 +453,7 @@ class JudgedIntents:
         """The share of each intent among those of its topic that gain something."""
         weight = np.where(gainful, 1.0 if even else self.weight, 0.0)
         total = np.bincount(self.topic, weight)[self.topic]
-        return np.divide(weight, total, out=np.zeros(weight.size), where=total > 0)
+        return np.asarray(np.divide(weight, total, out=np.zeros(weight.size), where=total > 0))
 
 
 class ListsByIntent:
