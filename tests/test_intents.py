@@ -514,3 +514,15 @@ def test_the_report_says_who_is_left_behind(files: Any) -> None:
     plain = amble.report({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
     assert plain.data["intents"] is None
     assert 'id="intents"' not in plain.html()
+
+
+def test_users_who_look_at_what_they_gained_see_it_fade() -> None:
+    # INST's user on one intent, gains 1 and then 1/2: C(i) = ((i + 2T - 1 - seen) / (i + 2T - seen))^2 with T = 2
+    visits, seen, gained, read = 1.0, 0.0, 0.0, 0.0
+    for i, gain in enumerate((1.0, 0.5), 1):
+        gained, read, seen = gained + visits * gain, read + visits, seen + gain
+        visits *= ((i + 3 - seen) / (i + 4 - seen)) ** 2
+    start = 3 + 4 - 1 - seen  # beyond the list 1 / (rank + 3 - seen)^2, summed to rank 100,000 and by an integral
+    beyond = visits * start**2 * (sum(1 / (start + j) ** 2 for j in range(100_000)) + 1 / (start + 99_999.5))
+    value = amble.parse("IA(of='INST(T=2)',novel=0.5)").value([1, 1])
+    assert value == pytest.approx(gained / (read + beyond), rel=1e-9)

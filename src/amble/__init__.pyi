@@ -17,6 +17,8 @@ from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
 from amble.comparison import Contributions as Contributions
+from amble.comparison import GroupDifferences as GroupDifferences
+from amble.comparison import SessionContributions as SessionContributions
 from amble.comparison import anova as anova
 from amble.comparison import compare as compare
 from amble.comparison import why as why
@@ -90,6 +92,7 @@ __all__ = [
     "Evaluator",
     "Fitted",
     "FittedIntervals",
+    "GroupDifferences",
     "Hits",
     "Index",
     "Measure",
@@ -105,6 +108,7 @@ __all__ = [
     "Run",
     "Runs",
     "Scores",
+    "SessionContributions",
     "Sessions",
     "SimulationWarning",
     "Table",

@@ -20,9 +20,8 @@ def intent_aware(measure: Measure) -> IntentMeasure:
     """A measure of intents as it is; the intent-aware form of any other."""
     if isinstance(measure, IntentMeasure):
         return measure
-    out = parse("IA(of='P')")(of=measure)
+    out = parse("IA(of='P')")(of=measure).labelled(measure.label)
     assert isinstance(out, IntentMeasure)
-    out.typed = measure.label
     return out
 
 

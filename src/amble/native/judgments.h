@@ -22,7 +22,7 @@ typedef struct { Names topics; Topic *topic; size_t topic_cap; u64 rows, aspects
 
 INLINE const u8 *doc_bytes(const Doc *d) { return d->n <= NEAR ? d->at.near : d->at.far; }
 
-static void judgments_free(Judgments *j) {
+static void judgments_clear(Judgments *j) {
     for (size_t i = 0; i < j->topics.n; i++) {
         mem_free(j->topic[i].slot);
         mem_free(j->topic[i].doc);
@@ -34,6 +34,11 @@ static void judgments_free(Judgments *j) {
     names_free(&j->topics);
     mem_free(j->topic);
     arena_free(&j->arena);
+    memset(j, 0, sizeof *j);
+}
+
+static void judgments_free(Judgments *j) {
+    judgments_clear(j);
     mem_free(j);
 }
 
@@ -73,24 +78,18 @@ static int judge_subtopic(Judgments *j, Topic *t, u32 doc, const Name *subtopic,
     return FINE;
 }
 
-/* Judges a document, for a subtopic unless that is NULL; 1 when it was judged before (nothing changes then). */
-static int judge(Judgments *j, const Name *topic, const Name *subtopic, const Name *doc, double grade, Err *e) {
-    i64 at = names_find(&j->topics, topic);
-    if (at < 0) {
-        if (RESERVE(j->topic, j->topic_cap, j->topics.n + 1, e)) return e->kind;
-        memset(&j->topic[j->topics.n], 0, sizeof(Topic));
-        if (name_index(&j->topics, topic, &j->arena, &at, e)) return e->kind;
-    }
-    Topic *t = &j->topic[at];
-    if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
-    i64 known = topic_find(t, doc->p, doc->n, doc->hash);
-    if (known >= 0) {
-        if (!subtopic) return 1;
-        if (grade > t->grade[known]) t->grade[known] = grade;
-        return judge_subtopic(j, t, (u32)known, subtopic, grade, e);
-    }
-    if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
-    if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
+/* a topic that has no judgments yet; NULL without memory */
+static Topic *add_judged_topic(Judgments *j, const Name *topic, Err *e) {
+    Name kept = *topic;
+    if (RESERVE(j->topic, j->topic_cap, j->topics.n + 1, e)) return NULL;
+    if (!(kept.p = arena_keep(&j->arena, topic->p, topic->n))) { fail_memory(e); return NULL; }
+    Topic *t = &j->topic[j->topics.n];
+    memset(t, 0, sizeof *t);
+    return names_add(&j->topics, &kept, e) ? NULL : t;
+}
+
+/* a document that is not among the topic's yet, where there is space for it */
+static int put_document(Judgments *j, Topic *t, const Name *doc, double grade, Err *e) {
     Doc *d = &t->doc[t->n];
     memset(d, 0, sizeof *d);
     d->hash = doc->hash;
@@ -100,6 +99,24 @@ static int judge(Judgments *j, const Name *topic, const Name *subtopic, const Na
     t->grade[t->n] = grade;
     take_slot(t->slot, t->mask, doc->hash, t->n++);
     j->rows++;
+    return FINE;
+}
+
+/* Judges a document, for a subtopic unless that is NULL; 1 when it was judged before (nothing changes then). */
+static int judge(Judgments *j, const Name *topic, const Name *subtopic, const Name *doc, double grade, Err *e) {
+    i64 at = names_find(&j->topics, topic);
+    Topic *t = at < 0 ? add_judged_topic(j, topic, e) : &j->topic[at];
+    if (!t) return e->kind;
+    if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
+    i64 known = topic_find(t, doc->p, doc->n, doc->hash);
+    if (known >= 0 && !subtopic) return 1;
+    if (known >= 0) {
+        if (grade > t->grade[known]) t->grade[known] = grade;
+        return judge_subtopic(j, t, (u32)known, subtopic, grade, e);
+    }
+    if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
+    if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
+    if (put_document(j, t, doc, grade, e)) return e->kind;
     return subtopic ? judge_subtopic(j, t, (u32)t->n - 1, subtopic, grade, e) : FINE;
 }
 

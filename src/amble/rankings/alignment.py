@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from amble import checks
 from amble.errors import AlignError, UnjudgedWarning
+from amble.io.columns import check_columns
 from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
@@ -28,7 +29,7 @@ from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = [
     "LEAST", "AlignOptions", "Rankings", "aggregate", "align", "byte_order", "check_options", "gather", "plain_mean",
-    "run_names", "threads_for",
+    "plain_median", "run_names", "threads_for",
 ]  # fmt: skip
 
 LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
@@ -259,6 +260,20 @@ def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
+def plain_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median over the last axis, NaN left out: the middle one, or the mean of the two in the middle.
+
+    >>> float(plain_median(np.array([0.1, 0.7, np.nan, 0.2]))), float(plain_median(np.array([4.0, 1.0, 2.0, 9.0])))
+    (0.2, 3.0)
+    """
+    n = np.count_nonzero(~np.isnan(values), axis=-1)[..., None]
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    ordered = np.sort(values, axis=-1)  # NaN last, so that without any number there is NaN in the middle
+    below, above = (np.take_along_axis(ordered, at, axis=-1) for at in (np.maximum(n - 1, 0) // 2, n // 2 - (n == 0)))
+    return np.asarray((below + (above - below) / 2)[..., 0])
+
+
 def aggregate(how: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean, sum or geometric mean over topics (the last axis, in the byte order of their ids), without NaN."""
     if how == "sum":
@@ -294,8 +309,9 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
     """Raise an error if a run and judgments in memory seem swapped; of files, the columns are checked elsewhere."""
-    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
-    if qrels.path is None and 2 * broken > len(qrels):
+    if qrels.path is not None or qrels.are_whole:
+        return
+    if 2 * np.count_nonzero(qrels.grades != np.floor(qrels.grades)) > len(qrels):
         for run in runs:
             if run.looks_like_judgments():
                 raise AlignError(
@@ -433,12 +449,16 @@ def align(
     options |= {"depth": depth, "score_dtype": score_dtype}
     check_options(options)
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
-    qrels = read_qrels(qrels, max_line=max_line, columns=columns, subtopics=subtopics, intents=intents)
+    named = check_columns(columns)
+    unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
+    qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
     if not isinstance(runs, Runs):
-        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=columns)
+        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
     ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
     _refuse_swapped(qrels, runs)
+    if unread:
+        named.refuse_unmet()
     out = gather(qrels, runs, ranked, options)
     if isinstance(intents, str | os.PathLike):
         out.options |= {"intents": os.fspath(intents)}

@@ -100,6 +100,9 @@ class Page:
 
         return charts_of(self)
 
+    def _repr_html_(self) -> str:
+        return self.leaderboard.table().html()  # a page in a page would have no room
+
     def __repr__(self) -> str:
         scores = self.scores
         return f"Page({len(scores.runs)} runs, {len(scores.topics)} topics, {', '.join(scores.measures)})"
