@@ -101,6 +101,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_intents.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_meta.py
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_session.py

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.errors import AlignError, UnjudgedWarning
 from amble.io.columns import check_columns
+from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, map_in_order, usual_threads
 from amble.rankings.audit import Audit
@@ -61,6 +62,8 @@ class AlignOptions(TypedDict, total=False):
     max_line: int | None
     costs: Prices | None
     columns: Mapping[str, str | int] | None
+    subtopics: bool | None
+    intents: Probabilities | None
 
 
 class _Hits:
@@ -391,6 +394,8 @@ def align(
     max_line: int | None = None,
     costs: Prices | None = None,
     columns: Mapping[str, str | int] | None = None,
+    subtopics: bool | None = None,
+    intents: Probabilities | None = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -425,6 +430,9 @@ def align(
     columns : mapping, optional
         Names of columns, tried before the usual ones, ``{"topic": "q", "doc": "d", "score": "s", "grade": "g"}``; or
         their numbers from 1, for runs if ``score`` is one of them, for judgments if ``grade`` is.
+    subtopics, intents : optional
+        Whether the judgments are of subtopics, and how likely each of these is, as for `read_qrels`. Functions that
+        align for measures of intents (alpha_nDCG, IA …) read TREC files so.
 
     Returns
     -------
@@ -443,7 +451,7 @@ def align(
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
     named = check_columns(columns)
     unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
-    qrels = read_qrels(qrels, max_line=max_line, columns=named)
+    qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
@@ -452,6 +460,8 @@ def align(
     if unread:
         named.refuse_unmet()
     out = gather(qrels, runs, ranked, options)
+    if isinstance(intents, str | os.PathLike):
+        out.options |= {"intents": os.fspath(intents)}
     return out if prices is None else out.with_costs(prices)
 
 

@@ -75,12 +75,12 @@ def run(args: argparse.Namespace) -> int:
     measure = _measure(args)
     _check(args)
     from amble.distributions.partial_order import order_systems
-    from amble.evaluation.inputs import refuse_idle_costs
+    from amble.evaluation.inputs import for_intents, refuse_idle_costs
     from amble.rankings.alignment import align
 
     if args.costs:
         refuse_idle_costs([measure])
-    rankings = align(*inputs_of(args), **alignment_of(args))
+    rankings = align(*inputs_of(args), **for_intents([measure], alignment_of(args)))
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
     found, notes = _distributions(rankings, measure, topics, args)
     orders = _Orders(found, rankings, measure, topics)
