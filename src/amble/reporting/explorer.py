@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from amble.arrays import Array
+from amble.arrays import Ints
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.io.files import write_whole
@@ -33,7 +33,8 @@ _SHARED = ("explore_users.js", "explore_simulation.js")  # the page's and the wo
 _SCRIPTS = ("marks.js", "explore_state.js", "explore_charts.js", "explore_walker.js", "explore_start.js")
 _KINDS = {"walk": ("walk", ("p", "q")), "rbp": ("RBP", ("p",)), "insq": ("INSQ", ("T",)), "inst": ("INST", ("T",))}
 _MOST_GRADES = 1 << 16
-_LEAST_STOP = 0.01  # of walks on the page; explore_state.js has it, too
+_LEAST_STOP = 0.02  # of walks on the page; explore_state.js has it, too
+_MOST_PERSISTENT = 0.995
 _EXAMPLES: tuple[dict[str, Any], ...] = (
     {
         "name": "Two lists with four relevant documents (Ferrante and Ferro, 2020, Figure 1)",
@@ -43,7 +44,7 @@ _EXAMPLES: tuple[dict[str, Any], ...] = (
     },
     {
         "name": "Graded documents, and their best order",
-        "about": "Grades 0 to 3, and eight relevant documents in all: three, at best, have the grade 2, two the grade 3.",
+        "about": "Grades 0 to 3, and eight relevant documents in all, the best first in the second list.",
         "lists": {"found": (3, 0, 1, 2, 0, 0, 0, 2, 0, 0), "ideal": (3, 3, 2, 2, 2, 1, 1, 1, 0, 0)},
         "relevant": 8,
         "user": {"kind": "INST", "T": 2, "depth": 0},
@@ -127,7 +128,7 @@ def explorer(
     >>> explorer(scores)
     Explorer(1 run, explored, 1 topic, AP)
     """
-    rankings = scores.rankings
+    rankings = scores.aligned
     lists = Lists.of_rankings(rankings)
     if rankings.ties == "expected":
         raise AmbleError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
@@ -143,7 +144,7 @@ def explorer(
         "options": list(options),
         "aligned": dict(aligned or {}),
         "fitted": [preset for name, fitted in users for preset in _presets(name, fitted)],
-        **_packed_lists(lists, rankings.run, order, len(runs)),
+        **_packed_lists(lists, rankings.run.astype(np.int64), order, len(runs)),
     }
     n = len(rankings.topics)
     facts = f"{n} topic{'s' * (n != 1)}, {', '.join(scores.measures)}"
@@ -209,10 +210,10 @@ def _packed(numbers: Any) -> str:
     return base64.b64encode(out.tobytes()).decode()
 
 
-def _packed_lists(lists: Lists, run: Array, order: Array, runs: int) -> dict[str, Any]:
-    """All lists, run by run and topic by topic (those absent are empty): lengths, and what may gain: ranks and grades."""
+def _packed_lists(lists: Lists, run: Ints, order: Ints, runs: int) -> dict[str, Any]:
+    """All lists, run by run and topic by topic (absent ones empty): lengths, and ranks and grades of what may gain."""
     topics = order.size
-    place = np.argsort(order)[lists.topic] + np.asarray(run, np.int64) * topics  # of each list
+    place = np.argsort(order)[lists.topic] + run * topics  # of each list
     length = np.zeros(runs * topics, np.int64)
     length[place] = lists.length
     grade = lists.grades[lists.row]
@@ -226,7 +227,9 @@ def _packed_lists(lists: Lists, run: Array, order: Array, runs: int) -> dict[str
     steps = np.diff(rank, prepend=0)
     first = np.flatnonzero(np.diff(of, prepend=-1))
     steps[first] = rank[first]
-    relevant = [int((lists.grades[a:b] >= 1).sum()) for a, b in zip(lists.rows[order], lists.rows[order + 1], strict=True)]
+    relevant = [
+        int((lists.grades[a:b] >= 1).sum()) for a, b in zip(lists.rows[order], lists.rows[order + 1], strict=True)
+    ]
     there = np.zeros(length.size, bool)
     there[place] = True
     return {
@@ -254,14 +257,14 @@ def _preset(name: str, model: FittedModel) -> dict[str, Any] | None:
     if not kind or any(e.form != "one" or not np.isfinite(e.value) for e in found.values()):
         return None
     values = {key: float(e.value) for key, e in found.items()}
-    if kind == "walk" and (
-        values["q"] > 0 and values["p"] + values["q"] > 1 - _LEAST_STOP or "start" in model.estimates
-    ):
+    if kind == "walk" and ("start" in model.estimates or 0 < values["q"] > 1 - _LEAST_STOP - values["p"]):
+        return None
+    if kind == "RBP" and not 0 < values["p"] <= _MOST_PERSISTENT:
         return None
     more = {"first": model.first, "loss": parse("PH").values["loss"]} if kind == "walk" else {}
     return {
         "name": shown(f"{name} {model.name}"),
         "user": {"kind": kind, **values, **more},
-        "ranges": {key: [float(e.low), float(e.high)] for key, e in found.items() if e.low is not None},
+        "ranges": {key: [float(x) for x in (e.low, e.high) if x is not None] for key, e in found.items()},
         "confidence": round(100 * model.confidence, 6),
     }

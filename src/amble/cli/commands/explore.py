@@ -88,7 +88,8 @@ def _explore(args: argparse.Namespace) -> None:
     for name, fitted in users:
         others = [model.name for model in fitted.models if f"{name} {model.name}" not in _names(made)]
         if others:
-            note(args, f"{name}: no preset of {', '.join(others)}: expected one number for each parameter, and a user who stops")
+            why = "expected one number for each parameter, and a user who stops"
+            note(args, f"{name}: no preset of {', '.join(others)}: {why}")
 
 
 def _names(made: Any) -> set[str]:

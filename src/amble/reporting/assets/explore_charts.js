@@ -93,7 +93,7 @@ function drawUser() {
   const at = rows.map((_, i) => i + 1).filter((k) => k === 1 || k % every === 0);
   bottomAxis(svg, height - bottom, (k) => left + (k - 0.5) * step, at, 0, "rank", (left + width) / 2);
   box.replaceChildren(svg, h("p", { class: "note key-line" }, h("i", { class: "swatch visits", "aria-hidden": "true" }), " expected visits ", h("i", { class: "swatch stops", "aria-hidden": "true" }), " she stops there",
-    h("b", {}, ` · E[H] ${numeral(depth, 2)}`)));
+    h("b", {}, `E[H] ${numeral(depth, 2)}`)));
   charts.user = () => [["rank", "visits", "stops"], ...Array.from({ length: n }, (_, i) => [i + 1, visits[i] || 0, last[i] || 0])];
 }
 
@@ -126,7 +126,7 @@ function drawBoard() {
   const other = against();
   const { means, order, rank } = found;
   const second = !hasOrders(user) ? null : (user.kind === "walk" && user.order !== 2) || user.kind === "AP" ? ["order 2", means.two] : ["order 1", means.one]; // the score is the other one
-  const columns = [["#", "number rank"], ...(other ? [["moved", ""]] : []), [playing ? "list" : "run", ""], ["score", "number"], ...(second ? [[second[0], "number other"]] : []), ["E[H]", "number other visits-mean"], ...(other ? [[other.name, "number other"]] : [])];
+  const columns = [["#", "number rank"], ...(other ? [["moved", ""]] : []), [playing ? "list" : "run", ""], ["score", "number"], ...(second ? [[second[0], "number other second"]] : []), ["E[H]", "number other visits-mean"], ...(other ? [[other.name, "number other"]] : [])];
   const words = (by) => (by > 0 ? `▲ ${by}` : by < 0 ? `▼ ${-by}` : "");
   const scale = linear(0, Math.max(...means.score, 1e-9), 0, 100);
   const rows = order.map((i) => h("tr", { class: state.lines.has(i) ? "drawn" : null },
@@ -137,7 +137,7 @@ function drawBoard() {
       onchange: (event) => { if (event.target.checked) state.lines.add(i); else state.lines.delete(i); schedule(); } }),
       h("i", { class: `swatch ${lineOf(i)}`, "aria-hidden": "true" }), h("span", { class: "name", title: data.runs[i] }, data.runs[i]))),
     h("td", { class: "number scored" }, numeral(means.score[i]), s("svg", { width: 60, height: 5, viewBox: "0 0 100 5", preserveAspectRatio: "none", "aria-hidden": "true", class: "meter" }, s("rect", { width: Math.max(scale(means.score[i]), 0), height: 5 }))),
-    second ? h("td", { class: "number other" }, numeral(second[1][i])) : null,
+    second ? h("td", { class: "number other second" }, numeral(second[1][i])) : null,
     h("td", { class: "number other visits-mean" }, numeral(means.depth[i], 2)),
     other ? h("td", { class: "number other" }, numeral(data.means[state.measure][i])) : null));
   find("board").replaceChildren(h("caption", { class: "aloud" }, `Leaderboard by ${measureName(user)}`),
@@ -238,15 +238,32 @@ function sweptValues() {
   if (state.along === "p") least = Math.max(least, 0.02);
   return Array.from({ length: POINTS }, (_, k) => least + ((most - least) * k) / (POINTS - 1));
 }
-let swept = { key: "", values: [], means: [] };
-function sweepOf() {
+let swept = { key: "", all: [], known: [], values: [], means: [], taus: [], flips: [] };
+// the sweep as far as it gets in some milliseconds: from coarse to fine, and more in the frames that follow
+function sweepOf(patience = 15) {
   const at = sweptValues();
   const key = JSON.stringify([{ ...user, [state.along]: 0 }, state.along, at, playing && data.play]);
-  if (swept.key === key) return swept;
-  const means = at.map((x) => runMeans(evaluate({ ...user, [state.along]: x }, lists, { close: false }).score, lists));
-  const taus = data.means.map((other, m) => means.map((of) => better(m) * kendall(of, other.map((x) => (x === null ? -Infinity : x)))));
-  swept = { key, values: at, means, taus, flips: flipsOf(at, means) };
+  if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length) };
+  else if (!swept.left.length) return swept;
+  const began = performance.now();
+  while (swept.left.length && (swept.left.length > at.length - 5 || performance.now() - began < patience)) {
+    const k = swept.left.shift();
+    const means = runMeans(evaluate({ ...user, [state.along]: at[k] }, lists, { close: false }).score, lists);
+    swept.known[k] = { value: at[k], means, taus: data.means.map((other, m) => better(m) * kendall(means, other.map((x) => (x === null ? -Infinity : x)))) };
+  }
+  const known = swept.known.filter(Boolean);
+  swept.values = known.map((point) => point.value);
+  swept.means = known.map((point) => point.means);
+  swept.taus = data.means.map((_, m) => known.map((point) => point.taus[m]));
+  swept.flips = flipsOf(swept.values, swept.means);
   return swept;
+}
+// 0, the last, the middle, the quarters, …
+function coarseToFine(count) {
+  const out = [];
+  for (let step = 32; step >= 1; step /= 2) for (let k = 0; k < count; k += step) if (!out.includes(k)) out.push(k);
+  if (!out.slice(0, 2).includes(count - 1)) { out.splice(out.indexOf(count - 1), 1); out.splice(Math.min(1, out.length), 0, count - 1); }
+  return out;
 }
 
 // where two runs change places, between two points of the sweep
@@ -298,7 +315,7 @@ function sweepAxis(svg, height, bottom, x, width, left) {
 function shaded(svg, x, top, bottom) {
   const range = state.fitted && state.fitted.ranges[state.along];
   if (!range) return;
-  const clipped = range.map((v) => Math.min(Math.max(v, swept.values[0]), swept.values.at(-1)));
+  const clipped = range.map((v) => Math.min(Math.max(v, swept.all[0]), swept.all.at(-1)));
   svg.append(s("rect", { x: x(clipped[0]), y: top, width: Math.max(x(clipped[1]) - x(clipped[0]), 1), height: bottom - top, class: "fitted-range" }));
 }
 
@@ -376,7 +393,7 @@ function drawTau() {
   taus.forEach((of, m) => {
     let path = "";
     of.forEach((v, k) => { if (!Number.isNaN(v)) path += `${path ? "L" : "M"}${x(values[k]).toFixed(1)} ${y(v).toFixed(1)}`; });
-    svg.append(s("path", { d: path, class: `swept chosen line-${m % MOST_LINES}`, ...withTip(() => [names[m]]) }));
+    svg.append(s("path", { d: path, class: `swept chosen dash-${m % 4} line-${m % MOST_LINES}`, ...withTip(() => [names[m]]) }));
   });
   const now = present();
   if (now !== null) svg.append(s("line", { x1: x(now), x2: x(now), y1: 6, y2: height - bottom, class: "now" }));
@@ -434,5 +451,5 @@ function drawDifferences() {
     showTipAt(bars[on], told(rows[on]));
   });
   svg.addEventListener("blur", hideTip);
-  box.replaceChildren(svg, h("p", { class: "note" }, a === b ? "The two runs are the same; choose another one." : `Better on ${up}, worse on ${down}, equal on ${rows.length - up - down} of ${rows.length} topics. A click shows the topic's list below.`));
+  box.replaceChildren(svg, h("p", { class: "note" }, a === b ? "The two runs are the same; choose another one." : `Better on ${up}, worse on ${down}, equal on ${rows.length - up - down} of ${rows.length} topics. A click takes the topic's list for the walk.`));
 }

@@ -17,7 +17,7 @@ function buildSliders() {
       return h("fieldset", { class: "choice" }, h("legend", {}, label), choices.map(([value, text]) => h("label", {}, h("input", { type: "radio", name, value, checked: user[name] === value, onchange: () => { setUser({ [name]: value }); changed(); } }), text)));
     }
     const depths = name === "depth" ? depthsOf() : null;
-    const [least, most, step] = depths ? [0, depths.length - 1, 1] : name === "p" && user.kind === "RBP" ? rangeOf("p") : bounds[name];
+    const [least, most, step] = depths ? [0, depths.length - 1, 1] : name === "T" || user.kind === "RBP" ? rangeOf(name) : bounds[name];
     const input = h("input", { type: "range", id: `slider-${name}`, min: least, max: most, step });
     const told = h("output", { for: `slider-${name}`, id: `told-${name}` });
     input.addEventListener("input", () => {
@@ -94,7 +94,6 @@ function askWorker() {
     asked++;
     found.asked = { key, runs: [...state.lines] };
     if (found.asked.runs.length) worker.postMessage({ id: asked, user: { ...user }, runs: found.asked.runs, bins: BINS, seed: state.seed });
-    drawFlips(true);
   }, 120);
 }
 
@@ -126,7 +125,23 @@ function update() {
   find("timing").textContent = `Last drawn in ${timing.last.toFixed(0)} ms.`;
   writeAddress();
   askWorker();
+  finishSweep();
 }
+// what is left of the sweep, frame by frame; then the flips exactly
+let finishing = 0;
+function finishSweep() {
+  cancelAnimationFrame(finishing);
+  finishing = requestAnimationFrame(() => {
+    if (planned) return;
+    if (swept.left.length) {
+      sweepOf(12);
+      drawSweep();
+      drawFlips(false);
+      finishSweep();
+    } else { clearTimeout(exactly); exactly = setTimeout(() => drawFlips(true), 150); }
+  });
+}
+let exactly = 0;
 
 function theme(how) {
   document.documentElement.dataset.theme = how;
@@ -139,7 +154,7 @@ function start() {
   if (playing) takeLists();
   readAddress();
   if (!playing && !state.lines.size && !new URLSearchParams(location.hash.slice(1)).has("lines")) {
-    const best = data.means.length ? rankedBy(data.means[0].map((x) => (x === null ? -Infinity : x)), better(0)).order : data.runs.map((_, i) => i);
+    const best = rankedBy(runMeans(evaluate(user, lists).score, lists)).order;
     best.slice(0, 3).forEach((i) => state.lines.add(i));
     if (!location.hash.includes("system=")) state.system = best[0];
     if (!location.hash.includes("baseline=")) state.baseline = best[Math.min(1, best.length - 1)];

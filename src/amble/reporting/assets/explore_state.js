@@ -4,19 +4,19 @@ const playing = Boolean(data.play);
 const user = { kind: "walk", p: 0.5, q: 0.25, loss: 0.25, first: "forward", order: 1, T: 2, depth: 0 };
 Object.assign(state, { along: "p", seed: 0, number: 0, fitted: null });
 let lists = null; // the collection
-const bounds = { p: [0, 1, 0.01], q: [0, 0.98, 0.01], loss: [0, 1, 0.01], T: [0.5, 10, 0.1] };
+const bounds = { p: [0, 1, 0.01], q: [0, 0.97, 0.01], loss: [0, 1, 0.01], T: [0.5, 10, 0.1] };
 const DEPTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 0]; // 0: whole
-const LABELS = { p: "p, forward", q: "q, back", loss: "loss", T: "T, gain hoped for", depth: "depth k" };
-const LEAST_STOP = 0.01; // of walks back and forth
+const LABELS = { p: "p, forward", q: "q, back", loss: "loss", T: "T, hope", depth: "depth k" };
+const LEAST_STOP = 0.02; // of walks back and forth
 const rounded = (x) => Number(x.toFixed(4));
 
 // what a slider of the present user may be
 function rangeOf(name) {
   const [least, most, step] = bounds[name];
-  if (name === "p" && user.kind === "RBP") return [0.01, 0.99, step];
+  if (name === "p" && user.kind === "RBP") return [0.01, Math.max(0.99, user.p), step];
   if (name === "p" && user.kind === "walk" && user.q > 0) return [0, rounded(1 - LEAST_STOP - user.q), step];
   if (name === "q") return [0, Math.max(0, rounded(1 - LEAST_STOP - user.p)), step];
-  return [least, most, step];
+  return [Math.min(least, user[name]), Math.max(most, user[name]), step]; // a fitted one may lie outside
 }
 function depthsOf() {
   const longest = lists.length.reduce((a, b) => Math.max(a, b), 1);
@@ -33,7 +33,7 @@ function setUser(changes) {
     if (user.kind === "RBP" && !("p" in changes)) user.p = 0.8;
     if (user.kind === "walk" && !("p" in changes)) Object.assign(user, { p: 0.5, q: 0.25 });
   }
-  if (user.kind === "RBP") user.p = Math.min(Math.max(user.p, 0.01), 0.99);
+  if (user.kind === "RBP") user.p = Math.min(Math.max(user.p, 0.01), 0.995);
   if (user.kind === "SDCG" && !user.depth) user.depth = 10;
   if (user.kind === "walk" && user.q > 0 && user.p + user.q > 1 - LEAST_STOP + 1e-9) {
     if ("q" in changes && !("p" in changes)) user.p = rounded(1 - LEAST_STOP - user.q);
@@ -48,7 +48,7 @@ function readAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   const number = (key, least, most) => { const x = Number(given.get(key)); return given.has(key) && given.get(key) !== "" && x >= least && x <= most ? x : undefined; };
   const whole = (key, least, most) => { const x = number(key, least, most); return Number.isInteger(x) ? x : undefined; };
-  const changes = { p: number("p", 0, 1), q: number("q", 0, 0.98), loss: number("loss", 0, 1), T: number("T", 0.5, 100), depth: whole("depth", 0, 100000), order: whole("order", 1, 2) };
+  const changes = { p: number("p", 0, 1), q: number("q", 0, 0.97), loss: number("loss", 0, 1), T: number("T", 0.5, 100), depth: whole("depth", 0, 100000), order: whole("order", 1, 2) };
   if (["forward", "stop"].includes(given.get("first"))) changes.first = given.get("first");
   if (Object.hasOwn(KINDS, given.get("kind"))) changes.kind = given.get("kind");
   for (const key of Object.keys(changes)) if (changes[key] === undefined) delete changes[key];

@@ -337,7 +337,7 @@ function ranksOf(user, n) {
 const isStatic = (user) => !["INST", "ERR", "AP"].includes(user.kind);
 const overRanks = (user, n, rate) => (walksBack(user) ? walkOver(user, n, rate) : downOver(user, n));
 
-// of every list: the score, and if `both` orders 1 and 2 and E[H]; unless `close`, E[T/H] of walks to 1e-11 only
+// of every list: the score, and if `both` orders 1 and 2 and E[H]; unless `close`, E[T/H] of walks to 1e-10 only
 function evaluate(user, c, { both = false, only = null, close = true } = {}) {
   const lists = c.length.length;
   const out = { score: new Float64Array(lists), one: null, two: null, depth: null };
@@ -355,7 +355,7 @@ function evaluate(user, c, { both = false, only = null, close = true } = {}) {
   }
   const first = user.kind === "walk" && user.order !== 2;
   const { most, byLength } = lengthsOf(user, c);
-  const same = walksBack(user) ? reachedRanks(user, ranksOf(user, most), close ? NEGLIGIBLE : 1e-12) : Infinity; // beyond, lengths do not matter
+  const same = walksBack(user) ? reachedRanks(user, ranksOf(user, most), close ? NEGLIGIBLE : 1e-11) : Infinity; // beyond, lengths do not matter
   const ranks = (n) => (readsOn(user) ? most : Math.min(n, same));
   let known = new Map();
   if (walksBack(user)) {
@@ -364,7 +364,7 @@ function evaluate(user, c, { both = false, only = null, close = true } = {}) {
       if (n < same) needs.set(n, at);
       else if (!needs.has(same)) needs.set(same, allRanks(same));
     }
-    known = walkTables(user, needs, first || both, close ? 1e-14 : 1e-12);
+    known = walkTables(user, needs, first || both, close ? 1e-14 : 1e-11);
   } else for (const n of byLength.keys()) if (!known.has(ranks(n))) known.set(ranks(n), downOver(user, ranks(n)));
   for (let i = 0; i < lists; i++) {
     if (only && !only(i)) continue;
@@ -462,6 +462,21 @@ function onList(user, c, i, gain, cut, both) {
   return { score, one: NaN, two: NaN, depth };
 }
 
+// the sum of (1 / (i + c)^2 - 1 / (i + c + 1)^2) / i over the ranks from one to before another; where it is smooth, the
+// integral over the middles of the ranks, corrected by the slopes at its ends (Euler and Maclaurin)
+function inverseStops(from, to, c) {
+  const term = (k) => { const x = (k + c) * (k + c + 1); return (2 * (k + c) + 1) / (x * x * k); };
+  let sum = 0;
+  let k = from;
+  for (; k < to && (k < 128 || k + c < 128 || to - k < 24); k++) sum += term(k);
+  if (k === to) return sum;
+  const [low, high] = [1 / (to - 0.5), 1 / (k - 0.5)];
+  const [z, , weight] = legendreNodes(10);
+  for (let j = 0; j < z.length; j++) { const u = low + (high - low) * z[j]; sum += (weight[j] * (high - low) * term(1 / u)) / (u * u); }
+  const slope = (t) => { const x = t + c; return term(t) * (2 / (2 * x + 1) - 2 / x - 2 / (x + 1) - 1 / t); };
+  return sum - (slope(to - 0.5) - slope(k - 0.5)) / 24;
+}
+
 // E[T/H] of INST's user: between two documents that gain V(i) falls with 1 / (i + shift)^2
 function instRate(user, c, i, gain, cut) {
   let [rate, seen, v, rank, shift] = [0, 0, 1, 1, 2 * user.T - 1]; // v: the share who get to this rank
@@ -469,7 +484,7 @@ function instRate(user, c, i, gain, cut) {
     const scale = v * (rank + shift) ** 2;
     if (rank + shift <= 0) { if (to > rank) { rate += (v * seen) / rank; v = 0; } } // all stop here
     else {
-      if (seen > 0) for (let k = rank; k < to; k++) { const x = (k + shift) * (k + shift + 1); rate += (seen * scale * (2 * (k + shift) + 1)) / (x * x * k); }
+      if (seen > 0) rate += seen * scale * inverseStops(rank, to, shift);
       v = scale / (to + shift) ** 2;
     }
     rank = to;
