@@ -81,14 +81,16 @@ class Explorer:
         """The page as HTML."""
         from amble import __version__
 
-        body = asset("amble.reporting", "explore.html")
-        body = re.sub(r"@EXPORT:(\w+)(:csv)?@", lambda found: _buttons(found[1], drawn=not found[2]), body)
-        for key, text in (("TITLE", self.title), ("FACTS", self.facts), ("VERSION", __version__)):
-            body = body.replace(f"@{key}@", html.escape(text), 1)
+        texts = {"TITLE": self.title, "FACTS": self.facts, "VERSION": __version__}
+        parts = {key: html.escape(text) for key, text in texts.items()} | {"DATA": embedded(self.data)}
+        body = re.sub(  # in one pass, as names may hold anything
+            r"@(?:(\w+)|EXPORT:(\w+)(:csv)?)@",
+            lambda found: parts[found[1]] if found[1] else _buttons(found[2], drawn=not found[3]),
+            asset("amble.reporting", "explore.html"),
+        )
         style = "\n".join(asset("amble.reporting", name) for name in ("page.css", "explore.css"))
         scripts = ("\n".join(asset("amble.reporting", name) for name in names) for names in (_SHARED, _SCRIPTS))
-        before, after = body.split("@DATA@")  # last: names may hold anything
-        return page(self.title, style, before + embedded(self.data) + after, *scripts, workers=True)
+        return page(self.title, style, body, *scripts, workers=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""

@@ -56,9 +56,12 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("-: standard output, expected a file")
     keep_inputs(args)
     if args.qrels is None:
-        given = [f"--{key}" for key in ("measure", "user", "title") if getattr(args, key)]
-        if given:
-            raise AmbleError(f"{given[0]} goes with files: expected QRELS RUN…, or nothing but -o for the playground")
+        usual = argparse.ArgumentParser()
+        arguments(usual)
+        given = [key for key in vars(usual.parse_args([])) if getattr(args, key) != usual.get_default(key)]
+        for key in sorted({*given} - {"runs", "output", "quiet"}):
+            option = key.replace("_", "-")
+            raise AmbleError(f"--{option} goes with files: expected QRELS RUN…, or only -o for the playground")
         from amble.reporting.explorer import playground
 
         playground().save(args.output)

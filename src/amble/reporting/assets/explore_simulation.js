@@ -129,7 +129,7 @@ function compared(distributions, runs, bins, band) {
     const line = new Float64Array(bins + 1);
     let [sum, k] = [0, 0];
     for (let b = 0; b <= bins; b++) {
-      while (k < values.length && values[k] * bins <= b) sum += probs[k++];
+      while (k < values.length && values[k] * bins * SAME <= b) sum += probs[k++];
       line[b] = Math.min(sum, 1);
     }
     return line;

@@ -14,6 +14,7 @@ const KINDS = {
   ERR: { label: "ERR", parameters: ["depth"], gain: "satisfying" },
   AP: { label: "AP", parameters: ["depth"], gain: "binary" },
 };
+const SAME = 1 - 1e-12; // scores that differ by less are the same
 const NEGLIGIBLE = 1e-18; // as in amble.users.tails
 const FAR_RANKS = 1 << 14; // ranks of a heavy tail that are kept one by one
 const walksBack = (user) => user.kind === "walk" && user.q > 0;
@@ -559,10 +560,14 @@ function forEachStop(user, c, i, visit, tail = null) {
     visit(seen / (n + 1 + k), reached - next);
     reached = next;
   }
-  const far = x + FAR_RANKS; // those far beyond, at their harmonic mean
+  visit(seen / farRank(x + FAR_RANKS, shift), reached);
+}
+
+// one rank for all users who stop far beyond, where rank + shift is at least `far`: their harmonic mean
+function farRank(far, shift) {
   let sum = 0;
   for (let k = 0, power = 1; k < 4096 && Math.abs(power) > 1e-20; k++, power *= (shift + 0.5) / far) sum += (power * 2) / (3 + k);
-  visit(seen / (far / sum), reached);
+  return far / sum;
 }
 
 // ---- runs
@@ -585,11 +590,13 @@ function cdfOnGrid(user, c, run, bins) {
   const mass = new Float64Array(bins + 1);
   const lists = listsOf(run, c);
   for (const i of lists) {
-    forEachStop(user, c, i, (value, share) => { mass[Math.ceil(value * bins)] += share; }, (reach, n, seen, shift) => {
+    forEachStop(user, c, i, (value, share) => { mass[Math.ceil(value * bins * SAME)] += share; }, (reach, n, seen, shift) => {
       if (seen === 0 || reach < 1e-17) { mass[0] += reach; return; }
       let below = 0; // users who read so far that their score is at most k / bins
+      const far = shift === null ? Infinity : farRank(n + 1 + shift + FAR_RANKS, shift);
       for (let k = 1; k <= bins; k++) {
-        const rank = Math.max(Math.ceil((seen * bins) / k), n + 1);
+        let rank = Math.max(Math.ceil(((seen * bins) / k) * SAME), n + 1);
+        if (rank > n + FAR_RANKS) rank = seen * bins * SAME <= k * far ? n + 1 + FAR_RANKS : Infinity;
         const share = shift === null ? reach * user.p ** (rank - n - 1) : reach * ((n + 1 + shift) / (rank + shift)) ** 2;
         mass[k] += share - below;
         below = share;
