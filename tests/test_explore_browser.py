@@ -304,7 +304,7 @@ def test_sliders_by_keyboard(opened: Explored) -> None:
         opened.page.keyboard.press("ArrowRight")
     assert opened.page.evaluate("user.p + user.q") <= 0.98 + 1e-9
     opened.page.get_by_label("stop", exact=True).check()
-    opened.page.get_by_label("order 2").check()
+    opened.page.get_by_role("radio", name="order 2").check()
     opened.wait("location.hash.includes('order=2')")
     assert "first='stop'" in opened.text("#measure-name")
 

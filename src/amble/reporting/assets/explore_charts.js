@@ -126,7 +126,7 @@ function drawBoard() {
   const other = against();
   const { means, order, rank } = found;
   const second = !hasOrders(user) ? null : (user.kind === "walk" && user.order !== 2) || user.kind === "AP" ? ["order 2", means.two] : ["order 1", means.one]; // the score is the other one
-  const columns = [["#", "number rank"], ...(other ? [["moved", ""]] : []), [playing ? "list" : "run", ""], ["score", "number"], ...(second ? [[second[0], "number other second"]] : []), ["E[H]", "number other visits-mean"], ...(other ? [[other.name, "number other"]] : [])];
+  const columns = [["#", "number rank"], ...(other ? [["moved", ""]] : []), [playing ? "list" : "run", ""], ["score", "number"], ...(second ? [[second[0], "number other second"]] : []), ...(other ? [[other.name, "number other"]] : [])];
   const words = (by) => (by > 0 ? `▲ ${by}` : by < 0 ? `▼ ${-by}` : "");
   const scale = linear(0, Math.max(...means.score, 1e-9), 0, 100);
   const rows = order.map((i) => h("tr", { class: state.lines.has(i) ? "drawn" : null },
@@ -138,7 +138,6 @@ function drawBoard() {
       h("i", { class: `swatch ${lineOf(i)}`, "aria-hidden": "true" }), h("span", { class: "name", title: data.runs[i] }, data.runs[i]))),
     h("td", { class: "number scored" }, numeral(means.score[i]), s("svg", { width: 60, height: 5, viewBox: "0 0 100 5", preserveAspectRatio: "none", "aria-hidden": "true", class: "meter" }, s("rect", { width: Math.max(scale(means.score[i]), 0), height: 5 }))),
     second ? h("td", { class: "number other second" }, numeral(second[1][i])) : null,
-    h("td", { class: "number other visits-mean" }, numeral(means.depth[i], 2)),
     other ? h("td", { class: "number other" }, numeral(data.means[state.measure][i])) : null));
   find("board").replaceChildren(h("caption", { class: "aloud" }, `Leaderboard by ${measureName(user)}`),
     h("thead", {}, h("tr", {}, columns.map(([text, of]) => h("th", { scope: "col", class: of }, text)))), h("tbody", {}, rows));
