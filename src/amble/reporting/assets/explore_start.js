@@ -21,7 +21,11 @@ function buildSliders() {
     const input = h("input", { type: "range", id: `slider-${name}`, min: least, max: most, step });
     const told = h("output", { for: `slider-${name}`, id: `told-${name}` });
     input.addEventListener("input", () => {
-      if (state.fitted && !depths) { state.fitted = null; buildPresets(); }
+      if (state.fitted && !depths) { // no longer the fitted one
+        state.fitted = null;
+        buildPresets();
+        document.querySelectorAll(".fitted-band").forEach((band) => band.remove());
+      }
       const before = state.along;
       setUser({ [name]: depths ? depths[Number(input.value)] : Number(input.value) });
       if (state.along !== before) buildAlong();

@@ -54,6 +54,8 @@ function readAddress() {
   for (const key of Object.keys(changes)) if (changes[key] === undefined) delete changes[key];
   if (playing) readLists(given);
   setUser(changes);
+  const preset = data.fitted[whole("fitted", 0, data.fitted.length - 1)];
+  state.fitted = preset && Object.entries(preset.user).every(([key, value]) => user[key] === value) ? preset : null;
   const run = data.runs.length - 1;
   for (const [key, most] of [["system", run], ["baseline", run], ["topic", data.topics.length - 1], ["measure", names.length - 1], ["number", 1e6], ["seed", 2 ** 32]]) {
     const x = whole(key, 0, most);
@@ -66,6 +68,7 @@ function writeAddress() {
   const words = [["kind", user.kind], ...KINDS[user.kind].parameters.map((key) => [key, user[key]]), ["along", state.along], ["measure", state.measure],
     ["system", state.system], ["baseline", state.baseline], ["topic", state.topic], ["number", state.number], ["lines", [...state.lines].join(".")]];
   if (state.seed) words.push(["seed", state.seed]);
+  if (state.fitted) words.push(["fitted", data.fitted.indexOf(state.fitted)]);
   if (playing) words.push(...writtenLists());
   history.replaceState(null, "", "#" + words.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&"));
 }
