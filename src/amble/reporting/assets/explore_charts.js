@@ -239,13 +239,13 @@ function sweptValues() {
 }
 let swept = { key: "", all: [], known: [], values: [], means: [], taus: [], flips: [] };
 // the sweep as far as it gets in some milliseconds: from coarse to fine, and more in the frames that follow
-function sweepOf(patience = 15) {
+function sweepOf(patience = 10) {
   const at = sweptValues();
   const key = JSON.stringify([{ ...user, [state.along]: 0 }, state.along, at, playing && data.play]);
   if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length) };
   else if (!swept.left.length) return swept;
   const began = performance.now();
-  while (swept.left.length && (swept.left.length > at.length - 5 || performance.now() - began < patience)) {
+  while (swept.left.length && (swept.left.length > at.length - 3 || performance.now() - began < patience)) {
     const k = swept.left.shift();
     const means = runMeans(evaluate({ ...user, [state.along]: at[k] }, lists, { close: false }).score, lists);
     swept.known[k] = { value: at[k], means, taus: data.means.map((other, m) => better(m) * kendall(means, other.map((x) => (x === null ? -Infinity : x)))) };
