@@ -17,7 +17,7 @@ from random import Random
 
 from amble.cli.main import main
 
-MOVES = {
+MOVES: dict[tuple[str, str], list[float]] = {
     ("walk", "p"): [0.3, 0.4, 0.5, 0.6, 0.7],
     ("walk", "q"): [0.1, 0.2, 0.25, 0.3, 0.4],
     ("walk", "loss"): [0.1, 0.3, 0.5],
