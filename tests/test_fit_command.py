@@ -42,7 +42,7 @@ def test_a_day_of_sogou_becomes_users(data: Path, amble_cli: Cli, tmp_path: Path
     assert "quartiles of the gaps: 15.3 / 35.6 / 90.7 s" in done.stderr
     found = read_fit(fit)
     assert {model.name for model in found.models} == {
-        "walk", "walk-rank", "rbp", "insq", "continuation", "markov", "times", "times-censored",
+        "walk", "walk-rank", "chain", "rbp", "insq", "continuation", "markov", "times", "times-censored",
     }  # fmt: skip
     assert found.origin.files == ("sogou.relpred.tsv.gz",)
     assert (found.origin.sessions, found.origin.moves) == (8809, 3614)

@@ -78,7 +78,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="QRELS",
         help="judgments by query and document of the log, for probabilities by grade and for INST",
     )
-    add("--rel", type=number(), metavar="G", help="a grade of at least G gains 1, any other 0 (default: their shares)")
+    add(
+        "--rel",
+        type=number(),
+        metavar="GRADE",
+        help="documents of at least this grade gain 1, any other 0 (default: their shares)",
+    )
     add(
         "--against",
         nargs="+",
