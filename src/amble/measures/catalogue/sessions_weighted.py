@@ -55,7 +55,11 @@ class AuthorsOrFitted(FittedUser):
 
     def check(self, value: Any) -> Any:
         """The name, or the parameters of the model; a file is read."""
-        return value if isinstance(value, str) and not is_fit(value) and value in AUTHORS else super().check(value)
+        if is_fit(value):
+            return super().check(value)
+        if value not in AUTHORS:
+            raise ValueError
+        return value
 
 
 def _probabilities(values: dict[str, Any]) -> tuple[float, float, float, float]:
