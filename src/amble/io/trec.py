@@ -450,10 +450,11 @@ def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
 
 def one_dictionary(source: Any) -> Run | None:
     """The run of a dictionary, ``{topic: {doc: score}}`` or ``{name: {topic: {doc: score}}}``; None of all else."""
-    name = "run"
-    if type(source) is dict and len(source) == 1 and not is_one_run(source):
+    name, is_run = "run", type(source) is dict and is_one_run(source)
+    if not is_run and type(source) is dict and len(source) == 1:
         [(name, source)] = source.items()
-    if type(source) is not dict or not isinstance(name, str) or not is_one_run(source):
+        is_run = type(source) is dict and isinstance(name, str) and is_one_run(source)
+    if not is_run:
         return None
     return Run(as_table(source, "score", name), name, named=True)
 

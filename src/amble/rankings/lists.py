@@ -7,7 +7,7 @@ cost. One list given by its grades and thousands read from files are the same he
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -291,7 +291,7 @@ class Lists:
 
         Maps of grades to gains mostly agree on which grades gain nothing, so the last result is kept.
         """
-        if self._last is None or (self._last[0] is not rows and not np.array_equal(self._last[0], rows)):
+        if self._last is None or self._last[0] is not rows:
             # methods of arrays, not functions of numpy, which take long on few lists
             kept = rows.take(self.row).nonzero()[0]
             offsets = kept.searchsorted(self.offsets)
@@ -323,13 +323,8 @@ class Lists:
                 return self._views[of.key]
             if of.key not in self._kept:
                 gain = of.function(self.grades, self.max_grade)
-                if ((gain > 0) & (gain < _LEAST)).any():
-                    raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
                 share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
-                made = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
-                alike = (other.gainful for other in self._kept.values() if np.array_equal(other.gainful, made.gainful))
-                made.gainful = next(alike, made.gainful)  # one array, which `gainful` knows again
-                self._kept[of.key] = made
+                self._kept[of.key] = JudgedGains(self, gain, share, self._kept.values())
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
@@ -400,14 +395,21 @@ class JudgedGains:
         Of each topic: how many judged documents gain something.
     """
 
-    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
-        self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
+    def __init__(self, of: Lists, by_row: Array, share: Array | None, others: Iterable[JudgedGains] = ()) -> None:
+        self.grades, self.rows, self.max_grade = of.grades, of.rows, of.max_grade
+        self.by_row, self.share = by_row, share
         self.gainful = by_row > 0
         self.binary = bool((self.gainful == by_row).all())  # all that gain something gain 1
-        total = np.zeros(by_row.size + 1)
-        np.cumsum(self.gainful, out=total[1:])
-        upto = total[rows]
-        self.relevant: Array = upto[1:] - upto[:-1]
+        if not self.binary and (self.gainful & (by_row < _LEAST)).any():
+            raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+        alike = next((other for other in others if (other.gainful == self.gainful).all()), None)
+        if alike is None:
+            total = np.zeros(by_row.size + 1)
+            self.gainful.cumsum(out=total[1:])
+            upto = total.take(of.rows)
+            self.relevant: Array = upto[1:] - upto[:-1]
+        else:  # one array, which `Lists.gainful` knows again
+            self.gainful, self.relevant = alike.gainful, alike.relevant
         self.made: dict[Any, Any] = {}  # results that several measures or runs share
 
     @cached_property
