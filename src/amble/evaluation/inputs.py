@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse
+from amble.parallel import workers_of
 from amble.rankings.alignment import Rankings, align
 
 __all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "parse_measures", "refuse_idle_costs"]
@@ -87,7 +89,7 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
     ... def lengths(rankings, measures, *, more=0):
     ...     return rankings.length + more
     >>> print(*inspect.signature(lengths).parameters)
-    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs columns
+    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs columns executor
     >>> lengths({"1": {"a": 1}}, runs={"x": {"1": {"a": 2.0, "b": 1.0}}}, measures="AP", depth=1)
     array([1], dtype=int32)
     """
@@ -97,8 +99,11 @@ def aligning(*ready: type, costs: bool = False) -> Callable[[Callable[..., R]], 
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> R:
-            bound = forms.bind(given, named)
-            return function(*bound.args, **bound.kwargs)
+            with contextlib.ExitStack() as opened:
+                if named.get("executor") is not None:  # the same workers align and compute
+                    named["executor"] = opened.enter_context(workers_of(named["executor"]))
+                bound = forms.bind(given, named)
+                return function(*bound.args, **bound.kwargs)
 
         called.__signature__ = forms.with_runs  # type: ignore[attr-defined]
         return called

@@ -82,6 +82,7 @@ class Qrels:
         self.grades: NDArray[np.float64] = grades
 
     _documents: Callable[[], list[str]] | None = None
+    reading: tuple[int | None, Mapping[str, str | int] | None] = None, None  # max_line and columns of its file
 
     @classmethod
     def of_rows(
@@ -92,6 +93,9 @@ class Qrels:
         out._describe(topics, offsets, grades, name, None)
         out._documents = docs
         return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _same_qrels, (self.topics, self.offsets, self.grades, self.docs, self.name, self.path, self.reading)
 
     @cached_property
     def judgments(self) -> Any:
@@ -130,6 +134,15 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
+
+
+def _same_qrels(
+    topics: list[str], offsets: NDArray[Any], grades: NDArray[Any], docs: list[str], name: str, path: Any, reading: Any
+) -> Qrels:
+    """The judgments that were pickled."""
+    out = Qrels.of_rows(topics, offsets, grades, lambda: docs, name)
+    out.path, out.reading = path, reading
+    return out
 
 
 class Ranked(NamedTuple):
@@ -216,6 +229,9 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{name: value for name, value in vars(self).items() if name != "_origin"}, "_given": self._origin}
 
     @cached_property
     def _origin(self) -> Any:
@@ -418,6 +434,7 @@ def read_qrels(
         name = name or "qrels"
         judgments = reader.judge(as_table(source, "grade", name, columns), name)
     qrels = Qrels(judgments, name, path)
+    qrels.reading = max_line, columns
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic iter doc grade")
     return qrels

@@ -329,6 +329,17 @@ class Lists:
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
+    def arrays(self, start: int, stop: int) -> dict[str, Any]:
+        """What `Lists` is made of, beside the judgments, of the lists from ``start`` to before ``stop``."""
+        hits = slice(int(self.offsets[start]), int(self.offsets[stop]))
+        out: dict[str, Any] = {name: getattr(self, name)[start:stop] for name in ("topic", "length")}
+        out |= {name: getattr(self, name)[hits] for name in ("position", "row")}
+        out["offsets"] = self.offsets[start : stop + 1] - self.offsets[start]
+        out["shown"] = self.shown_position[hits], self.shown_length[start:stop]
+        out["ties"] = None if self.ties is None else (self.ties[0][hits], self.ties[1][hits])
+        out["costs"] = None if self.costs is None else self.costs.of(np.arange(start, stop))
+        return out
+
     def ending_at(self, k: int) -> Lists:
         """These lists, each ending at rank k at the latest: for users who stop at the end of a list.
 

@@ -23,6 +23,7 @@ from amble.cli.options import (
     add_scored,
     add_threads,
     add_undefined,
+    add_workers,
     alignment_of,
     measures_of,
     number,
@@ -30,6 +31,7 @@ from amble.cli.options import (
     read_groups,
     read_numbers,
     whole,
+    workers_from,
 )
 from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
@@ -71,6 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add_threads(add, "read and compute")
+    add_workers(add)
     add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
     add(
         "--resample",
@@ -241,9 +244,11 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress
 
-    scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    with Progress(args.analysis) as line:
-        common = {"seed": args.seed, "threads": args.threads or os.cpu_count(), "progress": line}
+    with workers_from(args) as executor, Progress(args.analysis) as line:
+        options = alignment_of(args) | {"executor": executor}
+        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
+        threads = args.threads or os.cpu_count()
+        common = {"seed": args.seed, "threads": threads, "progress": line, "executor": executor}
         table, chart = _ANALYSES[args.analysis](scores, args, **common)
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
