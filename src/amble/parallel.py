@@ -7,6 +7,7 @@ no difference where it is computed, nor how often: the results are those of one 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ _USUAL = 8  # threads beyond which more memory is held than time saved
 _UNKNOWN = 16  # workers of an executor that does not tell
 _LARGE = 1 << 20  # bytes that all pieces share, from which on pieces travel together
 _PATIENCE = 10.0  # seconds until a scheduler answers
+_PULSE = 1.0  # seconds after which one that says nothing is looked at
 _OURS = ("amble", "numpy", "scipy")  # whose functions and classes are known by their names
 
 
@@ -258,7 +260,7 @@ class Workers:
         with contextlib.closing(finished):
             for i in range(len(pieces)):
                 if store is not None and i not in absent:
-                    yield store.load(keys[i], lambda i=i: function(shared, pieces[i]))
+                    yield store.load(keys[i], partial(function, shared, pieces[i]))
                     continue
                 while i not in held:
                     j, result = next(finished)
@@ -308,7 +310,10 @@ class Workers:
                         again(task, error, True)
                     else:
                         running[future] = task
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                finished = wait(running, _PULSE, FIRST_COMPLETED).done
+                if not finished and running and _is_dead(self._pool):
+                    again(running.pop(next(iter(running))), CancelledError("the scheduler does not answer"), True)
+                for future in finished:
                     if future not in running:  # of an executor that is broken
                         continue
                     task = running.pop(future)
@@ -388,7 +393,7 @@ def _begin() -> None:
 def _dask(address: str) -> Any:
     """The executor of a Dask scheduler, by its address or its file."""
     try:
-        from distributed import Client
+        connect: Any = importlib.import_module("distributed").Client
     except ImportError:
         raise AmbleError("Dask needs the extra: pip install 'amble-ir[cluster]'") from None
     import logging
@@ -396,13 +401,19 @@ def _dask(address: str) -> Any:
     is_file = "://" not in address
     if is_file and not os.path.isfile(address):
         raise AmbleError(f"{address}: no such file, expected tcp://HOST:PORT or the scheduler's file, scheduler.json")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it logs what is told here in a line
+    for name in ("distributed", "tornado"):  # what they log is told here in a line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     where = {"scheduler_file": address} if is_file else {"address": address}
     try:
-        client = Client(**where, timeout=_PATIENCE, set_as_default=False)
+        client = connect(**where, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ClusterLostError(f"{address}: no Dask scheduler answers: {' '.join(str(error).split()):.200}") from None
     return client.get_executor(retries=3)
+
+
+def _is_dead(pool: Any) -> bool:
+    """Whether an executor is Dask's, and its scheduler gone."""
+    return getattr(getattr(pool, "_client", None), "status", "running") != "running"
 
 
 def _workers(pool: Any) -> int:
@@ -419,7 +430,8 @@ def _end(pool: Any, at_once: bool) -> None:
     client = getattr(pool, "_client", None)
     if client is not None:
         with contextlib.suppress(Exception):
-            pool.shutdown(wait=False)
+            if not _is_dead(pool):
+                pool.shutdown(wait=False)
             client.close(timeout=_PATIENCE)
     elif not at_once:
         pool.shutdown()
@@ -430,7 +442,10 @@ def _end(pool: Any, at_once: bool) -> None:
         if (thread := getattr(pool, "_executor_manager_thread", None)) is not None:
             thread.join(1.0)
     else:
-        pool.shutdown(wait=False, cancel_futures=True)
+        for how in ({"kill_workers": True}, {"cancel_futures": True}, {}):  # loky, the standard library, others
+            with contextlib.suppress(TypeError):
+                pool.shutdown(wait=False, **how)
+                break
 
 
 # ---- what travels
@@ -482,7 +497,6 @@ def _portable(error: Exception) -> Exception:
 
 def _pickled(what: Any) -> bytes:
     """What travels to workers, as bytes: functions that they could not find by name with their code."""
-    import importlib
     import io
     import pickle
     from types import FunctionType

@@ -286,7 +286,8 @@ def simulate_lists(
         if executor is None or kept is not None:
             readers.tell = tell
         for piece in pieces if kept is not None else ():
-            at = piece[2]
+            at, parts = piece[2], list[Tally]()
+            assert kept is not None
             for follower, paths, (tally,) in readers.followed(*piece):
                 made += int(paths.visits.sum())
                 if made > _MOST_KEPT:
@@ -296,7 +297,8 @@ def simulate_lists(
                 question = readers.of_kind(piece[0], 0).question
                 kept.append((_gain(question, paths), paths.visits, follower.paths(at, paths.visits.size)))
                 at += paths.visits.size
-                tallies[0].merge(tally)
+                parts.append(tally)
+            tallies[0].merge(Tally.together(parts))
         found = spread(_follow, readers, pieces if kept is None else [], executor)
         for (_, lists, _, number, _), each in zip(pieces, found, strict=kept is None):
             for i, tally in zip(lists, each, strict=True):

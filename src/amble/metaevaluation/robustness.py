@@ -224,7 +224,7 @@ def pool_effect(
     if not len(rates) and not len(depths):
         raise AmbleError("no pools: expected rates or depths")
     scored = _Scored(rankings, parsed, undefined)
-    full, how = scored.full, {"threads": usual_threads(threads), "progress": progress}
+    full, how = scored.full, dict[str, Any](threads=usual_threads(threads), progress=progress)
     if len(depths):
         names = [f"depth {k}" for k in depths]
         found = [[x] for x in spread(_at_depth, scored, list(depths), executor, **how)]

@@ -141,7 +141,9 @@ class ScoreCounts:
     """
 
     def __init__(self) -> None:
-        self.values, self.counts, self.moved = np.zeros(0), np.zeros(0), np.zeros(0)
+        self.values: Array = np.zeros(0)
+        self.counts: Array = np.zeros(0)
+        self.moved: Array = np.zeros(0)
         self.sums: dict[int, Array] = {}  # by list
         self._new: list[Tally] = []
         self._waiting = 0
