@@ -135,9 +135,13 @@ def map_in_order(
 
 
 class FilePath(str):
-    """The path of a file that workers read for themselves; in keys, the file's content stands for it."""
+    """The path of a file that workers read, from the root on; in keys, the file's content stands for it."""
 
     __slots__ = ()
+
+    def __new__(cls, path: str | os.PathLike[str]) -> FilePath:
+        """The path, whatever the folder that it was given in."""
+        return super().__new__(cls, os.path.abspath(path))
 
 
 def spread(

@@ -359,7 +359,7 @@ class _Sent:
 
     def __init__(self, run: Run) -> None:
         self.run, self.given = copy.copy(run), run.path
-        self.run.path = None if run.path is None else FilePath(os.path.abspath(run.path))
+        self.run.path = None if run.path is None else FilePath(run.path)
 
     def rank(self, qrels: Qrels, how: dict[str, Any]) -> Ranked:
         """The run, ranked; errors name its file as it was given."""
@@ -394,7 +394,7 @@ class SentQrels:
         qrels = self.qrels
         if qrels.path is None or not os.path.isfile(qrels.path):
             return {"qrels": qrels}
-        path, mark = FilePath(os.path.abspath(qrels.path)), _mark(qrels.offsets, qrels.grades)
+        path, mark = FilePath(qrels.path), _mark(qrels.offsets, qrels.grades)
         return {"_sent": (path, qrels.name, qrels.path, *qrels.reading, mark)}
 
     @cached_property
