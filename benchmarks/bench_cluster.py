@@ -11,8 +11,8 @@ turn, and whether the bytes are the same:
 * ``pieces``: a thousand pieces that do nothing, on two processes and on a Dask cluster of two: milliseconds each.
 
 Two more, each in a process of its own, whose peak memory is measured: ``readers``, 10^9 readers of the walk, with the
-band around their distribution; ``files``, 500, 1,000 and 2,000 run files by two processes: time, and the peak memory of the
-process that was started and of its workers.
+band around their distribution; ``files``, 500, 1,000 and 2,000 run files by two processes: time, and the peak memory of
+the process that was started and of its workers.
 
 Run ``python benchmarks/bench_cluster.py DIR [--only evaluate …] [--scale F] [--rounds N]``; DIR keeps the files.
 """

@@ -81,7 +81,7 @@ def from_files(qrels: str, runs: list[str], rounds: int) -> None:
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         out = min(out[0], wall), min(out[1], cpu)
     line(f"files to t-tests on {len(MEASURES)} measures, new process", *out, WANTED["files"])
-    print(f"    pairs that differ at .05: {text.strip()}")
+    print(f"    pairs with a significant difference at .05: {text.strip()}")
 
 
 def from_scores(qrels: str, runs: list[str], rounds: int) -> None:

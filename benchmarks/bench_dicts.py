@@ -20,7 +20,7 @@ import race
 import amble
 from amble.compat import pytrec_eval as drop_in
 
-PACKAGES = ("amble", "numpy", "pytrec-eval-terrier")
+PACKAGES = ("amble-ir", "numpy", "pytrec-eval-terrier")
 # topics, documents of a list, judged documents of a topic
 SHAPES = ((32, 50, 20), (1, 1000, 100), (50, 1000, 100), (1000, 100, 20), (6980, 10, 1))
 OURS = ["AP", "nDCG@10", "RR"]

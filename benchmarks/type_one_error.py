@@ -8,7 +8,8 @@ exchangeable: the mean difference is 0, but on most topics the first system is a
 Tests of the mean should keep their level there, too, if there are enough topics; the sign test and Wilcoxon's ask
 another question, and find its answer.
 
-Then ten exchangeable systems: how often any of the 45 pairs differs, by tests of all at once and by corrections.
+Then ten exchangeable systems: how often a significant difference is found in any of the 45 pairs, by tests
+of all at once and by corrections.
 
 A rate is marked where it is below (-) or above (+) the 99 % bounds of a binomial with the level as its probability.
 Tests with few possible p-values cannot be at the level, only below it.

@@ -76,7 +76,7 @@ MP's chart has the list with relevant documents at ranks 1, 3 and 6, and other p
 visits to relevant documents, the share of all visits ("everywhere"), precision, and the residual.""",
     "sessions": """\
 Measures of whole sessions: several queries in a row, each with its list. [Sessions](../sessions.md) explains them, and
-what `amble session` reads. MsM, sRBP and the expected measures have users who walk through a session:
+what `amble session` reads. MsM, sRBP, sINSQ and the expected measures have users who go through a session:
 `parse("MsM").user(matrix)`.""",
     "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
     "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",

@@ -58,19 +58,28 @@ HEAVY = re.compile(r"\d{5,}|1e308|1e200|a{100}")  # words that may mean much wor
 BASES: dict[str, tuple[str, ...]] = {
     "eval": ("qrels.txt a.run b.run -m AP -m RBP", "qrels.txt a.run b.run --cwl", "qrels.txt a.run --trec -q"),
     "compare": ("qrels.txt a.run b.run c.run -m AP", "qrels.txt a.run b.run -m MsM --sessions sessions.tsv"),
-    "session": ("qrels.txt sessions.tsv a.run b.run -m sDCG", "log.json -m MsM"),
-    "user": ("RBP --gains 1,0,1", "MP --gains 1,0,1"),
+    "session": (
+        "qrels.txt sessions.tsv a.run b.run -m sDCG",
+        "log.json -m MsM",
+        "qrels.txt sessions.tsv a.run b.run -m MsM --why s1",
+    ),
+    "user": ("RBP --gains 1,0,1", "MP --gains 1,0,1", "MsM sINSQ --gains 1,0,1 --gains 0,1"),
     "distribution": ("qrels.txt a.run b.run -m RBP --depth 5",),
-    "meta": tuple(
-        f"{analysis} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
-        for analysis, more in (
-            ("tau", " --rounds 5"),
-            ("agreement", ""),
-            ("power", " --rounds 5"),
-            ("swaps", " --rounds 5"),
-            ("pool", " --rounds 3"),
-            ("topics", ""),
-        )
+    "meta": (
+        *(
+            f"{analysis} qrels.txt a.run b.run c.run -m AP -m P@5{more}"
+            for analysis, more in (
+                ("tau", " --rounds 5"),
+                ("agreement", ""),
+                ("power", " --rounds 5"),
+                ("swaps", " --rounds 5"),
+                ("pool", " --rounds 3"),
+                ("topics", ""),
+                ("degrade", " --rounds 2 --levels 0.5"),
+            )
+        ),
+        "satisfaction scores.tsv labels.txt --rounds 5",
+        "satisfaction scores.tsv labels.txt --rounds 5 --pairs",
     ),
     "pool": ("a.run b.run --depth 5",),
     "judge": (

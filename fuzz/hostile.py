@@ -89,6 +89,9 @@ GOOD: dict[str, str] = {
     "c.run": _run("c", 2),
     "sessions.tsv": "".join(f"s{i // 2} {i % 2 + 1} {401 + i} {401 + i}\n" for i in range(TOPICS)),
     "log.json": '[{"session": "a", "queries": [[1, 0], [0, 1]]}, {"session": "b", "queries": [[0, 1]]}]',
+    "scores.tsv": "run\ttopic\tmeasure\tvalue\n"
+    + "".join(f"a\t{401 + t}\t{m}\t{(7 * t + k) % 5 / 5}\n" for t in range(TOPICS) for k, m in enumerate(("AP", "RR"))),
+    "labels.txt": "".join(f"{401 + t} {t % 3}\n" for t in range(TOPICS)),
     "log.tsv": _log(),
     "log.csv": _table(),
     "docs.tsv": "".join(f"d{i}\tcaesar number {i} died in march {'long ' * (i % 3)}\n" for i in range(17)),

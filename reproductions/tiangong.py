@@ -3,10 +3,12 @@
 500 sessions of a field study (Chen et al. 2021), of two to ten queries, with the grades of ten documents each, the last
 rank that the person reached, and how satisfied she was with the session, from 0 to 4.
 
-Satisfaction: the rank correlation of every measure with it, Kendall's tau-b and Spearman's rho, with 95 % intervals by
-the bootstrap over sessions (percentiles; all measures on the same resamples). Behaviour: the log-likelihood of the last
-rank of each query and of the number of queries, under each user. P(last rank >= i) is the probability that she ever
-sees document i, and the probability to go on is r / (r + s), so each user has a likelihood, those who go back, too.
+Satisfaction: the correlation of every measure with it, Pearson's r, Spearman's rho and Kendall's tau-b, with 95 %
+intervals by the bootstrap over sessions (percentiles; all measures on the same resamples), and tests of the best of
+them with the others; then the same of measures of lists with the satisfaction with each query, all queries of a session
+resampled together. Behaviour: the log-likelihood of the last rank of each query and of the number of queries, under
+each user. P(last rank >= i) is the probability that she ever sees document i, and the probability to go on is
+r / (r + s), so each user has a likelihood, those who go back, too.
 
   python reproductions/tiangong.py data/sessions/tiangong-qref.json.gz
   AMBLE_DATA=data python reproductions/tiangong.py --rounds 2000
@@ -30,7 +32,7 @@ from numpy.typing import NDArray
 
 import amble
 from amble.measures.catalogue.sessions_weighted import AUTHORS
-from amble.metaevaluation import kendall, spearman
+from amble.metaevaluation import satisfaction as correlate
 from amble.progress import Progress
 from amble.users.session_user import SessionWalk
 
@@ -42,7 +44,11 @@ MEASURES = (
     "PerQuery(of='nDCG@10',over='max')", "PerQuery(of='nDCG@10',over='last')", "PerQuery(of='DCG@10')",
     "PerQuery(of='DCG@10',over='sum')", "PerQuery(of='DCG@10',over='max')", "PerQuery(of='DCG@10',over='last')",
     "PerQuery(of='RBP(p=0.8)')", "PerQuery(of='RBP(p=0.8)',over='last')", "PerQuery(of='ERR')",
-    "PerQuery(of='ERR',over='last')",
+    "PerQuery(of='ERR',over='last')", "sINSQ", "sINSQ(T=2)", "sINSQ(T=4)",
+)  # fmt: skip
+LISTS = (
+    "P@1", "P@5", "P@10", "RR", "AP", "ERR", "DCG@3", "DCG@10", "nDCG@3", "nDCG@10", "RBP(p=0.8)", "GRBP(p=0.8)",
+    "INSQ", "INSQ(T=1.329,adaptive=True)", "INST(T=1.4684)", "SDCG@10",
 )  # fmt: skip
 
 
@@ -62,43 +68,6 @@ def measures() -> list[str]:
     """All that is correlated: measures, and MsM with each of its authors' users."""
     users = [f"MsM(discount='{kind}',user='{user}')" for user in AUTHORS for kind in ("linear", "log")]
     return [str(amble.parse(text)) for text in (*MEASURES, *users)]
-
-
-def correlations(scores: Array, felt: Array, rounds: int, seed: int) -> tuple[Array, Array]:
-    """tau-b and rho of every column of scores with satisfaction, and both on every resample of the sessions.
-
-    A resample is a weight for each session: how often it was drawn. A pair counts as often as its weights' product.
-    """
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(felt.size, np.full(felt.size, 1 / felt.size), rounds).astype(float)
-    found = np.array([[kendall(x, felt), spearman(x, felt)] for x in scores.T])
-    line = Progress("resampling sessions")
-    again = np.empty((rounds, scores.shape[1], 2))
-    theirs, felt_ranks = np.sign(felt[:, None] - felt), weighted_ranks(felt, draws)
-    try:
-        for j, x in enumerate(scores.T):
-            mine = np.sign(x[:, None] - x)
-            both, one, two = (((draws @ pairs) * draws).sum(axis=1) for pairs in (mine * theirs, mine**2, theirs**2))
-            again[:, j, 0] = both / np.sqrt(one * two)
-            again[:, j, 1] = weighted_correlation(weighted_ranks(x, draws), felt_ranks, draws)
-            line(j + 1, scores.shape[1])
-    finally:
-        line.close()
-    return found, again
-
-
-def weighted_ranks(x: Array, draws: Array) -> Array:
-    """Mid-ranks in every resample."""
-    below = (x < x[:, None]) + 0.5 * (x == x[:, None])
-    return np.asarray(draws @ below.T)
-
-
-def weighted_correlation(x: Array, y: Array, draws: Array) -> Array:
-    """Pearson's correlation in every resample."""
-    n = draws.sum(axis=1, keepdims=True)
-    x = x - (draws * x).sum(axis=1, keepdims=True) / n
-    y = y - (draws * y).sum(axis=1, keepdims=True) / n
-    return np.asarray((draws * x * y).sum(axis=1) / np.sqrt((draws * x**2).sum(axis=1) * (draws * y**2).sum(axis=1)))
 
 
 def likelihood(walk: SessionWalk, depths: list[list[int]]) -> tuple[float, float]:
@@ -135,26 +104,48 @@ def walks() -> dict[str, SessionWalk]:
     return out
 
 
-def satisfaction(path: Path, felt: Array, args: argparse.Namespace) -> None:
-    """The table of correlations."""
-    names = measures()
+def satisfaction(title: str, scores: Any, felt: dict[Any, float], args: argparse.Namespace) -> amble.Table:
+    """The table of correlations with labels, best tau-b first, and the tests of the best measure with the others."""
+    with Progress("resampling") as line:
+        found = correlate(scores, felt, rounds=args.rounds, seed=args.seed, progress=line)
+    table = found.table()
+    table.rows.sort(key=lambda row: -row[table.columns.index("tau")])  # type: ignore[operator]
+    head(f"Correlation with satisfaction, {title}, 95 % intervals ({args.rounds} resamples)")
+    show(list(table.columns), [list(row) for row in table], digits=3)
+    best = str(table.rows[0][0])
+    for test in ("bootstrap", "williams")[: 1 + (found.units == found.observations)]:
+        pairs = found.pairs(test=test, baseline=best)
+        rows = sorted((list(row) for row in pairs), key=lambda row: -row[pairs.columns.index("p")])[:15]
+        say(f"\nMeasures minus {best}, the largest p-values. {pairs.caption}")
+        show(list(pairs.columns), rows, digits=4)
+    return table
+
+
+def by_session(path: Path, sessions: list[Any], args: argparse.Namespace) -> None:
+    """Measures of sessions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", amble.NormalisedWarning)
-        scores = amble.evaluate(amble.read_sessions(None, path), names)
-    found, again = correlations(scores.values[0], felt, args.rounds, args.seed)
-    low, high = np.quantile(again, [0.025, 0.975], axis=0)
-    rows = [
-        [name, found[i, 0], low[i, 0], high[i, 0], found[i, 1], low[i, 1], high[i, 1]] for i, name in enumerate(names)
+        scores = amble.evaluate(amble.read_sessions(None, path), measures())
+    felt = {str(session["session_id"]): float(session["satisfaction"]) for session in sessions}
+    table = satisfaction(f"{len(felt)} sessions", scores, felt, args)
+    (args.output / "tiangong.tsv").write_text(table.tsv() + "\n", encoding="utf-8")
+
+
+def by_query(sessions: list[Any], args: argparse.Namespace) -> None:
+    """Measures of lists; of a query, the place in its session stands for the run, so that sessions are resampled."""
+    queries = [
+        ((f"{j}", str(session["session_id"])), query)
+        for session in sessions
+        for j, query in enumerate(session["queries"], 1)
     ]
-    rows.sort(key=lambda row: -row[1])
-    head(f"Rank correlation with satisfaction, {felt.size} sessions, 95 % intervals ({args.rounds} resamples)")
-    columns = ["measure", "tau-b", "low", "high", "rho", "low", "high"]
-    show(columns, rows, digits=3)
-    best = names.index(rows[0][0])
-    beaten = (again[:, best, :1] > again[:, :, 0]).mean(axis=0)
-    say(f"\nIn how many resamples {rows[0][0]} has the greater tau-b:")
-    show(["measure", "share"], sorted(([n, float(beaten[i])] for i, n in enumerate(names)), key=lambda r: r[1])[:15], 3)
-    (args.output / "tiangong.tsv").write_text(amble.Table(columns, rows, digits=6).tsv() + "\n", encoding="utf-8")
+    grades = amble.Sessions.of_array([[query["rel_list"]] for _, query in queries])
+    values = amble.evaluate(grades, LISTS).values[0].T
+    scores = {
+        name: dict(zip((at for at, _ in queries), of.tolist(), strict=True))
+        for name, of in zip(LISTS, values, strict=True)
+    }
+    felt = {at: float(query["satisfaction"]) for at, query in queries}
+    satisfaction(f"{len(felt)} queries", scores, felt, args)
 
 
 def behaviour(depths: list[list[int]]) -> None:
@@ -181,10 +172,10 @@ def main(words: list[str]) -> int:
     path = data_file(args.file)
     with gzip.open(path) as file:
         sessions = json.load(file)
-    felt = np.array([session["satisfaction"] for session in sessions], float)
     deep = [[query["max_stop_rank"] for query in session["queries"]] for session in sessions]
     note(f"{sum(depth > 10 for of in deep for depth in of)} last rank beyond 10, taken as 10")
-    satisfaction(path, felt, args)
+    by_session(path, sessions, args)
+    by_query(sessions, args)
     behaviour([[min(depth, 10) for depth in of] for of in deep])
     return 0
 

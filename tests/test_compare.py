@@ -78,8 +78,9 @@ def test_the_table_names_what_was_asked(scores: amble.Scores) -> None:
     assert head[1] == (
         "25 topics, some missing on one side in 1 comparison (scored 0), 90 % confidence intervals by Student's t"
     )
-    assert head[2].split()[:4] == ["run", "mean", "difference", "low"]
-    assert len(head) == 3 + 5
+    assert head[2] == "† significant difference from bm25 found"
+    assert head[3].split()[:5] == ["run", "mean", "±", "difference", "low"]
+    assert len(head) == 4 + 6
     table = found.table()
     assert table.facts["test"] == "wilcoxon"
     assert table.facts["missing_on_one_side"] == 1
@@ -537,7 +538,7 @@ def test_progress_is_told() -> None:
 
 
 def is_display(n: int, different: set[tuple[int, int]], letters: list[list[int]]) -> bool:
-    """Two share a letter if, and only if, they do not differ; everybody has one."""
+    """Two share a letter if, and only if, no significant difference was found; everybody has one."""
     for i, j in itertools.combinations(range(n), 2):
         share = any(i in group and j in group for group in letters)
         if share == ((i, j) in different):
@@ -560,7 +561,7 @@ def test_letters_of_all_small_cases() -> None:
     for n in range(1, 6):
         pairs = list(itertools.combinations(range(n), 2))
         for chosen in itertools.product((False, True), repeat=len(pairs)):
-            different = {pair for pair, differs in zip(pairs, chosen, strict=True) if differs}
+            different = {pair for pair, found in zip(pairs, chosen, strict=True) if found}
             groups = letter_groups(n, different)
             assert is_display(n, different, groups)
             assert {frozenset(group) for group in groups} <= insert_and_absorb(n, different)
@@ -742,7 +743,9 @@ def test_questions_of_why(scores: amble.Scores) -> None:
         amble.why(scores, "301", "AP", runs=["z"])
     with pytest.raises(amble.MeasureError, match="no measure given"):
         amble.why(scores, "301")
-    with pytest.raises(amble.AlignError, match=r"found why\(dict, str, str\), expected why\(rankings \| scores, topic"):
+    with pytest.raises(
+        amble.AlignError, match=r"found why\(dict, str, str\), expected why\(rankings \| scores \| sessions"
+    ):
         amble.why({}, "301", "AP")
     tied = amble.align(scores.rankings.qrels, scores.rankings.sources, ties="expected")
     with pytest.raises(amble.MeasureError, match="ties='expected': tied documents have no one rank"):
@@ -806,7 +809,7 @@ def test_command_letters_anova_and_why(amble_cli: CLI, files: list[str], tmp_pat
         (["--rounds", "0"], "argument --rounds: found '0', expected a whole number from 1"),
         (["--seed", "-1"], "argument --seed: found '-1', expected a whole number from 0"),
         (["--digits", "99"], "argument --digits: found '99', expected a whole number from 0 to 17"),
-        (["--baseline", "nobody"], "--baseline nobody: expected one of bm25, bm25+rm3"),
+        (["--baseline", "nobody"], "--baseline nobody: expected a file, or one of bm25, bm25+rm3"),
         (["--letters", "--sides", "less"], "--letters shows all pairs, two-sided"),
         (["--letters", "--why", "301"], "--why shows documents, not tests: without --letters"),
         (["--why", "301", "--sides", "two"], "--why shows documents, not tests: without --sides"),

@@ -82,7 +82,7 @@ def same(one: Any, two: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ENDING + ENDLESS)
-@examples(12)
+@examples(6)
 @given(SHORT_LISTS, st.integers(1, 14))
 def test_a_cut_measure_is_the_measure_of_a_cut_list(text: str, grades: list[int], k: int) -> None:
     # the judgments stay: as many relevant documents; the ideal list is cut, too

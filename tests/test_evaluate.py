@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import amble
-import amble.evaluation.scores
+from amble.measures import ListMeasure
 from amble.users import Question
 
 Write = Callable[[str, str], str]
@@ -333,14 +333,14 @@ def test_measures_are_called_what_was_typed() -> None:
 
 
 def test_two_names_of_a_measure_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels, run = {"1": {"a": 1, "b": 0}}, {"x": {"1": {"b": 2.0, "a": 1.0}}}
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"b": 2.0, "a": 1.0}}
     asked: list[str] = []
-    home = amble.evaluation.scores
-    once = home.scores_by_topic
-    monkeypatch.setattr(home, "scores_by_topic", lambda *args: asked.append(args[2].label) or once(*args))
-    found = amble.evaluate(qrels, run, "RBP(p=0.8) AP RBP")
-    assert asked == ["RBP(p=0.8)", "AP"]
-    assert found.values[0, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8
+    once = ListMeasure.scores
+    monkeypatch.setattr(ListMeasure, "scores", lambda m, lists: asked.append(m.label) or once(m, lists))
+    for runs in ({"x": run}, {"x": run, "y": run}):  # one dictionary has a way of its own
+        found = amble.evaluate(qrels, runs, "RBP(p=0.8) AP RBP")
+        assert found.values[-1, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8
+    assert asked == ["RBP(p=0.8)", "AP"] * 2
 
 
 def test_labels() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -229,16 +228,14 @@ def test_few_sessions_are_not_told_of_by_default(amble_cli: Cli, write: Write, t
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_stopped_half_way(how: signal.Signals, tmp_path: Path) -> None:
+def test_stopped_half_way(how: signal.Signals, once: Callable[..., Path], tmp_path: Path) -> None:
     """Whatever was there before is there, and nothing else."""
-    rng = random.Random(1)
-    path, out, spare = tmp_path / "log.tsv", tmp_path / "out", tmp_path / "spare"
+    page = "\t0\tQ\tq\t0\t" + "\t".join(map(str, range(10)))
+    rows = (f"{i}{page}\n{i}\t1\tC\t{i % 10}\n{i}\t2\tC\t{i % 7}\n{i}\t3\tC\t{i % 3}\n" for i in range(150_000))
+    path = once("long-log", lambda folder: (folder / "log.tsv").write_text("".join(rows))) / "log.tsv"
+    out, spare = tmp_path / "out", tmp_path / "spare"
     out.mkdir()
     spare.mkdir()
-    with path.open("w") as file:
-        for i in range(150_000):
-            file.write(f"{i}\t0\tQ\tq\t0\t" + "\t".join(map(str, range(10))) + "\n")
-            file.writelines(f"{i}\t{k}\tC\t{rng.randrange(10)}\n" for k in range(3))
     fit = out / "fit.toml"
     fit.write_text("what was there\n")
     command = [

@@ -110,8 +110,9 @@ def test_the_command(amble_cli: Cli, files: tuple[str, str, str], tmp_path: Path
     done = amble_cli("gate", qrels, bad, "--baseline", good, "--fail-if", "RR", "--fail-if", "RR < 0.6")
     assert done.returncode == 3
     assert done.stdout.splitlines() == [
-        "regression: bad: RR 0.5625, good 1.0000, difference -0.4375 (p 0.0002, paired t-test, holm)",
-        "regression: bad: RR 0.5625, expected at least 0.6",
+        "regression: bad: RR 0.5625, good 1.0000, difference -0.4375 (p 0.0002, paired t-test, holm) "
+        "(gate: RR drops significantly)",
+        "regression: bad: RR 0.5625, expected at least 0.6 (gate: RR < 0.6)",
     ]
     assert done.stderr.splitlines()[-1] == "amble: regressions 2 of 2"
     done = amble_cli("gate", qrels, good, bad, "--baseline", "bad", "--fail-if", "RR drops", "--quiet")
@@ -135,7 +136,7 @@ def test_the_command(amble_cli: Cli, files: tuple[str, str, str], tmp_path: Path
     [
         ((), "no gate: expected --fail-if"),
         (("--fail-if", "RR"), "--fail-if RR: compares with a baseline: say which, with --baseline RUN"),
-        (("--fail-if", "RR", "--baseline", "none.run"), "--baseline none.run: expected one of bad"),
+        (("--fail-if", "RR", "--baseline", "none.run"), "--baseline none.run: expected a file, or one of bad"),
         (("--fail-if", "RR", "--baseline", "bad"), "bad is the only run, expected another to compare with it"),
         (("--fail-if", "RRR drops", "--baseline", "bad"), "'RRR': no measure is called RRR; did you mean RR"),
     ],

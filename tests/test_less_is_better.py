@@ -195,7 +195,7 @@ def test_gates_with_a_number(scores: amble.Scores) -> None:
     for gate, failed in (("ESL > 2.8", []), ("ESL > 2.7", ["bad"]), ("ESL > 0.1", ["bad", "good"])):
         assert [check.run for check in pass_through(scores, [parse_gate(gate)], TestDesign()).regressions] == failed
     told = pass_through(scores, [parse_gate("ESL > 2.7")], TestDesign()).regressions
-    assert str(told[0]) == "regression: bad: ESL 2.8000, expected at most 2.7"
+    assert str(told[0]) == "regression: bad: ESL 2.8000, expected at most 2.7 (gate: ESL > 2.7)"
     with pytest.raises(amble.AmbleError, match="of ESL less is better, expected > and a number"):
         parse_gate("ESL < 3")
     with pytest.raises(amble.AmbleError, match="of AP more is better, expected < and a number"):
@@ -256,7 +256,7 @@ def test_mixtures_are_of_one_direction() -> None:
     both = amble.Mixture({amble.parse("ESL"): 0.5, amble.parse("ESL(n=2)"): 0.5})
     assert both.value([0, 1, 0, 1]) == 1.5
     assert both.sign == -1
-    with pytest.raises(MeasureError, match="of ESL less is better, of others in the mixture more"):
+    with pytest.raises(MeasureError, match="of ESL less is better, of others in the mixture not"):
         amble.Mixture({amble.parse("ESL"): 0.5, amble.parse("AP"): 0.5})
 
 

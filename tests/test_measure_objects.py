@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -157,3 +158,22 @@ def test_scores_by_object() -> None:
     assert scores["x", RBP(0.5)].tolist() == [0.25]
     assert scores["x", P @ 5].tolist() == [0.2]
     assert amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, nDCG @ 10).measures == ("nDCG@10",)
+
+
+def test_a_measure_is_never_changed() -> None:
+    m = amble.parse("RBP(p=0.8)@10")
+    for name, value in (("typed", "x"), ("label", "x"), ("cut", 5), ("values", {}), ("declaration", None), ("new", 1)):
+        with pytest.raises(AttributeError):
+            setattr(m, name, value)
+    with pytest.raises(TypeError):
+        m.values["p"] = 0.5  # type: ignore[index]
+    mixture = amble.Mixture({m: 1.0}, name="readers")
+    with pytest.raises(TypeError):
+        mixture.parts[m] = 0.5  # type: ignore[index]
+    assert isinstance(mixture.members, tuple)
+    again = amble.parse("RBP(p=0.8)@10")
+    assert (again.label, str(again), again.cut) == ("RBP(p=0.8)@10", "RBP@10", 10)
+    mine = again.labelled("mine")
+    assert (mine.label, mine == again, mine.labelled("").label) == ("mine", True, "RBP@10")
+    assert amble.parse("RBP(p=0.8)@10").label == "RBP(p=0.8)@10"
+    assert pickle.loads(pickle.dumps(mine)).label == "mine"

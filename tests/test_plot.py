@@ -72,7 +72,7 @@ def test_pairs() -> None:
     assert set(drawn) == {"good − mixed", "good − poor", "mixed − poor"}
     k = found.pairs.index(("good", "poor"))
     assert float(drawn["good − poor"]["low"]) == pytest.approx(found.low[k])
-    assert drawn["good − poor"]["differs"] == ("yes" if found.significant[k] else "no")
+    assert drawn["good − poor"]["significant"] == ("yes" if found.significant[k] else "no")
     assert [row["run"] for row in rows(amble.plot(amble.compare(SCORES, "AP", "poor")))] == ["good", "mixed"]
 
 

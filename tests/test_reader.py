@@ -1252,3 +1252,32 @@ def test_whether_floats_change_the_order(rows: list[tuple[str, int, int]], ties:
         raw = raw_rank(reader, judge(reader, qrels), text(*run), ties)[0]
         changed = [[doc for doc, *_ in of["1"]] for of in (as_doubles, as_floats)] if rows else [0, 0]
         assert np.frombuffer(raw, np.int64).tolist()[5:] == ([int(changed[0] != changed[1])] if rows else [])
+
+
+class OtherDict(dict[str, Any]):
+    """A dictionary that is not plain, so that it is copied, and duplicates are looked for."""
+
+
+@needs_c
+def test_plain_dictionaries_are_read_as_others_are() -> None:
+    rng = random.Random(5)
+    names = [*(f"d{i}" for i in range(20)), "a document with a long name", "é", "日本", ""]
+    for _ in range(200):
+        qrels = {
+            f"t{t}": {d: rng.randint(-1, 3) for d in rng.sample(names, rng.randint(0, 20))}
+            for t in range(rng.randint(0, 5))
+        }
+        run = {
+            f"t{t}": {
+                d: rng.choice([1, 2.5, 2.5 + 1e-9, np.float64(3), -0.0]) for d in rng.sample(names, rng.randint(0, 24))
+            }
+            for t in rng.sample(range(8), rng.randint(0, 8))
+        }
+        quick, other = c_reader.judge(qrels, "q"), c_reader.judge(OtherDict(qrels), "q")
+        assert c_reader.describe(quick) == c_reader.describe(other)
+        assert c_reader.documents(quick) == c_reader.documents(other)
+        ties = rng.choice([0, 2]) + rng.choice([0, 4]) + rng.choice([0, 8])
+        expected = plain.rank(plain.judge(qrels, "q"), run, ties, 0, "r")
+        for judgments in (quick, other):
+            for table in (run, OtherDict(run), {topic: OtherDict(docs) for topic, docs in run.items()}):
+                assert c_reader.rank(judgments, table, ties, 0, "r") == expected

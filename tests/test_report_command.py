@@ -189,7 +189,7 @@ def test_config_is_written_as_it_is_read(here: Path) -> None:
     ("words", "message"),
     [
         (["--fail-if", "AP"], "--fail-if AP: compares with a baseline: say which, with --baseline RUN"),
-        (["--baseline", "z"], "--baseline z: expected one of bm25, dense"),
+        (["--baseline", "z"], "--baseline z: expected a file, or one of bm25, dense"),
         (
             ["--baseline", "bm25", "--fail-if", "AP drops by x"],
             "--fail-if 'AP drops by x': expected MEASURE, 'MEASURE drops', ",

@@ -220,14 +220,14 @@ def test_a_baseline_among_files_of_sessions(write: Write, here: CLI) -> None:
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         assert {row[rows[0].index("other")] for row in rows[1:]} == {name}
     done = here("compare", *paths, "-m", "MsM", "--baseline", "D")
-    assert (done.returncode, done.stderr) == (2, "amble: --baseline D: expected one of A, B, C\n")
+    assert (done.returncode, done.stderr) == (2, "amble: --baseline D: expected a file, or one of A, B, C\n")
 
 
 def test_comparisons_that_are_refused(files: list[str], log: str, here: CLI) -> None:
     for arguments, said in (
         ([files[0], files[1], files[2], "-m", "MsM"], "1 run, expected at least two"),
-        ([*files, "-m", "MsM", "--why", "s1"], "look at lists, not at sessions"),
-        ([*files, "-m", "MsM", "--undefined", "skip"], "look at lists, not at sessions"),
+        ([*files, "-m", "MsM", "--why", "s1"], "amble session --why SESSION"),
+        ([*files, "-m", "MsM", "--undefined", "skip"], "looks at lists, not at sessions"),
     ):
         done = here("compare", *arguments)
         assert (done.returncode, done.stdout) == (2, "")
@@ -238,7 +238,6 @@ def test_commands_of_lists_refuse_sessions(files: list[str], here: CLI) -> None:
     for arguments in (
         ("eval", files[0], files[2], "-m", "MsM"),
         ("distribution", files[0], files[2], "-m", "MsM"),
-        ("user", "MsM"),
     ):
         done = here(*arguments)
         assert (done.returncode, done.stdout) == (2, "")

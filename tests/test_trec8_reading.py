@@ -51,9 +51,11 @@ def by_hand(data: bytes, rows: dict[str, dict[str, int]], ties: str) -> tuple[by
             found.sort(key=lambda x: x[1], reverse=True)
         if ties == "rank":
             found.sort(key=lambda x: x[2])
-        singles = sorted(found, key=lambda x: -np.float32(x[0]))  # by the same rules, but scores as floats
-        found.sort(key=lambda x: -x[0])
-        moved = [doc for _, doc, _ in singles] != [doc for _, doc, _ in found]
+        floats = np.array([score for score, _, _ in found], np.float32).tolist()
+        singles = sorted(range(len(found)), key=lambda i: -floats[i])  # by the same rules, but scores as floats
+        doubles = sorted(range(len(found)), key=lambda i: -found[i][0])
+        moved = singles != doubles
+        found = [found[i] for i in doubles]
         tied, rank = 0, 1
         for _, same in itertools.groupby(found, key=lambda x: x[0]):
             group = list(same)
@@ -88,18 +90,18 @@ def compare(run: str, read: Judged, all_ties: bool) -> tuple[str, int, list[str]
     return run, hits, differ
 
 
-EVERY = 1 if drawing.SHARE >= 1 else 4  # by hand and by the plain twin a run takes 40 times as long as by the C part
+EVERY = 1 if drawing.SHARE >= 1 else 16  # by hand and by the plain twin a run takes 40 times as long as by the C part
 
 
-@pytest.mark.parametrize("part", range(0, 8, EVERY))
+@pytest.mark.parametrize("part", range(0, 16, EVERY))
 def test_all_runs(runs: Path, part: int) -> None:
-    """Every fourth run by hand and with both readers; with AMBLE_EXAMPLES=all, every run."""
+    """Every sixteenth run by hand and with both readers; with AMBLE_EXAMPLES=all, every run."""
     files = sorted(str(path) for path in (runs / "trec8" / "runs").glob("input.*"))
     assert len(files) == 129
     read = judgments(str(runs / "trec8" / "qrels.txt"))
-    answers = [compare(run, read, all_ties=i % 32 == 0) for i, run in enumerate(files) if i % 8 == part]
+    answers = [compare(run, read, all_ties=i % 64 == 0) for i, run in enumerate(files) if i % 16 == part]
     assert {run: differ for run, _, differ in answers if differ} == {}
-    assert sum(hits for _, hits, _ in answers) > 100_000  # of more than a million in all
+    assert sum(hits for _, hits, _ in answers) > 40_000  # of more than a million in all
 
 
 @pytest.mark.skipif(c_reader is None, reason="the C reader is not built, or hidden by AMBLE_PURE")

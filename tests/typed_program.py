@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 import amble
+from amble.evaluation.run_distributions import RunDistributions
 from amble.measures import RBP, MsM, SessionMeasure, nDCG
 
 
@@ -39,7 +40,7 @@ def ways_to_call() -> bool:
     assert_type(amble.evaluate(qrels=qrels, runs=runs, measures="AP", depth=10, ties="expected"), amble.Scores)
     assert_type(amble.evaluate(amble.Sessions.of_queries([[1, 0]]), MsM), amble.Scores)
     assert_type(amble.cwl(rankings, "RBP", topics=True), amble.Table)
-    assert_type(amble.run_distributions(qrels, runs, "AP", threads=1), dict[str, amble.Distribution])
+    assert_type(amble.run_distributions(qrels, runs, "AP", threads=1), RunDistributions)
     assert_type(amble.why(qrels, runs, "1", "AP", unjudged="condense"), amble.Contributions)
     found = assert_type(amble.compare(qrels, runs, "AP", "x", test="sign", missing="skip"), amble.Comparison)
     for other in (amble.compare(rankings, "AP", baseline="x", test="sign"), amble.compare(scores, "AP", "x", "sign")):

@@ -29,7 +29,7 @@ __version__ = "0.2.0.dev0"
 # module: its public names; modules without a dot are public themselves
 _PUBLIC = {
     "compat": "",
-    "comparison": "Anova Comparison Contributions anova compare why",
+    "comparison": "Anova Comparison Contributions GroupDifferences SessionContributions anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
     "errors": "AlignError AmbleError AmbleWarning ClusterLostError MeasureError NormalisedWarning ReadError "

@@ -18,6 +18,8 @@ from amble import validation as validation
 from amble.comparison import Anova as Anova
 from amble.comparison import Comparison as Comparison
 from amble.comparison import Contributions as Contributions
+from amble.comparison import GroupDifferences as GroupDifferences
+from amble.comparison import SessionContributions as SessionContributions
 from amble.comparison import anova as anova
 from amble.comparison import compare as compare
 from amble.comparison import why as why
@@ -93,6 +95,7 @@ __all__ = [
     "Evaluator",
     "Fitted",
     "FittedIntervals",
+    "GroupDifferences",
     "Hits",
     "Index",
     "Measure",
@@ -108,6 +111,7 @@ __all__ = [
     "Run",
     "Runs",
     "Scores",
+    "SessionContributions",
     "Sessions",
     "SimulationWarning",
     "Table",

@@ -9,9 +9,11 @@ from typing import Any
 from amble import checks
 from amble.errors import AmbleError
 
-__all__ = ["FORMATS", "Table", "frame_of", "mean_topic"]
+__all__ = ["FORMATS", "MARKS", "Table", "Tabled", "frame_of", "mean_topic"]
 
 Cell = str | int | float | None
+
+MARKS = "†‡§¶‖*"  # of baselines, in the order of papers
 
 
 def _latex(text: str) -> str:
@@ -26,10 +28,14 @@ def _latex(text: str) -> str:
 
 
 def _raised(mark: str) -> str:
-    """A mark behind a cell in LaTeX: arrows by their names, letters upright."""
-    arrows = {"↑": r"\uparrow", "↓": r"\downarrow"}
-    raised = arrows[mark] if mark in arrows else r"\mathrm{" + _latex(mark) + "}"
-    return f"$^{{{raised}}}$" if mark else ""
+    """Marks behind a cell in LaTeX: arrows and daggers by their names, letters upright."""
+    if not set(mark) <= set(_MATHS):
+        return rf"$^{{\mathrm{{{_latex(mark)}}}}}$"
+    return f"$^{{{''.join(_MATHS[c] for c in mark)}}}$" if mark else ""
+
+
+_MATHS = {"↑": r"\uparrow", "↓": r"\downarrow", "†": r"\dagger", "‡": r"\ddagger", "§": r"\S", "¶": r"\P"}
+_MATHS |= {"‖": r"\|", "*": "*"}
 
 
 def _html(text: str) -> str:
@@ -164,7 +170,12 @@ class Table:
                 form = "\t".join(f"%.{self.digits}f" if kind is float else "%s" for kind in types)
                 form = forms[types] = form if type(None) not in types else ""
             plain = form and all(cell == cell for cell in row)  # no NaN
-            out.append(form % row if plain else "\t".join(map(self.show, row)))
+            shown = (
+                form % row
+                if plain
+                else "\t".join(self.show(cell) if type(cell) is float or cell is None else str(cell) for cell in row)
+            )
+            out.append(shown)
         return "\n".join(out)
 
     def csv(self) -> str:
@@ -267,6 +278,20 @@ class Table:
 
     def __repr__(self) -> str:
         return self.text()
+
+
+class Tabled:
+    """What is shown as its table: printed as text, and in notebooks as HTML, names escaped."""
+
+    def table(self) -> Table:
+        """The table."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def __str__(self) -> str:
+        return self.table().text()
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {

@@ -1,4 +1,4 @@
-"""Completion for bash, zsh and fish: commands, options, their choices and the names of measures, as a script."""
+"""Completion for bash, zsh and fish: commands, options, choices, names of measures and files, as a script."""
 
 from __future__ import annotations
 
@@ -25,9 +25,16 @@ _BASH = """# completion of amble: put `eval "$(amble --completion {shell})"` int
 {options}
             esac
         fi
+        if [ -z "$words" ] && [ "${{cur#-}}" = "$cur" ]; then
+            case "${{COMP_WORDS[1]}}" in
+{positionals}
+            esac
+            # files, too: what is not one of these words
+            [ -z "$words" ] || COMPREPLY=($(compgen -f -- "$cur"))
+        fi
     fi
     if [ -n "$words" ]; then
-        COMPREPLY=($(compgen -W "$words" -- "$cur"))
+        COMPREPLY+=($(compgen -W "$words" -- "$cur"))
     else
         COMPREPLY=($(compgen -f -- "$cur"))
     fi
@@ -65,11 +72,17 @@ def completion_script(
         (command, " ".join(option for action in parser._actions for option in action.option_strings))
         for command, parser in parsers.items()
     ]
+    positionals = [
+        (command, " ".join(known))
+        for command, parser in parsers.items()
+        if (known := [found for action in parser._get_positional_actions() if (found := _words(action, names))])
+    ]
     return _BASH.format(
         shell=shell,
         before="autoload -U +X compinit bashcompinit && compinit && bashcompinit\n" if shell == "zsh" else "",
         commands=quote(" ".join(commands)),
         choices="\n".join(f"            {case}) words={quote(words)} ;;" for case, words in choices),
+        positionals="\n".join(f"                {case}) words={quote(words)} ;;" for case, words in positionals),
         options="\n".join(f"                {case}) words={quote(words)} ;;" for case, words in options),
     )
 
@@ -86,6 +99,9 @@ def _fish(commands: Mapping[str, str], parsers: Mapping[str, argparse.ArgumentPa
     for name, what in commands.items():
         yield f"complete -c amble -n __fish_use_subcommand -a {name} -d {quote(what)}"
     for name, parser in parsers.items():
+        for action in parser._get_positional_actions():  # files are completed anyhow
+            if words := _words(action, measures):
+                yield f"complete -c amble -n '__fish_seen_subcommand_from {name}' -a {quote(words)}"
         for action in filter(lambda action: action.option_strings, parser._actions):
             keys = " ".join(
                 f"-l {key[2:]}" if key.startswith("--") else f"-s {key[1:]}" for key in action.option_strings

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from amble import checks
+from amble.cli.output import keep_inputs
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.columns import check_columns
 from amble.io.files import LONGEST_LINE
@@ -45,6 +46,7 @@ __all__ = [
     "add_tests",
     "add_threads",
     "add_top",
+    "add_topic_groups",
     "add_topic_reading",
     "add_undefined",
     "add_workers",
@@ -52,6 +54,7 @@ __all__ = [
     "baseline_of",
     "design_of",
     "filter_unjudged_warnings",
+    "include_baselines",
     "inputs_of",
     "lists_of",
     "measures_of",
@@ -324,6 +327,11 @@ def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True)
     add_reading(add)
 
 
+def add_topic_groups(add: Add, what: str) -> None:
+    """Declare --groups."""
+    add("--groups", metavar="FILE", help=f"groups of topics, lines of topic group: {what}")
+
+
 def add_undefined(add: Add) -> None:
     """Declare --undefined."""
     add("--undefined", choices=("zero", "skip"), default="zero", help="topics without a relevant document")
@@ -434,8 +442,6 @@ def _looks_like_measure(word: str) -> bool:
 
 def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
     """The measures of -m or the usual ones, labelled as they were typed or with trec_eval's names."""
-    from copy import copy
-
     from amble.expressions.grammar import split_measures
     from amble.measures import parse
     from amble.measures.trec_names import all_trec, trec_name
@@ -453,8 +459,7 @@ def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
             if args.rel is not None and "rel" in m.values and m.values.get("gains") is None and "rel" not in given:
                 m = m.with_value("rel", args.rel)
             if trec or theirs:
-                m = copy(m)  # `parse` keeps the one it gave
-                m.typed = (theirs or trec_name(m, args.rel)) if trec else ""
+                m = m.labelled((theirs or trec_name(m, args.rel)) if trec else "")
             measures.append(m)
     return measures
 
@@ -506,19 +511,33 @@ def design_of(args: argparse.Namespace) -> Any:
     return TestDesign(**{name: value for name, value in given.items() if value is not None})
 
 
-def baseline_of(scores: Any, args: argparse.Namespace) -> str:
+def include_baselines(args: argparse.Namespace) -> None:
+    """Read the baselines that are files with the runs, whether they are named among them or not."""
+    given = args.baseline if isinstance(args.baseline, list) else [args.baseline]
+    named = []
+    for baseline in given:
+        if baseline is not None and os.path.isfile(baseline):
+            same = [run for run in args.runs if os.path.isfile(run) and os.path.samefile(run, baseline)]
+            args.runs = args.runs if same else [*args.runs, baseline]
+            baseline = same[0] if same else baseline
+        named.append(baseline)
+    args.baseline = named if isinstance(args.baseline, list) else named[0]
+    keep_inputs(args)
+
+
+def baseline_of(scores: Any, args: argparse.Namespace, baseline: str) -> str:
     """The name of the run that is the baseline: it may be given as its file is."""
     from amble.sessions import Sessions
     from amble.sessions.session_layouts import name_of
 
     given = [os.path.normpath(path) for path in args.runs]
-    names = [args.baseline]
+    names = [baseline]
     if isinstance(scores.rankings, Sessions):
         if scores.rankings.audit.of_runs is None:  # a file of sessions may be a run, several, or none
-            given, names = [], [args.baseline, name_of(args.baseline)]
+            given, names = [], [baseline, name_of(baseline)]
         else:
             given = given[-len(scores.runs) :]  # before them stands the file of sessions
-    path = os.path.normpath(args.baseline)
+    path = os.path.normpath(baseline)
     if given.count(path) == 1:
         return str(scores.runs[given.index(path)])
     for name in names:
@@ -526,7 +545,7 @@ def baseline_of(scores: Any, args: argparse.Namespace) -> str:
             return str(scores.runs[scores.rankings.index(name)])
         except KeyError:
             continue
-    raise AmbleError(f"--baseline {args.baseline}: expected one of {', '.join(scores.runs[:5])}")
+    raise AmbleError(f"--baseline {baseline}: expected a file, or one of {', '.join(scores.runs[:5])}")
 
 
 # ---- sessions

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "READ",
     "WRITTEN",
+    "file_digests",
     "keep_inputs",
     "note",
     "provenance",
@@ -60,26 +61,31 @@ def write(text: str, path: str | None) -> None:
 
 def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], more: dict[str, Any]) -> dict[str, Any]:
     """Where the numbers come from: the files, the options of `align` and others, the measures, the audit."""
-    import hashlib
-
-    from amble import __version__
     from amble.measures.fitted_parameters import fit_files
     from amble.measures.measure import plain_parameters
 
-    files, fits = [], dict.fromkeys(path for m in measures for path in fit_files(m))
-    for path in filter(None, [*paths, rankings.options.get("costs"), *fits]):
+    fits = dict.fromkeys(path for m in measures for path in fit_files(m))
+    return file_digests([*paths, rankings.options.get("costs"), *fits]) | {
+        "options": rankings.options | more,
+        "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
+        "audit": rankings.audit.rows(),
+        "sessions" if hasattr(rankings, "repeats") else "topics": len(rankings.topics),
+    }
+
+
+def file_digests(paths: Sequence[str | None]) -> dict[str, Any]:
+    """The version of amble, and the size and digest of every file."""
+    import hashlib
+
+    from amble import __version__
+
+    files = []
+    for path in filter(None, paths):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             files.append({"path": path, "bytes": os.path.getsize(path), "sha256": digest})
-    return {
-        "amble": __version__,
-        "files": files,
-        "options": rankings.options | more,
-        "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
-        "audit": rankings.audit.rows(),
-        "topics": len(rankings.topics),
-    }
+    return {"amble": __version__, "files": files}
 
 
 def note(args: argparse.Namespace, *texts: object) -> None:

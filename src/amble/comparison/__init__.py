@@ -1,7 +1,7 @@
 """Comparison of systems: significance tests, effect sizes, analysis of variance, and contributions of documents.
 
 Two runs answered the same topics, so they are compared topic by topic. `compare` tests pairs of runs on one measure,
-`anova` splits the variance of the scores, `why` gives the contribution of each document on one topic.
+`anova` splits the variance of the scores, `why` gives the contribution of each document on one topic or session.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from amble.comparison.comparison import Comparison
     from amble.comparison.contributions import Contributions, why
+    from amble.comparison.group_differences import GroupDifferences
     from amble.comparison.pairwise import compare
+    from amble.comparison.session_contributions import SessionContributions
     from amble.comparison.variance import Anova, anova
 
 # each name is imported when it is first used: the command line reads the defaults of `design` and no more
@@ -20,12 +22,23 @@ _HOMES = {
     "Anova": "variance",
     "Comparison": "comparison",
     "Contributions": "contributions",
+    "GroupDifferences": "group_differences",
+    "SessionContributions": "session_contributions",
     "anova": "variance",
     "compare": "pairwise",
     "why": "contributions",
 }
 
-__all__ = ["Anova", "Comparison", "Contributions", "anova", "compare", "why"]
+__all__ = [
+    "Anova",
+    "Comparison",
+    "Contributions",
+    "GroupDifferences",
+    "SessionContributions",
+    "anova",
+    "compare",
+    "why",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,22 +20,24 @@ its judgment is taken away, as if nobody had judged it. These contributions do n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack, overload
+from typing import Any, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.arrays import Array
+from amble.comparison.session_contributions import SessionContributions, contributions_of_session
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import aligning
 from amble.evaluation.run_distributions import chosen_runs
-from amble.evaluation.scores import Scores
+from amble.evaluation.scores import Scores, of_sessions
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
 from amble.rankings.costs import Prices
-from amble.table import Table
+from amble.sessions.sessions import Sessions
+from amble.table import Table, Tabled
 from amble.users.protocol import Question
 
 __all__ = ["Contributions", "why"]
@@ -54,14 +56,15 @@ _KINDS = {
 }
 
 
-class Contributions:
+class Contributions(Tabled):
     """What each document adds to the scores of runs on one topic; made by `why`.
 
     Attributes
     ----------
     topic, measure : str
     runs, docs : tuple of str
-        Documents that add something to one of the scores, the largest differences between runs first.
+        Documents that add something to one of the scores, the largest differences between runs first; of one run, the
+        largest contributions.
     grades : ndarray
         Of each document.
     ranks : ndarray of int
@@ -132,12 +135,6 @@ class Contributions:
         columns += ["difference"] * two
         return Table(columns, rows, digits=digits, facts=facts, caption=self.caption)
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
-
     def __repr__(self) -> str:
         return f"Contributions({len(self.docs)} documents, {self.caption})"
 
@@ -153,19 +150,28 @@ def why(
 ) -> Contributions: ...
 @overload
 def why(
+    sessions: Sessions, session: str, measure: str | Measure, *, runs: Iterable[str] | None = ...
+) -> SessionContributions: ...
+@overload
+def why(
     qrels: Any, runs: Any, topic: str, measure: str | Measure, **options: Unpack[AlignOptions]
 ) -> Contributions: ...
-@aligning(Rankings, Scores)
+@aligning(Rankings, Scores, Sessions)
 def why(
-    rankings: Rankings | Scores, topic: str, measure: str | Measure | None = None, *, runs: Iterable[str] | None = None
-) -> Contributions:
-    """What each document contributes to the scores of runs on a topic.
+    rankings: Rankings | Scores | Sessions,
+    topic: str,
+    measure: str | Measure | None = None,
+    *,
+    runs: Iterable[str] | None = None,
+) -> Contributions | SessionContributions:
+    """What each document contributes to the scores of runs on a topic, or in a session.
 
     Parameters
     ----------
-    rankings : Rankings or Scores
+    rankings : Rankings, Sessions or Scores
         Or qrels and runs, with the options of `align`, as for `evaluate`.
     topic : str
+        Or the name of a session.
     measure : str or Measure, optional
         Needed unless scores of a single measure are given.
     runs : list of str, optional
@@ -173,7 +179,7 @@ def why(
 
     Returns
     -------
-    Contributions
+    Contributions or SessionContributions
 
     Examples
     --------
@@ -186,14 +192,23 @@ def why(
     b        1       3  0.3333       -  0.0000      0.3333
     a        1       1  0.5000       2  0.2500      0.2500
     all      -       -  0.8333       -  0.2500      0.5833
+    >>> sessions = amble.Sessions.of_queries([[1, 0], [0, 3]])
+    >>> print(amble.why(sessions, "1", "MsM(p=.5,q=0,r=.25,s=.25)"))  # t = 1 + e_Q; e_Q = 1 + 2/3
+    MsM(p=.5,q=0,r=.25,s=.25) on session 1: contributions are reach of the query x discount of the rank x gain; ...
+    query  doc  grade  rank   reach  discount    gain  sessions
+    1      -        1     1  1.0000    1.0000  1.0000    1.0000
+    2      -        3     2  0.5000    0.2727  3.0000    0.4091
+    all    -        -     -       -         -       -    1.4091
     """
     given: Scores | None = None
     if isinstance(rankings, Scores):
         if measure is None and len(rankings.parsed) == 1:
             measure = rankings.parsed[0]
-        given, rankings = rankings, rankings.aligned
+        given, rankings = rankings, cast(Rankings | Sessions, rankings.rankings)
     if measure is None:
         raise MeasureError("no measure given, expected one, such as 'AP'")
+    if isinstance(rankings, Sessions):
+        return contributions_of_session(rankings, topic, of_sessions(parse(measure)), chosen_runs(rankings, runs))
     m = of_lists(parse(measure))
     if topic not in rankings.topics:
         known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
@@ -255,10 +270,11 @@ def _sorted(
     arrays: tuple[NDArray[np.int64], NDArray[np.int64], Array, Array],
     kind: str,
 ) -> Contributions:
-    """Documents that contribute, those that make most of a difference first, then by rank."""
+    """Documents that contribute, those that make most of a difference (of one run: its score) first, then by rank."""
     rows, ranks, values, scores = arrays
     kept = np.flatnonzero(np.abs(values).max(axis=1, initial=0.0) > 1e-15)
-    spread = np.ptp(values[kept], axis=1) if kept.size else np.zeros(0)
+    alone = values.shape[1] == 1
+    spread = np.abs(values[kept, 0]) if alone else np.ptp(values[kept], axis=1) if kept.size else np.zeros(0)
     first = np.where(ranks[kept] > 0, ranks[kept], np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     kept = kept[np.lexsort((first, -np.round(spread, 12)))]
     docs = tuple(rankings.qrels.docs[row] for row in rows[kept].tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,8 +44,8 @@ class TestDesign:
 
     Attributes
     ----------
-    baseline : str or None
-        The run that all others are compared with; None for all pairs.
+    baseline : str, tuple of str, or None
+        The run, or runs, that all others are compared with; None for all pairs.
     test, sides : str
     correction : str
         For the number of comparisons; if "" was given, Holm's, and "none" for the tests of all systems at once.
@@ -64,7 +65,7 @@ class TestDesign:
 
     __test__: ClassVar[bool] = False  # pytest looks for classes with such a name
 
-    baseline: str | None = None
+    baseline: str | Sequence[str] | None = None
     test: str = "t"
     sides: str = "two"
     correction: str = ""
@@ -90,8 +91,28 @@ class TestDesign:
             raise AmbleError(f"test={self.test!r} is about all runs at once: no correction={correction!r} on top of it")
         if family and interval != self.test:
             raise AmbleError(f"test={self.test!r} has intervals of its own, found interval={interval!r}")
-        for name, value in (("correction", correction), ("interval", interval), ("alpha", alpha)):
+        several = isinstance(self.baseline, list | tuple) and all(isinstance(name, str) for name in self.baseline)
+        if not (self.baseline is None or isinstance(self.baseline, str) or (several and self.baseline)):
+            raise AmbleError(f"baseline={self.baseline!r:.60}, expected the name of a run, or a list of names")
+        named = self.baselines
+        baseline = named if len(named) > 1 else named[0] if named else None
+        given = {"baseline": baseline, "correction": correction, "interval": interval, "alpha": alpha}
+        for name, value in given.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The baselines, each once; none for all pairs."""
+        if self.baseline is None or isinstance(self.baseline, str):
+            return () if self.baseline is None else (self.baseline,)
+        return tuple(dict.fromkeys(self.baseline))
+
+    @property
+    def one_baseline(self) -> str | None:
+        """The baseline, if there is one; an error where there are several."""
+        if len(self.baselines) > 1:
+            raise AmbleError(f"{len(self.baselines)} baselines, expected one: several go with compare")
+        return self.baselines[0] if self.baselines else None
 
     @property
     def changed(self) -> dict[str, Any]:

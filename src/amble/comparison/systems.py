@@ -7,7 +7,7 @@ score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,8 @@ class Systems(NamedTuple):
     logarithms: bool
     missing: str
     sign: float = 1.0
+    item: str = "topic"  # what scores are paired by, topics or sessions
+    directed: bool = True  # whether more, or less, is better
 
     def place(self, name: str) -> int:
         """The place of a system, by its name or, where that is unambiguous, by its file's name."""
@@ -51,6 +53,11 @@ class Systems(NamedTuple):
                 return names.index(name)
         known = ", ".join(self.names[:5]) + ("…" if len(self.names) > 5 else "")
         raise AlignError(f"run {name!r} is not among the {len(self.names)} compared: {known}")
+
+    def on(self, kept: Bools) -> Systems:
+        """The scores on some of the topics."""
+        topics = tuple(t for t, keep in zip(self.topics, kept.tolist(), strict=True) if keep)
+        return self._replace(values=self.values[:, kept], answered=self.answered[:, kept], topics=topics)
 
     @property
     def complete(self) -> Bools:
@@ -102,6 +109,8 @@ def _of_scores(scores: Scores, measure: str | Measure | None) -> Systems:
         geometric,
         rankings.options["missing"],
         scores.parsed[j].sign,
+        scores.item,
+        scores.parsed[j].declaration.less is not None,
     )
 
 
@@ -144,17 +153,20 @@ def scores_by_measure(scores: Scores) -> Array:
     return np.stack([scores.averaged(j) for j in range(len(scores.measures))])
 
 
-def pairs_of(systems: Systems, baseline: str | None) -> tuple[Ints, Ints]:
-    """The places of the systems of each pair: all others and the baseline, or each and all that come after it."""
+def pairs_of(systems: Systems, baselines: Sequence[str] = ()) -> tuple[Ints, Ints]:
+    """The places of the systems of each pair: each and all that come after it, or all others and each baseline.
+
+    A baseline is compared with those before it, so that each pair is there once.
+    """
     n = len(systems.names)
     if n < 2:
         raise AmbleError(f"{n} run{'s' * (n != 1)} to compare, expected at least 2")
-    if baseline is None:
+    if not baselines:
         a, b = np.triu_indices(n, 1)
         return np.asarray(a, np.int64), np.asarray(b, np.int64)
-    base = systems.place(baseline)
-    a = np.delete(np.arange(n, dtype=np.int64), base)
-    return a, np.full(a.size, base, np.int64)
+    bases = list(dict.fromkeys(systems.place(name) for name in baselines))
+    found = [(run, base) for k, base in enumerate(bases) for run in range(n) if run not in bases[: k + 1]]
+    return tuple(np.array(found, np.int64).reshape(-1, 2).T)  # type: ignore[return-value]
 
 
 class Differences(NamedTuple):

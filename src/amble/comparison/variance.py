@@ -76,6 +76,7 @@ class Anova(NamedTuple):
     error: float
     error_squares: float
     error_freedom: int
+    item: str = "topic"
 
     def table(self, *, digits: int = 4) -> Table:
         """A row a source, and one for the error."""
@@ -91,7 +92,7 @@ class Anova(NamedTuple):
     def caption(self) -> str:
         """The measure and the numbers of runs and topics, in one line."""
         left = f", {self.left_out} left out (a run has no score there)" if self.left_out else ""
-        return f"{self.measure}: two-way analysis of variance, {self.systems} runs, {self.topics} topics{left}"
+        return f"{self.measure}: two-way analysis of variance, {self.systems} runs, {self.topics} {self.item}s{left}"
 
     def _repr_html_(self) -> str:
         return self.table().html()
@@ -156,14 +157,14 @@ def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Mea
     values, left_out = complete_scores(systems)
     k, n = values.shape
     if k < 2 or n < 2:
-        raise AmbleError(f"{k} runs and {n} topics, expected at least 2 of each for an analysis of variance")
+        raise AmbleError(f"{k} runs and {n} {systems.item}s, expected at least 2 of each for an analysis of variance")
     by_system, by_topic, error_squares = variance_of(values, systems.unit)
     error_freedom = (k - 1) * (n - 1)
     error = error_squares / error_freedom
     sources = []
     for name, squares, freedom in (
         ("system", float(np.square(by_system).sum() * n), k - 1),
-        ("topic", float(np.square(by_topic).sum() * k), n - 1),
+        (systems.item, float(np.square(by_topic).sum() * k), n - 1),
     ):
         mean_square = squares / freedom
         ratio = mean_square / error if error > 0 else (np.inf if squares > 0 else 0.0)
@@ -173,4 +174,4 @@ def anova(scores: Scores | Mapping[str, Mapping[str, float]], measure: str | Mea
         if error == 0 and squares == 0:  # nothing of nothing
             omega = float("nan")
         sources.append(Source(name, squares, freedom, mean_square, float(ratio), p if squares > 0 else 1.0, omega))
-    return Anova(systems.measure, k, n, left_out, tuple(sources), error, error_squares, error_freedom)
+    return Anova(systems.measure, k, n, left_out, tuple(sources), error, error_squares, error_freedom, systems.item)

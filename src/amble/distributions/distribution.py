@@ -10,7 +10,7 @@ so are values that differ by up to 1e-12 of their size.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from amble import checks
 from amble.errors import MeasureError
+from amble.table import Table, Tabled
 
-__all__ = ["Distribution", "Dominance"]
+__all__ = ["Distribution", "Dominance", "summary_of"]
 
 Floats = NDArray[np.float64]
 
@@ -124,7 +125,7 @@ class Dominance(NamedTuple):
     gap: float
 
 
-class Distribution:
+class Distribution(Tabled):
     """A discrete distribution on the real line.
 
     Parameters
@@ -382,9 +383,25 @@ class Distribution:
         last = held[:-1][sign[held[:-1]] != sign[held[1:]]]  # the last points of a sign
         return Dominance(verdict, second, at[last + 1], *_shares(one, two), self.distance(other))
 
+    def table(self, *, digits: int = 4) -> Table:
+        """Mean, standard deviation and quantiles, in a row."""
+        return summary_of({"": self}, digits)
+
     def __repr__(self) -> str:
         kind = f"{self.users} users" if self.users else "exact"
         return f"Distribution({self.values.size} atoms, mean {self.mean:.6g}, {kind})"
+
+
+def summary_of(distributions: Mapping[str, Distribution], digits: int = 4) -> Table:
+    """Mean, standard deviation and quantiles of distributions, a row for each; a column of names, if they have some."""
+    at = (0.05, 0.25, 0.5, 0.75, 0.95)
+    named = any(distributions)
+    rows: list[list[Any]] = []
+    for name, d in distributions.items():
+        how = f"{d.users} users" if d.users else "exact"
+        rows.append([*[name] * named, d.mean, d.sd, *d.quantile(np.array(at)).tolist(), d.values.size, how])
+    columns = [*["run"] * named, "mean", "sd", *(f"{100 * u:g}%" for u in at), "atoms", "how"]
+    return Table(columns, rows, digits=digits)
 
 
 def _shares(one: Curve, two: Curve) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from amble import checks
 from amble.distributions.distribution import Curve, Distribution, allowance, check_order, near
 from amble.errors import MeasureError
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["PartialOrder", "order_systems"]
 
@@ -27,7 +27,7 @@ _VERDICTS = {-1: "less", 1: "greater", 0: "equal", 2: "incomparable"}
 _PROBES = 1024  # points at which all systems are looked at before the atoms of each pair are
 
 
-class PartialOrder:
+class PartialOrder(Tabled):
     """The verdicts of all pairs of systems, and what follows from them.
 
     For exact distributions dominance is a partial order, and everything here is what that says. With a tolerance it may
@@ -190,9 +190,6 @@ class PartialOrder:
         lines = [f'  {node} [label="{_label(names)}"];' for names, node in number.items()]
         lines += [f"  {number[better]} -> {number[worse]};" for better, worse in self.edges]
         return "\n".join(["digraph {", "  node [shape=box];", *lines, "}"])
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def __repr__(self) -> str:
         return (

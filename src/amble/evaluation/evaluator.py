@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Unpack, get_args
-
-import numpy as np
 
 from amble import checks
 from amble.errors import AlignError
 from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures, refuse_idle_costs
-from amble.evaluation.scores import Scores, Undefined, scored
-from amble.io.columns import is_one_run
-from amble.io.trec import Qrels, read_qrels, read_runs
+from amble.evaluation.scores import Scores, Undefined, scored, scores_of_dictionary
+from amble.io.trec import Qrels, one_dictionary, read_qrels
 from amble.measures import Lists
 from amble.measures.list_measure import ListMeasure, of_lists
-from amble.rankings.alignment import AlignOptions, align, check_options, gather, threads_for
+from amble.rankings.alignment import AlignOptions, align, check_options, threads_for
 
 __all__ = ["Evaluator"]
 
-_LISTS = ("depth", "ties", "unjudged", "duplicates", "costs")  # the options that change what is in a list
+_LISTS = ("depth", "ties", "unjudged", "duplicates", "costs", "columns")  # the options that change what is in a list
 
 
 class Evaluator:
@@ -63,12 +59,12 @@ class Evaluator:
             refuse_idle_costs(self.measures)
         self.options = options
         self._how = {**DEFAULTS, **options}
-        check_options(self._how)
-        threads_for(self._how["threads"], ())
+        if options:
+            check_options(self._how)
+            threads_for(self._how["threads"], ())
         self.qrels: Qrels = read_qrels(qrels, max_line=self._how["max_line"], columns=self._how["columns"])
-        plain = undefined == "zero" and all(self._how[name] == DEFAULTS[name] for name in (*_LISTS, "columns"))
-        # where grades are not whole, `align` asks whether a run was given in their place
-        self._is_plain = plain and bool((self.qrels.grades == np.floor(self.qrels.grades)).all())
+        usual = all(options.get(name, DEFAULTS[name]) == DEFAULTS[name] for name in _LISTS)
+        self._is_plain = usual and undefined == "zero"
         self.kept: dict[tuple[Any, ...], Any] = {}  # what follows from the judgments alone, filled as runs are scored
 
     def evaluate(self, runs: Any) -> Scores:
@@ -79,28 +75,9 @@ class Evaluator:
         runs
             Anything `read_runs` takes: ``{topic: {doc: score}}``, ``{name: run}``, a file, a frame.
         """
-        if self._is_plain and isinstance(runs, dict) and is_one_run(runs):
-            found = self._of_one(runs)
+        if self._is_plain and (run := one_dictionary(runs)) is not None:
+            found = scores_of_dictionary(self.qrels, run, self.measures, self._how, self.kept)
             if found is not None:
                 return found
         rankings = align(self.qrels, runs, **self.options)
         return scored(rankings, Lists.of_rankings(rankings, self.kept), self.measures, self.undefined)
-
-    def _of_one(self, run: dict[str, Any]) -> Scores | None:
-        """The scores of one run in memory, counted when its audit is asked for; None if there is something to say.
-
-        There is where topics count as missing, no document is judged, or a score is no number.
-        """
-        qrels, runs = self.qrels, read_runs(run)
-        ranked = runs[0].rank(qrels, groups=False, score_dtype=self._how["score_dtype"])
-        some = len(ranked.lists) < len(qrels.topics)
-        if (some and self._how["missing"] == "zero") or not len(ranked.hits):
-            return None
-        lists = Lists.of_ranked(qrels, ranked, False, self.kept)
-        scores = [measure.scores(lists) for measure in self.measures]
-        values = np.full((1, len(qrels.topics), len(scores)), np.nan)
-        values[0, lists.topic] = np.stack(scores, axis=1)
-        if not np.isfinite(values[0, lists.topic] if some else values).all():
-            return None
-        made = partial(gather, qrels, runs, [ranked], self._how)
-        return Scores(made, self.measures, values, names=(("run",), qrels.topics))

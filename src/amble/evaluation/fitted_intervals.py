@@ -27,14 +27,14 @@ from amble.measures.list_measure import of_lists
 from amble.parallel import spread
 from amble.progress import Progress
 from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["FittedIntervals", "fitted_intervals"]
 
 Array = NDArray[np.float64]
 
 
-class FittedIntervals:
+class FittedIntervals(Tabled):
     """Means of runs with their confidence intervals under fitted users; made by `fitted_intervals`.
 
     Attributes
@@ -63,9 +63,6 @@ class FittedIntervals:
         self.rankings, self.runs, self.measures = rankings, rankings.runs, measures
         self.means, self.by_round, self.confidence, self.topics = means, by_round, confidence, topics
         self.low, self.high = np.moveaxis(np.array([interval_of(x, confidence) for x in by_round]), 0, 2)
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def __repr__(self) -> str:
         return f"FittedIntervals({len(self.runs)} runs, {', '.join(self.measures)}, confidence {self.confidence:g})"

@@ -12,9 +12,9 @@ from typing import Any, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.distributions.distribution import Distribution
+from amble.distributions.distribution import Distribution, summary_of
 from amble.errors import AlignError, MeasureError, SimulationWarning
-from amble.evaluation.inputs import aligning
+from amble.evaluation.inputs import Scored, aligning
 from amble.evaluation.simulated_distributions import Readers, simulate_lists
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
@@ -22,10 +22,11 @@ from amble.parallel import spread
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings, SentRankings, byte_order, plain_mean
 from amble.rankings.costs import Prices
+from amble.table import Table, Tabled
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import Question
 
-__all__ = ["chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
+__all__ = ["RunDistributions", "chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
 _TOGETHER = 8  # lists whose distributions are one piece of work
 USERS = 100_000  # where there is no exact distribution
@@ -55,7 +56,7 @@ def chosen_lists(
     return groups
 
 
-def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[str]:
+def chosen_runs(rankings: Scored, runs: Iterable[str] | None = None) -> list[str]:
     """The names of all runs, or of those named, each once."""
     if runs is None:
         return list(rankings.runs)
@@ -68,6 +69,17 @@ def chosen_runs(rankings: Rankings, runs: Iterable[str] | None = None) -> list[s
     if not names:
         raise AlignError("no runs chosen, expected at least one")
     return list(dict.fromkeys(names))
+
+
+class RunDistributions(Tabled, dict[str, Distribution]):
+    """The distribution of each run, ``{run: Distribution}``; made by `run_distributions`."""
+
+    def table(self, *, digits: int = 4) -> Table:
+        """Mean, standard deviation and quantiles, a row for each run."""
+        return summary_of(self, digits)
+
+    def __repr__(self) -> str:
+        return f"RunDistributions({super().__repr__()})"
 
 
 @overload
@@ -83,7 +95,7 @@ def run_distributions(
     progress: Callable[[int, int], None] | None = ...,
     executor: Any = ...,
     costs: Prices | None = ...,
-) -> dict[str, Distribution]: ...
+) -> RunDistributions: ...
 @overload
 def run_distributions(
     qrels: Any,
@@ -95,7 +107,7 @@ def run_distributions(
     seed: int = ...,
     progress: Callable[[int, int], None] | None = ...,
     **options: Unpack[AlignOptions],
-) -> dict[str, Distribution]: ...
+) -> RunDistributions: ...
 @aligning(Rankings)
 def run_distributions(
     rankings: Rankings,
@@ -108,7 +120,7 @@ def run_distributions(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     executor: Any = None,
-) -> dict[str, Distribution]:
+) -> RunDistributions:
     """The distribution of every run's score over users and topics.
 
     Parameters
@@ -129,8 +141,8 @@ def run_distributions(
 
     Returns
     -------
-    dict
-        ``{run: Distribution}``, in the order of the runs, or in the order given.
+    RunDistributions
+        A dictionary, ``{run: Distribution}``, in the order of the runs, or in the order given.
 
     Examples
     --------
@@ -151,7 +163,7 @@ def run_distributions(
     if users is None:
         try:
             with Progress(f"distributions of {m}") as line:
-                return dict(zip(names, _exact(readers, groups, executor, progress or line), strict=True))
+                return RunDistributions(zip(names, _exact(readers, groups, executor, progress or line), strict=True))
         except NoExactDistributionError as why:
             warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=3)
             users = USERS
@@ -159,7 +171,7 @@ def run_distributions(
         found = simulate_lists(
             m, lists, groups, users, seed, threads=threads, progress=progress, executor=executor, source=readers.source
         )
-    return dict(zip(names, found, strict=True))
+    return RunDistributions(zip(names, found, strict=True))
 
 
 def _exact(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
@@ -13,21 +14,33 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
-from amble.evaluation.inputs import Measures, Scored, aligning, each_label, parse_measures
+from amble.evaluation.inputs import DEFAULTS, Measures, Scored, aligning, each_label, parse_measures
+from amble.io.trec import Qrels, Run, Runs, one_dictionary, read_qrels
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
 from amble.parallel import spread
 from amble.progress import Progress
-from amble.rankings.alignment import LEAST, AlignOptions, Rankings, SentQrels, aggregate, byte_order, plain_mean
+from amble.rankings.alignment import (
+    LEAST,
+    AlignOptions,
+    Rankings,
+    SentQrels,
+    aggregate,
+    byte_order,
+    gather,
+    plain_mean,
+    plain_median,
+)
 from amble.rankings.costs import Prices
 from amble.sessions.sessions import Sessions
 from amble.table import Table, frame_of, mean_topic
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
+    from amble.evaluation.topic_groups import Groups, TopicGroups
     from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of"]
+__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of", "scores_of_dictionary"]
 
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
@@ -37,7 +50,9 @@ _TOGETHER = 1024  # lists that a worker scores at a time
 
 
 def best_of(measure: Measure, means: Array) -> list[int]:
-    """The places of the best means by a measure; of NaN, none."""
+    """The places of the best means by a measure; of NaN, none, and of a measure without a direction."""
+    if measure.declaration.less is None:
+        return []
     merit = measure.sign * means
     top = np.nan if np.isnan(merit).all() else np.nanmax(merit)
     return [int(i) for i in np.flatnonzero(merit == top)]
@@ -139,11 +154,16 @@ class Scores:
         except _NotEvaluatedError as error:
             raise KeyError(str(error)) from None
 
+    @property
+    def item(self) -> str:
+        """What has a score: "topic", or "session"."""
+        return "session" if isinstance(self.rankings, Sessions) else "topic"
+
     def _repr_html_(self) -> str:
         return self.mean().html()
 
     def __repr__(self) -> str:
-        return f"Scores({len(self.runs)} runs, {len(self.topics)} topics, {', '.join(self.measures)})"
+        return f"Scores({len(self.runs)} runs, {len(self.topics)} {self.item}s, {', '.join(self.measures)})"
 
     def _on_list(self, run: str, topic: str, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
         """The measure, the grades of a run's list, and the context that the measure needs with them."""
@@ -158,9 +178,10 @@ class Scores:
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": qrels.max_grade, "topic": topic}
         markov = any(one.question is Question.MARKOV for _, one in m.members)
-        if markov or rankings.costs is not None:
+        costs = rankings.costs is not None and m.looks_at_costs
+        if markov or costs:
             lists = Lists.of_rankings(rankings)
-            if lists.costs is not None:
+            if costs and lists.costs is not None:
                 i = rankings.list_of(run, topic)
                 context["costs"] = lists.costs.stretch(np.array([i]), 0, int(lists.length[i]))[0].tolist()
             if markov:  # it may matter what the other runs found
@@ -220,6 +241,14 @@ class Scores:
                 out[:, j] = aggregate(how, values)
         return out
 
+    def medians(self) -> Array:
+        """Medians over topics, of shape (runs, measures).
+
+        Half of the topics score at most the median, half at least: unlike the mean, it is not moved by a few topics
+        with extreme scores, nor by how far the best and the worst lie apart.
+        """
+        return plain_median(np.moveaxis(self.values, 1, 2))
+
     def interval(self, confidence: float = 0.95) -> Array:
         """Half-widths of the confidence intervals of the means (Student's t over topics); NaN unless a plain mean."""
         from scipy.special import stdtrit
@@ -241,32 +270,100 @@ class Scores:
         whole = self.parsed[j].declaration.aggregate == "sum" and not self.standardised and float(value).is_integer()
         return int(value) if whole else float(value)
 
-    def mean(self, *, digits: int = 4, intervals: bool = False, sort: str | Measure | None = None) -> Table:
-        """A table of means, one row per run, best first by the measure ``sort``; the best of each measure in bold."""
-        means = self.means()
-        order = np.arange(len(self.runs))
-        if sort is not None:
-            j = self.place(sort)
-            order = np.argsort(-self.parsed[j].sign * means[:, j], kind="stable")  # NaN last
-            means = means[order]
-        widths = self.interval()[order] if intervals else None
-        columns = ["run"]
+    def _of_topics(self, kept: NDArray[np.bool_]) -> Scores:
+        """The scores on some of the topics, for summaries of them."""
+        topics = tuple(topic for topic, keep in zip(self.topics, kept.tolist(), strict=True) if keep)
+        names = (self.runs, topics)
+        return Scores(self._rankings, self.parsed, self.values[:, kept], standardised=self.standardised, names=names)
+
+    def mean(
+        self,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        sort: str | Measure | None = None,
+        median: bool = False,
+        groups: Groups | None = None,
+        long: bool = False,
+    ) -> Table:
+        """A table of means, one row per run; the best of each measure in bold.
+
+        Parameters
+        ----------
+        digits : int
+        intervals : bool
+            Half the width of the 95 % confidence interval beside each mean.
+        sort : str or Measure, optional
+            The best run first, by this measure.
+        median : bool
+            The median beside each mean; see `medians`.
+        groups : {topic: group} or path, optional
+            Groups of topics, or a file of lines ``topic group``: the means over each group, with its number of topics,
+            and last those over all topics, whose group is ``all`` (None if a group has that name).
+        long : bool
+            Rows of run, topic, measure, value instead, with groups of run, group, topics, measure, value; and median.
+
+        Examples
+        --------
+        >>> import amble
+        >>> qrels = {t: {"a": 1} for t in "123"}
+        >>> run = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}, "3": {"b": 2.0, "a": 1.0}}
+        >>> scores = amble.evaluate(qrels, {"x": run}, "RR")
+        >>> print(scores.mean(median=True, groups={"1": "short", "2": "long", "3": "long"}))
+        group  topics  run      RR  median
+        short       1  x    1.0000  1.0000
+        long        2  x    0.5000  0.5000
+        all         3  x    0.6667  0.5000
+        """
+        found: TopicGroups | None = None
+        if groups is not None:
+            from amble.evaluation.topic_groups import topic_groups  # means of all topics do without
+
+            found = topic_groups(groups, self.topics, self.item)
+        parts: list[tuple[list[Any], Scores]] = [([], self)]
+        if found is not None:
+            parts = [([name, int(kept.sum())], self._of_topics(kept)) for name, kept in found.members.items()]
+            parts.append(([mean_topic(found.members), len(self.topics)], self))
+        heads = ["group", f"{self.item}s"] if found is not None else []
+        columns = [*heads, "run"]
         for name in self.measures:
-            columns += [name, "±"] if intervals else [name]
+            columns += [name, *["±"] * intervals, *["median"] * median]
         rows: list[list[Any]] = []
-        best = set()
-        step = 2 if intervals else 1
-        for j, measure in enumerate(self.parsed):
-            if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
-                best |= {(i, 1 + step * j) for i in best_of(measure, means[:, j])}
-        for i, run in enumerate(order.tolist()):
-            row: list[Any] = [self.runs[run]]
-            for j in range(len(self.measures)):
-                row.append(self._cell(j, means[i, j]))
-                if widths is not None:
-                    row.append(float(widths[i, j]))
-            rows.append(row)
-        return Table(columns, rows, digits=digits, best=best)
+        best: set[tuple[int, int]] = set()
+        step = 1 + intervals + median
+        for head, part in parts:
+            means, medians = part.means(), part.medians() if median else None
+            widths = part.interval() if intervals else None
+            order = np.arange(len(self.runs))
+            if sort is not None:
+                j = self.place(sort)
+                order = np.argsort(-self.parsed[j].sign * means[:, j], kind="stable")  # NaN last
+            for j, measure in enumerate(self.parsed):
+                if measure.declaration.aggregate != "sum" and len(self.runs) > 1:
+                    at = len(heads) + 1 + step * j
+                    best |= {(len(rows) + i, at) for i in best_of(measure, means[order, j])}
+            for run in order.tolist():
+                row: list[Any] = []
+                for j, name in enumerate(self.measures):
+                    cells = [self._cell(j, means[run, j])]
+                    cells += [float(widths[run, j])] if widths is not None else []
+                    cells += [self._cell(j, medians[run, j])] if medians is not None else []
+                    if long:
+                        rows.append([self.runs[run], *(head or [mean_topic(())]), name, *cells])
+                    row += cells
+                if not long:
+                    rows.append([*head, self.runs[run], *row])
+        notes = "; ".join(found.notes) if found is not None else ""
+        if long:
+            columns = ["run", *(heads or [self.item]), "measure", "value", *["±"] * intervals, *["median"] * median]
+            return Table(columns, rows, digits=digits)
+        return Table(columns, rows, digits=digits, best=best, caption=notes)
+
+    def median(self, *, digits: int = 4) -> Table:
+        """A table of `medians`, one row per run."""
+        medians = self.medians()
+        rows = [[run, *(self._cell(j, x) for j, x in enumerate(medians[i]))] for i, run in enumerate(self.runs)]
+        return Table(["run", *self.measures], rows, digits=digits)
 
     def rows(self, *, topics: bool = False) -> Iterator[tuple[int, str | None, list[float]]]:
         """Yield (index of the run, topic, scores): topic by topic with `topics`, then the means.
@@ -347,6 +444,44 @@ class Scores:
         return frame_of("polars", self._columns())
 
 
+def scores_of_dictionary(
+    qrels: Qrels, run: Run, measures: Sequence[ListMeasure], how: Mapping[str, Any], kept: dict[tuple[Any, ...], Any]
+) -> Scores | None:
+    """The scores of one run in memory, counted when its audit is asked for; None if there is something to say.
+
+    There is where topics count as missing, no document is judged, or a score is no number. Of the options of `align`,
+    ``how``, those that change what is in a list are the usual ones; where grades are not whole, `align` asks whether a
+    run was given in their place.
+    """
+    if not qrels.are_whole:
+        return None
+    ranked = run.rank(qrels, groups=False, score_dtype=how["score_dtype"])
+    if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
+        return None
+    lists = Lists.of_ranked(qrels, ranked, False, kept)
+    each: dict[Measure, Array] = {}
+    for measure in measures:
+        if measure not in each:  # two labels of one measure: computed once
+            each[measure] = measure.scores(lists)
+    scores = np.array(list(each.values()) if len(each) == len(measures) else [each[measure] for measure in measures])
+    if not np.isfinite(scores).all():
+        return None
+    values = np.full((1, len(qrels.topics), len(scores)), np.nan)
+    values[0, lists.topic] = scores.T
+    made = partial(gather, qrels, Runs([run]), [ranked], dict(how))
+    return Scores(made, measures, values, names=((run.label,), qrels.topics))
+
+
+def _quickly(qrels: Any, runs: Any, measures: Measures) -> Scores | None:
+    """The scores of one dictionary by measures of lists; None of anything else."""
+    if type(runs) is not dict or type(qrels) not in (dict, Qrels) or not isinstance(measures, str | list | Measure):
+        return None
+    parsed = parse_measures(measures)
+    if not all(isinstance(m, ListMeasure) for m in parsed) or (run := one_dictionary(runs)) is None:
+        return None
+    return scores_of_dictionary(read_qrels(qrels), run, [of_lists(m) for m in parsed], DEFAULTS, {})
+
+
 @overload
 def evaluate(
     qrels: Any,
@@ -367,7 +502,7 @@ def evaluate(
 ) -> Scores: ...
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
-@aligning(Rankings, Sessions)
+@aligning(Rankings, Sessions, quickly=_quickly)
 def evaluate(
     rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero", executor: Any = None
 ) -> Scores:
@@ -496,8 +631,7 @@ def of_sessions(measure: Measure) -> SessionMeasure:
 
     if isinstance(measure, SessionMeasure):
         return measure
-    found = parse(f'PerQuery(of="{measure}")')
-    found.typed = ""
+    found = parse(f'PerQuery(of="{measure}")').labelled("")
     assert isinstance(found, SessionMeasure)
     return found
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from amble.errors import ReadError
 
-__all__ = ["as_table", "check_columns", "columns_for", "header_of", "in_a_line", "is_one_run", "of_columns"]
+__all__ = [
+    "NamedColumns",
+    "as_table",
+    "check_columns",
+    "columns_for",
+    "header_of",
+    "in_a_line",
+    "is_one_run",
+    "of_columns",
+]
 
 Columns = tuple[list[Any], list[Any], list[Any]]
 Names = Mapping[str, str | int]
@@ -23,10 +32,24 @@ _NUMBER = {
 _SWAPPED = {"grade": "this is a run", "score": "these are judgments"}
 
 
-def check_columns(columns: Names | None) -> dict[str, str | int]:
+class NamedColumns(dict[str, str | int]):
+    """The columns that were named, and those of them that some table had."""
+
+    def __init__(self, given: Names = {}, met: set[str] | None = None) -> None:  # noqa: B006
+        super().__init__(given)
+        self.met: set[str] = set() if met is None else met
+
+    def refuse_unmet(self) -> None:
+        """An error if a name is that of no column of any table."""
+        for what, name in self.items():
+            if isinstance(name, str) and what not in self.met:
+                raise ReadError(f"columns: {what}={name!r:.60}: no file or table has a column of that name")
+
+
+def check_columns(columns: Names | None) -> NamedColumns:
     """The columns that were named, ``{"topic": name or number, …}``, checked."""
-    if columns is None:
-        return {}
+    if columns is None or isinstance(columns, NamedColumns):
+        return NamedColumns() if columns is None else columns
     known = ("topic", "doc", "score", "grade")
     if not isinstance(columns, Mapping):
         raise ReadError(f"columns {columns!r:.60}: expected a mapping, such as {{'topic': 'q', 'doc': 'd'}}")
@@ -35,17 +58,17 @@ def check_columns(columns: Names | None) -> dict[str, str | int]:
             raise ReadError(f"columns: found {key!r:.60}, expected some of {', '.join(known)}")
         if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", 0):
             raise ReadError(f"columns: {key}={value!r:.60}, expected the name of a column, or its number from 1")
-    return {key: int(value) if str(value).isdecimal() else value for key, value in columns.items()}
+    return NamedColumns({key: int(value) if str(value).isdecimal() else value for key, value in columns.items()})
 
 
-def columns_for(number: str, columns: Names | None) -> dict[str, str | int]:
+def columns_for(number: str, columns: Names | None) -> NamedColumns:
     """Those of the named columns that are for runs (``number="score"``) or judgments (``"grade"``).
 
     Numbers of columns are only for those whose score or grade has one, as judgments mostly look otherwise than runs.
     """
     given = check_columns(columns)
     numbered = isinstance(given.get(number), int)
-    return {key: value for key, value in given.items() if numbered or isinstance(value, str)}
+    return NamedColumns({key: x for key, x in given.items() if numbered or isinstance(x, str)}, given.met)
 
 
 def header_of(names: Sequence[str], columns: Names) -> bool:
@@ -73,6 +96,8 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
             out.append(given - 1)
             continue
         own = given is not None and given in names
+        if own and isinstance(columns, NamedColumns):
+            columns.met.add(what)
         wanted, found = ((given,), names) if own else (known, low)
         candidate = next((each for each in wanted if each in found), None)
         if candidate is None:
@@ -206,12 +231,14 @@ def as_table(data: Any, number: str, name: str, columns: Names | None = None) ->
     columns : mapping, optional
         Names of columns that are called otherwise, tried before the usual ones, or numbers from 1.
     """
-    given = columns_for(number, columns)
+    given = {} if columns is None else columns_for(number, columns)
     if isinstance(data, Mapping):
         if given or any(key in data for key in _TOPIC):
             names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]
             if header_of(names, given) and len(kept) == len(names) and len(set(map(len, kept))) == 1:
                 return of_columns(names, lambda i: _values(kept[i]), number, given, name)
+        if set(map(type, data.values())) <= {dict}:
+            return dict(data)
         if any(_is_list(docs) for docs in data.values()):
             return _of_lists(data, number, name)
         return {

@@ -100,6 +100,13 @@ def _numbers(cells: list[str], lines: Sequence[int], what: str, path: str) -> li
     return out
 
 
+def _is_comment(cells: list[str], rows: list[list[str]], columns: Names) -> bool:
+    """Whether a row that begins with # is a comment: before the header, or with other than the header's cells."""
+    numbered = any(isinstance(column, int) for column in columns.values())
+    width = len(rows[0]) if rows else len(cells) if numbered and len(cells) > 2 else 0
+    return cells[0].startswith("#") and len(cells) != width
+
+
 def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns: Names) -> tuple[Columns, list[int]]:
     """The columns of lines with a sign between cells, and the line of each row."""
     import csv
@@ -115,7 +122,7 @@ def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns
             read = csv.reader(text, delimiter=sign, skipinitialspace=True, strict=True)
             each = ((read.line_num, cells) for cells in read)
         for line, cells in each:
-            if cells and not cells[0].startswith("#") and (len(cells) > 1 or cells[0].strip()):
+            if cells and (len(cells) > 1 or cells[0].strip()) and not _is_comment(cells, rows, columns):
                 lines.append(line)
                 rows.append(cells)
     except csv.Error as error:

@@ -27,7 +27,7 @@ from amble.io.table_files import is_table_file, open_input
 from amble.native import is_compiled, load
 
 __all__ = [
-    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "qrels_text",
+    "Documents", "Qrels", "Ranked", "Run", "Runs", "column_fault", "grade_text", "one_dictionary", "qrels_text",
     "read_qrels", "read_runs", "run_line", "run_text",
 ]  # fmt: skip
 
@@ -107,6 +107,11 @@ class Qrels:
     def max_grade(self) -> float:
         """The largest grade."""
         return float(self.grades.max())
+
+    @cached_property
+    def are_whole(self) -> bool:
+        """Whether all grades are whole numbers."""
+        return bool((self.grades == np.floor(self.grades)).all())
 
     @cached_property
     def docs(self) -> list[str]:
@@ -458,6 +463,16 @@ def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
                 yield Run(as_table(data, "score", name, how["columns"]), name, named=True)
     else:
         yield Run(as_table(source, "score", "run", how["columns"]), "run", named=True)
+
+
+def one_dictionary(source: Any) -> Run | None:
+    """The run of a dictionary, ``{topic: {doc: score}}`` or ``{name: {topic: {doc: score}}}``; None of all else."""
+    name = "run"
+    if type(source) is dict and len(source) == 1 and not is_one_run(source):
+        [(name, source)] = source.items()
+    if type(source) is not dict or not isinstance(name, str) or not is_one_run(source):
+        return None
+    return Run(as_table(source, "score", name), name, named=True)
 
 
 def read_runs(*sources: Any, max_line: int | None = None, columns: Mapping[str, str | int] | None = None) -> Runs:

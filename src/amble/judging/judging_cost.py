@@ -13,14 +13,14 @@ from amble import checks
 from amble.errors import AmbleError
 from amble.judging.judging_orders import ORDERS, order_pool
 from amble.judging.pooling import Pool
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["JudgingCost", "simulate_judging"]
 
 _TARGETS = (0.5, 0.8, 0.95, 1.0)
 
 
-class JudgingCost:
+class JudgingCost(Tabled):
     """The judgments that each order needs to find relevant documents; made by `simulate_judging`.
 
     Attributes

@@ -236,6 +236,9 @@ nsDCG: _nsDCG
 class _sU(SessionMeasure):
     def __call__(self, L: float | Population = 30.0, *, query: float | Population = 0.0, max_grade: float | Population | None = None) -> Self: ...
 sU: _sU
+class _sINSQ(SessionMeasure):
+    def __call__(self, T: float | Population = 1.0, *, reform: float | Population = 1.0, form: Literal["figures", "printed"] = "figures", max_grade: float | Population | None = None) -> Self: ...
+sINSQ: _sINSQ
 class _PerQuery(SessionMeasure):
     def __call__(self, *, of: Any | None = None, over: Literal["mean", "sum", "max", "min", "first", "last"] = "mean", gains: str | Mapping[float, float] = "linear") -> Self: ...
 PerQuery: _PerQuery

@@ -59,7 +59,7 @@ class Declaration(NamedTuple):
     walker: Callable[..., Any] | None = None
     rises: bool = False
     cwl_form: str = ""
-    less: bool = False
+    less: bool | None = False  # None: neither more nor less is better
     effort: Effort | None = None  # f(H), where a user who walks down divides the gain by it
 
     @property
@@ -191,7 +191,7 @@ def measure(
     walker: Callable[..., Any] | None = None,
     rises: bool = False,
     cwl_form: str = "",
-    less: bool = False,
+    less: bool | None = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a measure.
 
@@ -232,8 +232,10 @@ def measure(
         For the C/W/L report, if the measure is not expected gain over expected effort: ``"found"`` if it is that of
         another user, who stops where this one does, at a relevant document found (AP, RR); or the names of measures
         like it that are.
-    less : bool
-        Whether less is better: only of functions of gains or of sessions, as of what users gain, more is better.
+    less : bool or None
+        Whether less is better: only of functions of gains or of sessions, as of what users gain, more is better. None
+        if neither is, as of a share of unjudged documents: nothing is called best by it then, and no gate asks whether
+        it drops.
 
     Examples
     --------
@@ -267,8 +269,8 @@ def measure(
         seen, parameters = _parameters(function, name)
         if (asked is None) != ("gains" in seen or "sessions" in seen):
             raise MeasureError(f"{name}: a function of gains or of sessions has no question, a user has one")
-        if asked is not None and less:
-            raise MeasureError(f"{name}: less=True is for functions of gains or of sessions, not for a user's gain")
+        if asked is not None and less is not False:
+            raise MeasureError(f"{name}: less={less} is for functions of gains or of sessions, not for a user's gain")
         if asked is None and (len(seen) > 1 or norm is not None):
             raise MeasureError(f"{name}: a function of {seen[0]} sees nothing else, and has no norm")
         at_rank = at or ("k" if "k" in parameters else "")

@@ -7,7 +7,7 @@ user the reader is, it answers for itself.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, Self, cast
 
@@ -20,7 +20,7 @@ from amble.expressions.populations import GRIDS, Population
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
 from amble.rankings.alignment import aggregate, byte_order
-from amble.rankings.lists import Gains, Lists
+from amble.rankings.lists import GainMap, Gains, Lists
 from amble.users.forward import first_look
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import ANSWERS, Question, Scorer, TiedError, User
@@ -111,7 +111,7 @@ class ListMeasure(Measure):
         """Whether the user ignores the grades, so that one vector of weights serves all lists."""
         return self.declaration.is_user and not self.is_population and self.one_user.is_static
 
-    @property
+    @cached_property
     def ends(self) -> bool:
         """Whether the user looks no further than the end of the list."""
         return self.members[0][1].one_user.ends
@@ -175,7 +175,9 @@ class ListMeasure(Measure):
         warnings.warn(f"{self}: the mean over users is known to {change:.0e}, not {_SAME:g}", AmbleWarning, 2)
         return before
 
-    def _mean_over(self, members: list[tuple[float, Self]], lists: Lists, question: Question | None = None) -> Array:
+    def _mean_over(
+        self, members: Sequence[tuple[float, Self]], lists: Lists, question: Question | None = None
+    ) -> Array:
         """The mean over some users of their scores, or of their answers to another question."""
         one = members[0][1]
         together = getattr(one.reader, "mean_scores", None)
@@ -239,8 +241,12 @@ class ListMeasure(Measure):
         """
         if self.cut is not None:
             lists = lists.ending_at(self.cut) if self.ends else lists.silent_below(self.cut)
+        return lists.gains(self._gain_map)
+
+    @cached_property
+    def _gain_map(self) -> GainMap:
         one = self.members[0][1]  # of a population: all gain from the same documents
-        return lists.gains(one.declaration.gain.make(one.values))
+        return one.declaration.gain.make(one.values)
 
     # ---- one list
 
@@ -253,6 +259,8 @@ class ListMeasure(Measure):
         unknown = set(context) - set(known)
         if unknown:
             raise MeasureError(f"{self}: unknown context {', '.join(sorted(unknown))}; expected {', '.join(known)}")
+        if context.get("costs") is not None and not self.looks_at_costs:
+            raise MeasureError(f"{self}: costs are given, and its user does not look at them")
         rel = max(float(one.values.get("rel", 1)) for one in users)
         if context.get("max_grade") is None and any(
             one.declaration.gain is scaled and one.values["max_grade"] is None for one in users

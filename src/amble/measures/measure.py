@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,12 @@ class Measure(ABC):
     0.8333333333333333
     """
 
-    typed: str = ""
+    typed: str = ""  # the expression as typed
+    declaration: Declaration
+    values: MappingProxyType[str, Any]  # name and equality rest on them
+    cut: int | None
+    given: frozenset[str]  # the parameters that were written down, whatever their values
+    written: Self | None  # the measure as written, where its parameters make another one of it
 
     def __init__(
         self,
@@ -52,11 +57,17 @@ class Measure(ABC):
         written: Self | None = None,
         given: Iterable[str] = (),
     ) -> None:
-        self.declaration = declaration
-        self.values: MappingProxyType[str, Any] = MappingProxyType(dict(values))  # name and equality rest on them
-        self.cut = cut
-        self.given = frozenset(given)  # the parameters that were written down, whatever their values
-        self.written = written  # the measure as written, where its parameters make another one of it
+        own = {"declaration": declaration, "values": MappingProxyType(dict(values)), "cut": cut}
+        vars(self).update(own, given=frozenset(given), written=written)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{self}: a measure is never changed; with other parameters it is another, as RBP(p=0.9)")
+
+    def labelled(self, typed: str) -> Self:
+        """The same measure with another label in tables; an empty one is the canonical name."""
+        out = object.__new__(type(self))
+        vars(out).update(vars(self), typed=typed)
+        return out
 
     @property
     def name(self) -> str:
@@ -70,7 +81,7 @@ class Measure(ABC):
 
     @property
     def sign(self) -> float:
-        """1, or -1 if less is better: the score times this is the greater the better."""
+        """-1 if less is better, else 1: the score times this is the greater the better, where either is."""
         return -1.0 if self.declaration.less else 1.0
 
     def __str__(self) -> str:
@@ -128,39 +139,22 @@ class Measure(ABC):
     def distribution(self, grades: Any, *, users: int = 100_000, seed: int = 0, **context: Any) -> Distribution:
         """The distribution of the score over users."""
 
-    @contextlib.contextmanager
-    def wrap_errors(self) -> Iterator[None]:
+    def wrap_errors(self) -> AbstractContextManager[None]:
         """Context in which errors become a `MeasureError` of one line that names the measure.
 
         So do overflow and division by 0. Unexpected errors in amble's own measures pass, as they are bugs.
         """
-        ours = self.declaration.family != "yours"
-        how: Literal["raise", "warn"] = "raise" if ours else "warn"
-        try:
-            with np.errstate(over=how, divide=how, invalid=how):
-                yield
-        except FloatingPointError as error:
-            raise MeasureError(f"{self}: a parameter or a grade is too extreme to compute with: {error}") from None
-        except NoExactDistributionError:
-            raise
-        except TiedError as error:
-            raise MeasureError(f"{self}: {error}") from None
-        except MeasureError as error:
-            raise error if self.name in str(error) else MeasureError(f"{self}: {error}") from None
-        except Exception as error:
-            if ours:
-                raise
-            raise MeasureError(f"{self}: its function failed with {type(error).__name__}: {error}") from error
+        return _Wrapped(self)
 
     @cached_property
-    def members(self) -> list[tuple[float, Self]]:
+    def members(self) -> tuple[tuple[float, Self], ...]:
         """Weights and measures of the users of a population; only this one where no parameter is a population.
 
         Where a parameter differs by topic, those of the first topic.
         """
         if self.by_topic:
             return self.at_topic(self.first_topic).members  # as on any of the topics
-        return self.members_on()
+        return tuple(self.members_on())
 
     def members_on(self, grid: int | None = None) -> list[tuple[float, Self]]:
         """The same, with so many nodes along each side of a joint distribution."""
@@ -248,6 +242,30 @@ class Measure(ABC):
         return type(self)(declaration, values, cut, self)
 
 
+class _Wrapped:
+    """The context of `Measure.wrap_errors`."""
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure, self.ours = measure, measure.declaration.family != "yours"
+        how: Literal["raise", "warn"] = "raise" if self.ours else "warn"
+        self.state = np.errstate(over=how, divide=how, invalid=how)
+
+    def __enter__(self) -> None:
+        self.state.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.state.__exit__(kind, error, at)
+        if not isinstance(error, Exception) or isinstance(error, NoExactDistributionError):
+            return
+        m = self.measure
+        if isinstance(error, FloatingPointError):
+            raise MeasureError(f"{m}: a parameter or a grade is too extreme to compute with: {error}") from None
+        if isinstance(error, TiedError) or (isinstance(error, MeasureError) and m.name not in str(error)):
+            raise MeasureError(f"{m}: {error}") from None
+        if not isinstance(error, MeasureError) and not self.ours:
+            raise MeasureError(f"{m}: its function failed with {type(error).__name__}: {error}") from error
+
+
 def restored(
     kind: type[Measure],
     of: str | Declaration,
@@ -258,9 +276,7 @@ def restored(
 ) -> Measure:
     """The measure that was pickled: by its name, or with its declaration, if amble has none of that name."""
     declaration = REGISTRY[of] if isinstance(of, str) else of
-    out = kind(declaration, values, cut, given=given).resolve_variant()
-    out.typed = typed
-    return out
+    return kind(declaration, values, cut, given=given).resolve_variant().labelled(typed)
 
 
 def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:

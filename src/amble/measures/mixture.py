@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +56,8 @@ class Mixture(ListMeasure):
     True
     """
 
+    parts: MappingProxyType[ListMeasure, float]
+
     def __init__(self, shares: Mapping[Measure, float], name: str = "") -> None:
         if not isinstance(shares, Mapping):
             raise MeasureError(f"{shares!r:.60}: expected a mapping of measures to their shares of the users")
@@ -74,27 +77,28 @@ class Mixture(ListMeasure):
         total = math.fsum(found.values())
         if not abs(total - 1.0) <= _SLACK:
             raise MeasureError(f"the shares of a mixture sum to {total:.6g}, expected 1")
-        self.parts: dict[ListMeasure, float] = dict(sorted(found.items(), key=lambda pair: str(pair[0])))
-        first, *others = (m.declaration for m in self.parts)
+        parts = MappingProxyType(dict(sorted(found.items(), key=lambda pair: str(pair[0]))))
+        first, *others = (m.declaration for m in parts)
         question: Question | None = first.question
         if any(d.question is not question for d in others):
             question = Question.ORDER1 if all(d.is_user for d in (first, *others)) else None
         if len({d.less for d in (first, *others)}) > 1:
-            odd = next(m for m in self.parts if m.declaration.less)
-            raise MeasureError(f"of {odd} less is better, of others in the mixture more; expected one or the other")
+            odd = next(m for m in parts if m.declaration.less is not False)
+            what = "less" if odd.declaration.less else "neither more nor less"
+            raise MeasureError(f"of {odd} {what} is better, of others in the mixture not; expected the same of all")
         declaration = Declaration(
             "Mixture", _users, {}, (), question, first.gain, None, None, "mean", "", None, "",
             "sum over the measures of share x score", "populations", all(d.bounded for d in (first, *others)),
             less=first.less,
         )  # fmt: skip
-        super().__init__(declaration, {str(m): share for m, share in self.parts.items()}, None)
-        self.typed = name
+        super().__init__(declaration, {str(m): share for m, share in parts.items()}, None)
+        vars(self).update(parts=parts, typed=name)
 
     def __str__(self) -> str:
         return f"Mixture({','.join(f'{m}:{show_number(share)}' for m, share in self.parts.items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Mixture, (self.parts, self.typed)
+        return Mixture, (dict(self.parts), self.typed)
 
     def __call__(self, /, *values: Any, **parameters: Any) -> Self:
         """An error, unless nothing is given: the measures have parameters, the mixture has none."""

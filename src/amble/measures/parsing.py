@@ -63,8 +63,7 @@ def parse(text: str | Measure) -> Measure:
         return known  # with its reader, which need not be built again
     if mixed := "Mixture" in text and re.fullmatch(_MIXTURE, text):
         mixture = _mixture(text, mixed[1]) if mixed[2] is None else _mixture(text, mixed[1]) @ int(mixed[2])
-        mixture.typed = " ".join(text.split())
-        return mixture
+        return mixture.labelled(" ".join(text.split()))
     ours = translate(text, REGISTRY)
     try:
         call = parse_call(ours)
@@ -84,7 +83,7 @@ def parse(text: str | Measure) -> Measure:
         kind = SessionMeasure
     at = NOTHING if call.at is None else call.at
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
-    found.typed = " ".join(text.split())
+    found = found.labelled(" ".join(text.split()))
     if d.family != "yours" and len(REGISTRY.parsed) < _MOST and re.fullmatch(_PLAIN, text):
         REGISTRY.parsed[text] = found
     return found

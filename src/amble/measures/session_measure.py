@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,12 @@ from amble.errors import AlignError, MeasureError
 from amble.measures.gain_maps import scaled
 from amble.measures.measure import Measure
 from amble.sessions.sessions import Sessions
-from amble.users.session_user import SessionWalkOnLists
+from amble.users.session_user import SessionOnLists
 
 if TYPE_CHECKING:
     from amble.users.simulation import Simulation
 
-__all__ = ["SessionGains", "SessionMeasure"]
+__all__ = ["SessionGains", "SessionMeasure", "SessionSum"]
 
 Array = NDArray[np.float64]
 
@@ -81,11 +82,48 @@ class SessionGains:
         return out
 
 
+class SessionSum(NamedTuple):
+    """Scores that are sums over documents: what a function that declares such a measure of sessions may return.
+
+    Attributes
+    ----------
+    worth : ndarray
+        What each of ``SessionGains.hits`` adds: gain x reach x discount.
+    reach : ndarray
+        Of each of them, the factor of its query: the probability that it is issued, or what stands for it.
+    finish : callable, optional
+        What is done with the sum of each entry: it is divided or multiplied by a number.
+    """
+
+    worth: Array
+    reach: Array
+    finish: Callable[[Array], Array] | None = None
+
+    def scores(self, seen: SessionGains) -> Array:
+        """The score of every entry."""
+        total = seen.sum(self.worth, seen.hits)
+        return total if self.finish is None else self.finish(total)
+
+
+class Factors(NamedTuple):
+    """What each hit of sessions adds to the score of its entry, and of what it is the product."""
+
+    contribution: Array
+    reach: Array
+    discount: Array
+    gain: Array
+
+
 class SessionUser(Protocol):
     """A user of sessions: what a measure asks of one."""
 
-    def over(self, lengths: Any) -> SessionWalkOnLists:
-        """The user in a session whose lists have these lengths: visits, effort, expected gain, simulated readers."""
+    looks: bool
+
+    def over(self, lengths: Any, gains: Any = None) -> SessionOnLists:
+        """The user in a session whose lists have these lengths: visits, effort, expected gain, simulated readers.
+
+        ``gains`` are those by query and rank, which matter to a user who looks at them.
+        """
 
 
 class SessionMeasure(Measure):
@@ -151,10 +189,34 @@ class SessionMeasure(Measure):
         with self.wrap_errors():
             if self.is_population:
                 return np.asarray(sum(w * one.scores(of) for w, one in self.members))
-            out = np.asarray(self.declaration.function(self.gains_of(of), **self.arguments), np.float64)
+            gains = self.gains_of(of)
+            found = self.declaration.function(gains, **self.arguments)
+            out = np.asarray(found.scores(gains) if isinstance(found, SessionSum) else found, np.float64)
         if out.shape != (of.n,):
             raise MeasureError(f"{self}: gave scores of shape {out.shape}, expected one for each of {of.n}")
         return out
+
+    def factors(self, of: Sessions) -> Factors | None:
+        """What every hit adds to the score of its entry, as reach x discount x gain; None if scores are no such sums.
+
+        Of a population, the mean over its users; its discount is what makes the product so.
+        """
+        with self.wrap_errors():
+            if self.is_population:
+                each = [(w, one.factors(of)) for w, one in self.members]
+                if any(found is None for _, found in each):
+                    return None
+                total, reach = (sum(w * found[k] for w, found in each if found is not None) for k in (0, 1))
+                gain = each[0][1].gain  # type: ignore[union-attr]
+                return _factors(np.asarray(total), np.asarray(reach), gain)
+            seen = self.gains_of(of)
+            found = self.declaration.function(seen, **self.arguments)
+        if not isinstance(found, SessionSum):
+            return None
+        worth, reach, hits = np.zeros(seen.gain.size), np.zeros(seen.gain.size), seen.hits
+        scale = np.ones(of.n) if found.finish is None else found.finish(np.ones(of.n))
+        worth[hits], reach[hits] = found.worth * scale[of.entry_of_query[of.query[hits]]], found.reach
+        return _factors(worth, reach, seen.gain)
 
     # ---- the user
 
@@ -172,10 +234,10 @@ class SessionMeasure(Measure):
         """The gains of the hits of sessions, down to the measure's rank k of each list."""
         return SessionGains(sessions, self.declaration.gain.make(self.values).function, self.cut)
 
-    def user(self, grades: Any = ((0,),), **context: Any) -> SessionWalkOnLists:
+    def user(self, grades: Any = ((0,),), **context: Any) -> SessionOnLists:
         """The behaviour of the user in a session: probability of reaching each query, visits, effort, expected gain."""
-        session = self.one_session(grades, **context)
-        return self.one_user.over(session.lengths(self.cut))
+        seen = self.gains_of(self.one_session(grades, **context))
+        return self.one_user.over(seen.lengths, seen.by_query(0))
 
     def effort(self, sessions: Sessions) -> Array:
         """Expected numbers of queries and of documents looked at, and expected gain, of every entry: three columns.
@@ -183,11 +245,13 @@ class SessionMeasure(Measure):
         A document gains at the first visit.
         """
         seen, walk, out = self.gains_of(sessions), self.one_user, np.empty((sessions.n, 3))
-        known: dict[tuple[int, ...], SessionWalkOnLists] = {}
+        known: dict[tuple[int, ...], SessionOnLists] = {}
         for e in range(sessions.n):
             lengths = tuple(seen.lengths[sessions.first[e] : sessions.first[e + 1]].tolist())
-            on_list = known.setdefault(lengths, walk.over(lengths))
-            out[e] = on_list.expected_queries, on_list.expected_depth, on_list.expected_gain(seen.by_query(e))
+            gains = seen.by_query(e)
+            on_list = walk.over(lengths, gains) if walk.looks or lengths not in known else known[lengths]
+            known[lengths] = on_list
+            out[e] = on_list.expected_queries, on_list.expected_depth, on_list.expected_gain(gains)
         return out
 
     def distribution(
@@ -218,8 +282,14 @@ class SessionMeasure(Measure):
         for kind, _, number in allotted([share for share, _ in kinds], users, seed):
             one = kinds[kind][1]
             seen = one.gains_of(session)
-            on_list = one.one_user.over(seen.lengths)
+            rows = seen.by_query(0)
+            on_list = one.one_user.over(seen.lengths, rows)
             own = seed if one is self else int(np.random.SeedSequence([seed, kind]).generate_state(1, np.uint64)[0])
-            for total, steps, _ in on_list.follow(seen.by_query(0), number, own, visits=visits):
+            for total, steps, _ in on_list.follow(rows, number, own, visits=visits):
                 tally.add(total, total, steps, steps)
         return tally.distribution(users, seed, mixed=len(kinds) > 1)
+
+
+def _factors(worth: Array, reach: Array, gain: Array) -> Factors:
+    by = reach * gain
+    return Factors(worth, reach, np.divide(worth, by, out=np.zeros(worth.size), where=by != 0), gain)

@@ -19,7 +19,7 @@ from amble.evaluation.scores import Scores
 from amble.metaevaluation.correlation import STATISTICS, places
 from amble.parallel import spread, usual_threads
 from amble.rankings.alignment import plain_mean
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["Correlations", "correlations"]
 
@@ -28,7 +28,7 @@ _CELLS = 1 << 22  # numbers held at once, per thread
 
 
 @dataclass(frozen=True)
-class Correlations:
+class Correlations(Tabled):
     """Correlations of the rankings of systems by measures; made by `correlations`.
 
     Attributes

@@ -20,13 +20,13 @@ from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.measure_agreement import p_values
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["Power", "discriminative_power"]
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Tabled):
     """The discriminative power of measures; made by `discriminative_power`.
 
     Attributes

@@ -30,7 +30,7 @@ from amble.errors import AlignError
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.significance import all_pairs
 from amble.parallel import spread, usual_threads
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["Agreement", "agreement", "p_values"]
 
@@ -38,7 +38,7 @@ KINDS = ("SSA", "SSD", "SN", "NS", "NN")
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Tabled):
     """How often measures agree on significant differences; made by `agreement`.
 
     Attributes

@@ -25,7 +25,7 @@ from amble.metaevaluation.correlation import kendall_matrix, places
 from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
 from amble.parallel import spread, usual_threads
 from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
 
@@ -100,7 +100,7 @@ def _taus(full: Array, cut: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class PoolEffect:
+class PoolEffect(Tabled):
     """The effect of reduced pools on measures; made by `pool_effect`.
 
     Attributes
@@ -252,7 +252,7 @@ def _enough(rankings: Rankings) -> None:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Tabled):
     """Scores of runs without the judgments that only their group brought to the pool; made by `leave_out`.
 
     Attributes

@@ -77,7 +77,7 @@ def _matrix(scores: Array, test: Callable[[Differences], Array]) -> Array:
     names = tuple(map(str, range(count)))
     known = ~np.isnan(scores)
     systems = Systems(names, names, tuple(map(str, range(topics))), "", scores, known, False, "skip")
-    a, b = pairs_of(systems, None)
+    a, b = pairs_of(systems)
     for rows, d in differences(systems, a, b):
         out[a[rows], b[rows]] = out[b[rows], a[rows]] = test(d)
     return out

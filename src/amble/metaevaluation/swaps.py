@@ -22,7 +22,7 @@ from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.parallel import spread, usual_threads
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["Swaps", "swap_rates"]
 
@@ -33,7 +33,7 @@ _NARROWEST = 1e-9  # a bin: below that, differences are rounding
 
 
 @dataclass(frozen=True)
-class Swaps:
+class Swaps(Tabled):
     """Swap rates of measures, by the number of topics and the difference; made by `swap_rates`.
 
     Attributes

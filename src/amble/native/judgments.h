@@ -17,7 +17,7 @@ typedef struct { Names topics; Topic *topic; size_t topic_cap; u64 rows; Arena a
 
 INLINE const u8 *doc_bytes(const Doc *d) { return d->n <= NEAR ? d->at.near : d->at.far; }
 
-static void judgments_free(Judgments *j) {
+static void judgments_clear(Judgments *j) {
     for (size_t i = 0; i < j->topics.n; i++) {
         mem_free(j->topic[i].slot);
         mem_free(j->topic[i].doc);
@@ -26,6 +26,11 @@ static void judgments_free(Judgments *j) {
     names_free(&j->topics);
     mem_free(j->topic);
     arena_free(&j->arena);
+    memset(j, 0, sizeof *j);
+}
+
+static void judgments_free(Judgments *j) {
+    judgments_clear(j);
     mem_free(j);
 }
 
@@ -38,22 +43,18 @@ INLINE i64 topic_find(const Topic *t, const u8 *p, u32 n, u64 hash) {
     return -1;
 }
 
-/* 1 when the document was judged before for this topic (nothing changes then) */
-static int judge(Judgments *j, const Name *topic, const Name *doc, double grade, Err *e) {
-    i64 at = names_find(&j->topics, topic);
-    if (at < 0) {
-        Name kept = *topic;
-        if (RESERVE(j->topic, j->topic_cap, j->topics.n + 1, e)) return e->kind;
-        if (!(kept.p = arena_keep(&j->arena, topic->p, topic->n))) return fail_memory(e);
-        at = (i64)j->topics.n;
-        memset(&j->topic[at], 0, sizeof(Topic));
-        if (names_add(&j->topics, &kept, e)) return e->kind;
-    }
-    Topic *t = &j->topic[at];
-    if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
-    if (topic_find(t, doc->p, doc->n, doc->hash) >= 0) return 1;
-    if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
-    if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
+/* a topic that has no judgments yet; NULL without memory */
+static Topic *add_judged_topic(Judgments *j, const Name *topic, Err *e) {
+    Name kept = *topic;
+    if (RESERVE(j->topic, j->topic_cap, j->topics.n + 1, e)) return NULL;
+    if (!(kept.p = arena_keep(&j->arena, topic->p, topic->n))) { fail_memory(e); return NULL; }
+    Topic *t = &j->topic[j->topics.n];
+    memset(t, 0, sizeof *t);
+    return names_add(&j->topics, &kept, e) ? NULL : t;
+}
+
+/* a document that is not among the topic's yet, where there is space for it */
+static int put_document(Judgments *j, Topic *t, const Name *doc, double grade, Err *e) {
     Doc *d = &t->doc[t->n];
     memset(d, 0, sizeof *d);
     d->hash = doc->hash;
@@ -64,6 +65,18 @@ static int judge(Judgments *j, const Name *topic, const Name *doc, double grade,
     take_slot(t->slot, t->mask, doc->hash, t->n++);
     j->rows++;
     return FINE;
+}
+
+/* 1 when the document was judged before for this topic (nothing changes then) */
+static int judge(Judgments *j, const Name *topic, const Name *doc, double grade, Err *e) {
+    i64 at = names_find(&j->topics, topic);
+    Topic *t = at < 0 ? add_judged_topic(j, topic, e) : &j->topic[at];
+    if (!t) return e->kind;
+    if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
+    if (topic_find(t, doc->p, doc->n, doc->hash) >= 0) return 1;
+    if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
+    if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
+    return put_document(j, t, doc, grade, e);
 }
 
 static void number_rows(Judgments *j) {

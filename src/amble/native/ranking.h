@@ -17,7 +17,7 @@ typedef struct { i64 topic, length, tied, dropped, end, moved; } List; /* end: o
 /* a hit is its rank and row and, where wanted, first rank and size of the group of equal scores it is in */
 
 typedef struct {
-    int ties, keep_best, single;
+    int ties, keep_best, single, distinct; /* distinct: no document comes twice, whatever is read */
     int moved; /* whether the list last put in order has another order if scores are compared as floats */
     u64 *seen; size_t seen_cap;
     Key *key, *spare; size_t key_cap, spare_cap;
@@ -171,9 +171,9 @@ static int order(Ranker *k, const Record *r, size_t n, const double *given, size
 
 /* Ranks one topic's records and adds its list and hits. 1: a duplicate (k->second, k->first). */
 static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_t n, const double *given, Err *e) {
-    size_t dropped, kept, tied;
+    size_t dropped = 0, kept, tied;
     if (n > INT32_MAX) return refuse(e, "more than %ld documents for one topic", (long)INT32_MAX);
-    int rc = check_duplicates(k, r, n, given, &dropped, e);
+    int rc = k->distinct ? FINE : check_duplicates(k, r, n, given, &dropped, e);
     if (rc || topic < 0) return rc; /* this topic has no judgments: its lines are only checked */
     join(&j->topic[topic], r, n);
     if (order(k, r, n, given, &kept, &tied, e)) return e->kind;

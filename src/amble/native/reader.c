@@ -206,6 +206,50 @@ static int each_of_table(PyObject *table, PyObject **held, PyObject *name, const
                                : each_of_columns(*held, name, number, arena, take, to, e);
 }
 
+/* ---- plain dictionaries ----
+ * {str: {str: float or int}}, all of exactly these types (a float may be of a subclass, as numpy's): no two keys have the
+ * same bytes, and no Python code runs while the documents of a topic are read. So they are read where they stand, topic by
+ * topic, without a copy and without a search for duplicates. Anything else is NOT_PLAIN, and read from the start again. */
+enum { NOT_PLAIN = 2 };
+
+INLINE int plain_name(PyObject *x, Name *out) {
+    Py_ssize_t n;
+    const char *p = PyUnicode_CheckExact(x) ? PyUnicode_AsUTF8AndSize(x, &n) : NULL;
+    if (!p || n > INT32_MAX) { PyErr_Clear(); return NOT_PLAIN; }
+    hash_bytes((const u8 *)p, (size_t)n, out);
+    return FINE;
+}
+
+INLINE int plain_number(PyObject *x, double *out) {
+    if (PyFloat_Check(x)) *out = PyFloat_AsDouble(x);
+    else if (!PyLong_CheckExact(x)) return NOT_PLAIN;
+    else if ((*out = PyLong_AsDouble(x)) == -1.0 && PyErr_Occurred()) { PyErr_Clear(); return NOT_PLAIN; }
+    return isnan(*out) || isinf(*out) ? NOT_PLAIN : FINE;
+}
+
+/* Calls `take` for each topic of a copy of the table: `docs` is a plain dictionary. */
+typedef int (*TakeTopic)(void *to, PyObject *topic, const Name *name, PyObject *docs, Err *e);
+
+static int each_of_plain(PyObject *table, TakeTopic take, void *to, Err *e) {
+    PyObject *topics = PyDict_CheckExact(table) ? PyDict_Copy(table) : NULL, *topic, *docs;
+    Py_ssize_t i = 0;
+    size_t rows = 0;
+    int rc = topics ? FINE : NOT_PLAIN;
+    while (!rc && PyDict_Next(topics, &i, &topic, &docs)) {
+        Name name;
+        if (!PyDict_CheckExact(docs) || plain_name(topic, &name)) { rc = NOT_PLAIN; break; }
+        if (!PyDict_Size(docs)) continue;
+        rows += (size_t)PyDict_Size(docs);
+        if (!(rc = take(to, topic, &name, docs, e)) && rows >= LOOK_EVERY) { /* between topics: signals run Python code */
+            rows = 0;
+            if (PyErr_CheckSignals()) rc = e->kind = PYTHON;
+        }
+    }
+    if (!topics) PyErr_Clear();
+    Py_XDECREF(topics);
+    return rc;
+}
+
 static int is_table(PyObject *x) {
     if (PyDict_Check(x)) return 1;
     if (!PyTuple_Check(x) || PyTuple_Size(x) != 3) return 0;
@@ -264,6 +308,30 @@ static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
     return e->kind;
 }
 
+static int judge_plain_topic(void *to, PyObject *topic, const Name *name, PyObject *docs, Err *e) {
+    Judgments *j = to;
+    size_t n = (size_t)PyDict_Size(docs);
+    Py_ssize_t i = 0;
+    PyObject *doc, *value;
+    (void)topic;
+    if (n > INT32_MAX - j->rows) return NOT_PLAIN;
+    Topic *t = add_judged_topic(j, name, e);
+    if (!t) return e->kind;
+    size_t least = 4;
+    while (least <= 2 * n) least *= 2;
+    if (make_slot(&t->slot, &t->mask, least, 0, t->doc, sizeof *t->doc, e)) return e->kind;
+    t->doc = mem_grow(NULL, n, sizeof *t->doc); /* no more than are there: topics may be many and small */
+    t->grade = mem_grow(NULL, n, sizeof *t->grade);
+    if (!t->doc || !t->grade) return fail_memory(e);
+    while (PyDict_Next(docs, &i, &doc, &value)) {
+        Name d;
+        double grade;
+        if (plain_name(doc, &d) || plain_number(value, &grade)) return NOT_PLAIN;
+        if (put_document(j, t, &d, grade, e)) return e->kind;
+    }
+    return FINE;
+}
+
 static void free_capsule(PyObject *capsule) { judgments_free(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 static PyObject *py_judge(PyObject *self, PyObject *args) {
@@ -276,8 +344,10 @@ static PyObject *py_judge(PyObject *self, PyObject *args) {
     memset(j, 0, sizeof *j);
     Err e = {0};
     e.row = -1;
-    int rc;
-    if (is_table(origin)) {
+    int rc = each_of_plain(origin, judge_plain_topic, j, &e);
+    if (rc == NOT_PLAIN) judgments_clear(j);
+    if (rc != NOT_PLAIN) {
+    } else if (is_table(origin)) {
         rc = each_of_table(origin, &held, name, "grade", &j->arena, take_judgment, j, &e);
         if (rc == 1) rc = judged_twice_in_columns(held, e.row, &e);
         Py_XDECREF(held);
@@ -359,9 +429,8 @@ static PyObject *py_documents(PyObject *self, PyObject *capsule) {
 
 /* ---- runs ---- */
 
-/* (lists, hits, extra topics, tag): int64[n, 6] (topic, length, tied, dropped, end, moved), int32[m, 4] (rank, row,
- * first, size) */
-static PyObject *export_ranked(const Run *r, const Judgments *j) {
+/* the topics of a run that have no judgments */
+static PyObject *extra_topics(const Run *r, const Judgments *j) {
     PyObject *extra = PyList_New(0);
     for (size_t t = 0; extra && t < r->topics.n; t++) {
         if (names_find(&j->topics, &r->topics.name[t]) >= 0) continue;
@@ -369,6 +438,12 @@ static PyObject *export_ranked(const Run *r, const Judgments *j) {
         if (!text || PyList_Append(extra, text)) { Py_DECREF(extra); extra = NULL; }
         Py_XDECREF(text);
     }
+    return extra;
+}
+
+/* takes `extra`. (lists, hits, extra topics, tag): int64[n, 6] (topic, length, tied, dropped, end, moved), int32[m, 4] (rank, row,
+ * first, size) */
+static PyObject *export_ranked(const Run *r, PyObject *extra) {
     if (!extra) return NULL;
     PyObject *tag = text_of(r->tag_n ? r->tag : (const u8 *)"", r->tag_n);
     PyObject *lists = tag ? bytes_of(r->rank.list, r->rank.lists, sizeof(List)) : NULL;
@@ -453,7 +528,7 @@ static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     int rc = run_stream(&r, j, &s, middle, &e);
     PyEval_RestoreThread(s.state);
     if (rc == SPLIT_TOPIC) { Py_INCREF(Py_None); out = Py_None; }
-    else out = rc ? raise_err(&e, name) : export_ranked(&r, j);
+    else out = rc ? raise_err(&e, name) : export_ranked(&r, extra_topics(&r, j));
     run_free(&r);
     return out;
 }
@@ -462,6 +537,42 @@ static int take_record(void *to, const Name *topic, const Name *doc, double scor
     RunLine l = {.topic = *topic, .doc = *doc, .score = score};
     (void)at;
     return add_record(to, &l, e);
+}
+
+typedef struct { Run run; const Judgments *judgments; PyObject *extra; } PlainRun;
+
+static int rank_plain_topic(void *to, PyObject *topic, const Name *name, PyObject *docs, Err *e) {
+    PlainRun *plain = to;
+    Run *r = &plain->run;
+    Py_ssize_t i = 0;
+    PyObject *doc, *value;
+    if (RESERVE(r->record, r->cap, (size_t)PyDict_Size(docs), e)) return e->kind;
+    r->n = 0;
+    while (PyDict_Next(docs, &i, &doc, &value)) {
+        Name d;
+        double score;
+        if (plain_name(doc, &d) || plain_number(value, &score)) return NOT_PLAIN;
+        if (r->rank.single) score = (double)(float)score;
+        r->record[r->n++] = (Record){.doc = d.p, .hash = d.hash, .score = score, .n = d.n, .row = UNJUDGED};
+    }
+    i64 at = names_find(&plain->judgments->topics, name);
+    if (at < 0) return PyList_Append(plain->extra, topic) ? (e->kind = PYTHON) : FINE;
+    return rank_topic(&r->rank, plain->judgments, at, r->record, r->n, NULL, e);
+}
+
+/* what `rank` returns, of a plain dictionary; NULL without an exception if it is none */
+static PyObject *rank_plain(const Judgments *j, PyObject *table, const Ranker *rule, PyObject *name) {
+    PlainRun plain = {.run = {.rank = *rule}, .judgments = j, .extra = PyList_New(0)};
+    PyObject *out = NULL;
+    Err e = {0};
+    e.row = -1;
+    plain.run.rank.distinct = 1;
+    int rc = plain.extra ? each_of_plain(table, rank_plain_topic, &plain, &e) : (e.kind = PYTHON);
+    if (!rc) out = export_ranked(&plain.run, plain.extra);
+    else Py_XDECREF(plain.extra);
+    if (rc < 0) raise_err(&e, name);
+    run_free(&plain.run);
+    return out;
 }
 
 /* rank(judgments | None, origin, ties, keep_best, name[, longest]): reads the whole run first; with None the documents */
@@ -481,6 +592,9 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
         return NULL;
     ranker_rule(&r.rank);
     if (capsule != Py_None && !(j = PyCapsule_GetPointer(capsule, CAPSULE))) return NULL;
+    if (j && PyDict_CheckExact(origin) && r.rank.ties != TIES_RANK &&
+        ((out = rank_plain(j, origin, &r.rank, name)) || PyErr_Occurred()))
+        return out;
     if (is_table(origin)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
     else {
         Source s;
@@ -499,7 +613,7 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
             rc = rank_groups(&r, j, group, where, &e);
             PyEval_RestoreThread(r.state);
             if (rc) raise_err(&e, name);
-            else if (!wrong.kind) out = export_ranked(&r, j);
+            else if (!wrong.kind) out = export_ranked(&r, extra_topics(&r, j));
         } else out = export_documents(&r, group, where, name, &e);
         if (wrong.kind && !PyErr_Occurred()) {
             Py_XDECREF(out);

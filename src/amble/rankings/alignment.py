@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from amble import checks
 from amble.errors import AlignError, AmbleError, UnjudgedWarning
+from amble.io.columns import NamedColumns, check_columns
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, FilePath, map_in_order, spread, usual_threads
 from amble.progress import Progress
@@ -28,7 +29,7 @@ from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = [
     "LEAST", "AlignOptions", "Rankings", "SentQrels", "SentRankings", "aggregate", "align", "byte_order",
-    "check_options", "gather", "plain_mean", "run_names", "threads_for",
+    "check_options", "gather", "plain_mean", "plain_median", "run_names", "threads_for",
 ]  # fmt: skip
 
 LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
@@ -263,6 +264,20 @@ def plain_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
+def plain_median(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median over the last axis, NaN left out: the middle one, or the mean of the two in the middle.
+
+    >>> float(plain_median(np.array([0.1, 0.7, np.nan, 0.2]))), float(plain_median(np.array([4.0, 1.0, 2.0, 9.0])))
+    (0.2, 3.0)
+    """
+    n = np.count_nonzero(~np.isnan(values), axis=-1)[..., None]
+    if not values.shape[-1]:
+        return np.full(values.shape[:-1], np.nan)
+    ordered = np.sort(values, axis=-1)  # NaN last, so that without any number there is NaN in the middle
+    below, above = (np.take_along_axis(ordered, at, axis=-1) for at in (np.maximum(n - 1, 0) // 2, n // 2 - (n == 0)))
+    return np.asarray((below + (above - below) / 2)[..., 0])
+
+
 def aggregate(how: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean, sum or geometric mean over topics (the last axis, in the byte order of their ids), without NaN."""
     if how == "sum":
@@ -298,8 +313,9 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 def _refuse_swapped(qrels: Qrels, runs: Runs) -> None:
     """Raise an error if a run and judgments in memory seem swapped; of files, the columns are checked elsewhere."""
-    broken = np.count_nonzero(qrels.grades != np.floor(qrels.grades))
-    if qrels.path is None and 2 * broken > len(qrels):
+    if qrels.path is not None or qrels.are_whole:
+        return
+    if 2 * np.count_nonzero(qrels.grades != np.floor(qrels.grades)) > len(qrels):
         for run in runs:
             if run.looks_like_judgments():
                 raise AlignError(
@@ -345,7 +361,9 @@ def _rank_away(runs: Runs, qrels: Qrels, executor: Any, how: dict[str, Any]) -> 
     away = [i for i in range(len(runs)) if i not in found]
     with Progress("reading runs") as line:
         ranked = spread(_rank_sent, (SentQrels(qrels), how), [_Sent(runs[i]) for i in away], executor, progress=line)
-        found.update(zip(away, ranked, strict=True))
+        for i, (one, met) in zip(away, ranked, strict=True):
+            found[i] = one
+            runs[i].columns.met.update(met)
     return [found[i] for i in range(len(runs))]
 
 
@@ -360,6 +378,7 @@ class _Sent:
     def __init__(self, run: Run) -> None:
         self.run, self.given = copy.copy(run), run.path
         self.run.path = None if run.path is None else FilePath(run.path)
+        self.run.columns = NamedColumns(run.columns)  # those that this run meets
 
     def rank(self, qrels: Qrels, how: dict[str, Any]) -> Ranked:
         """The run, ranked; errors name its file as it was given."""
@@ -369,9 +388,10 @@ class _Sent:
             raise type(error)(str(error).replace(str(self.run.path), str(self.given))) from None
 
 
-def _rank_sent(shared: tuple[SentQrels, dict[str, Any]], run: _Sent) -> Ranked:
+def _rank_sent(shared: tuple[SentQrels, dict[str, Any]], run: _Sent) -> tuple[Ranked, set[str]]:
+    """The run, ranked, and the columns that were named and found in its file."""
     qrels, how = shared
-    return run.rank(qrels.qrels, how)
+    return run.rank(qrels.qrels, how), run.run.columns.met
 
 
 def _mark(*arrays: Any) -> int:
@@ -550,15 +570,19 @@ def align(
     options |= {"depth": depth, "score_dtype": score_dtype}
     check_options(options)
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
-    qrels = read_qrels(qrels, max_line=max_line, columns=columns)
+    named = check_columns(columns)
+    unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
+    qrels = read_qrels(qrels, max_line=max_line, columns=named)
     if not isinstance(runs, Runs):
-        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=columns)
+        runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     count = threads_for(threads, runs)
     if executor is None:
         ranked = _rank_all(runs, qrels, count, _how(options))
     else:
         ranked = _rank_away(runs, qrels, executor, _how(options))
     _refuse_swapped(qrels, runs)
+    if unread:
+        named.refuse_unmet()
     out = gather(qrels, runs, ranked, options)
     return out if prices is None else out.with_costs(prices)
 

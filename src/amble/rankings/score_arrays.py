@@ -58,30 +58,32 @@ def from_arrays(labels: Any, scores: Any, mask: Any = None, *, ties: Literal["fi
         raise AlignError("scores: found no runs, expected an array, or {name: array}")
     grades = _numbers(labels, "labels")
     kept = np.ones(grades.shape, bool) if mask is None else _numbers(mask, "mask", grades.shape) != 0
-    if np.isinf(grades[kept]).any():
+    if (np.isinf(grades) & kept).any():
         raise AlignError("labels: found an infinite one, expected finite numbers, NaN where unjudged")
     judged = kept & ~np.isnan(grades)
     topics = np.flatnonzero(judged.any(axis=1))
     if not topics.size:
         raise AlignError("labels: found none, expected at least one judged document")
-    judged, own = judged[topics], kept[topics]
-    column = np.nonzero(judged)[1]
+    rows: Any = slice(None) if topics.size == len(grades) else topics  # no copy where it can be done without
+    judged, own = judged[rows], kept[rows]
     qrels = Qrels.of_rows(
         list(map(str, topics.tolist())),
         np.concatenate(([0], np.cumsum(judged.sum(axis=1)))),
-        grades[topics][judged],
-        lambda: list(map(str, column.tolist())),
+        grades[rows][judged],
+        lambda: list(map(str, judged.nonzero()[1].tolist())),
         "labels",
     )
+    full = bool(own.all())
     runs, ranked = [], []
     for name, given in of_runs.items():
         array = _numbers(given, f"scores of {name}" if of_runs is scores else "scores", grades.shape)
-        wrong = np.argwhere(kept & ~np.isfinite(array))
-        if wrong.size:
-            i, j = wrong[0].tolist()
+        wrong = kept & ~np.isfinite(array)
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0].tolist()
             found = f"row {i}, column {j}: score {array[i, j]}"
             raise AlignError(f"scores: {found} is not a finite number; where there is no document, say so by mask=")
-        ranked.append(_ranked(np.where(own, array[topics], -np.inf), own, judged, ties == "expected"))
+        scored = array[rows] if full else np.where(own, array[rows], -np.inf)
+        ranked.append(_ranked(scored, own, judged, ties == "expected"))
         runs.append(Run(partial(_columns, array, own, topics), str(name), named=True))
     options = {"missing": "zero", "ties": ties, "unjudged": "zero", "duplicates": "error"}
     return gather(qrels, Runs(runs), ranked, options | {"depth": None, "score_dtype": "float64"})

@@ -15,6 +15,7 @@ from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import parse
 from amble.rankings.alignment import aggregate, byte_order
+from amble.table import Table
 
 __all__ = ["FORMS", "Check", "Gate", "Outcome", "parse_gate", "pass_through"]
 
@@ -43,6 +44,8 @@ class Gate(NamedTuple):
         Whether ``least`` is a share, and whether the difference must be significant.
     below : float, optional
         The mean may not be less; no baseline is asked then.
+    side : str
+        "<", or ">" if the mean may not be more: where less is better, or neither is.
     """
 
     measure: str
@@ -50,11 +53,18 @@ class Gate(NamedTuple):
     relative: bool = False
     significant: bool = True
     below: float | None = None
+    side: str = "<"
 
     @property
     def sign(self) -> float:
-        """1, or -1 if less is better."""
-        return parse(self.measure).sign
+        """1, or -1 if the mean may not rise."""
+        return parse(self.measure).sign if self.below is None else -1.0 if self.side == ">" else 1.0
+
+    def __str__(self) -> str:
+        if self.below is not None:
+            return f"{self.measure} {self.side} {self.below:g}"
+        by = f" by {100 * self.least:g}%" if self.relative else f" by {self.least:g}" if self.least else ""
+        return f"{self.measure} drops{by}{' significantly' * self.significant}"
 
 
 class Check(NamedTuple):
@@ -72,15 +82,17 @@ class Check(NamedTuple):
     def __str__(self) -> str:
         head = f"{'regression' if self.failed else 'passed'}: {self.run}: {self.gate.measure} {self.mean:.4f}"
         if self.baseline_mean is None:
-            return f"{head}, expected at {'least' if self.gate.sign > 0 else 'most'} {self.gate.below:g}"
+            expected = f"expected at {'least' if self.gate.sign > 0 else 'most'} {self.gate.below:g}"
+            return f"{head}, {expected} (gate: {self.gate})"
         tested = "" if self.p is None else f" (p {Probability(self.p):.4f}, {self.how})"
         difference = self.mean - self.baseline_mean
-        return f"{head}, {self.baseline} {self.baseline_mean:.4f}, difference {difference:.4f}{tested}"
+        found = f"{self.baseline} {self.baseline_mean:.4f}, difference {difference:.4f}{tested}"
+        return f"{head}, {found} (gate: {self.gate})"
 
     @property
     def facts(self) -> dict[str, Any]:
         """The check as a dict for JSON."""
-        return self.gate._asdict() | {key: value for key, value in self._asdict().items() if key != "gate"}
+        return {**self.gate._asdict(), **self._asdict(), "gate": str(self.gate)}
 
 
 class Outcome(NamedTuple):
@@ -94,29 +106,57 @@ class Outcome(NamedTuple):
         """Those that failed."""
         return [check for check in self.checks if check.failed]
 
+    def table(self, *, digits: int = 4) -> Table:
+        """A row for each gate and run."""
+        columns = ["gate", "run", "mean", "baseline", "baseline mean", "p", "outcome"]
+        rows: list[list[Any]] = [
+            [str(c.gate), c.run, c.mean, c.baseline, c.baseline_mean, None if c.p is None else Probability(c.p)]
+            for c in self.checks
+        ]
+        outcomes = ["regression" if c.failed else "passed" for c in self.checks]
+        rows = [[*row, outcome] for row, outcome in zip(rows, outcomes, strict=True)]
+        best = {(r, len(columns) - 1) for r, check in enumerate(self.checks) if check.failed}
+        return Table(columns, rows, digits=digits, best=best, caption="\n".join(self.doubts))
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+    def __repr__(self) -> str:
+        return f"Outcome({len(self.regressions)} of {len(self.checks)} checks failed)"
+
+    def __str__(self) -> str:
+        return str(self.table())
+
 
 def parse_gate(text: str, against: str | None = "") -> Gate:
     """The gate that a text describes; one that compares is refused where there is no baseline.
 
     >>> parse_gate("nDCG@10")
-    Gate(measure='nDCG@10', least=0.0, relative=False, significant=True, below=None)
-    >>> parse_gate("RBP(p=0.8) drops by 5%")
-    Gate(measure='RBP(p=0.8)', least=0.05, relative=True, significant=False, below=None)
+    Gate(measure='nDCG@10', least=0.0, relative=False, significant=True, below=None, side='<')
+    >>> gate = parse_gate("RBP(p=0.8) drops by 5%")
+    >>> gate.least, gate.relative, gate.significant, str(gate)
+    (0.05, True, False, 'RBP(p=0.8) drops by 5%')
     """
     found = re.fullmatch(_GATE, text)
     numbers = [1.0 if found is None or found[key] is None else _number(found[key]) for key in ("least", "below")]
     if found is None or not found["measure"] or numbers[0] < 0 or not np.isfinite(numbers).all():
         raise AmbleError(f"--fail-if {text!r}: expected {FORMS}")
     try:
-        measure = parse(found["measure"]).label
+        parsed = parse(found["measure"])
     except AmbleError as why:
         raise AmbleError(f"--fail-if {why} (a gate is {FORMS})") from None
+    measure, less = parsed.label, parsed.declaration.less
     if found["below"]:
-        gate = Gate(measure, significant=False, below=numbers[1])
-        better, side = ("more", "<") if gate.sign > 0 else ("less", ">")
-        if found["side"] != side:
+        gate = Gate(measure, significant=False, below=numbers[1], side=found["side"])
+        better, side = ("less", ">") if less else ("more", "<")
+        if less is not None and found["side"] != side:
             raise AmbleError(f"--fail-if {text!r}: of {measure} {better} is better, expected {side} and a number")
         return gate
+    if less is None:
+        raise AmbleError(
+            f"--fail-if {text!r}: of {measure} neither more nor less is better, expected a bound, as in "
+            f"'{measure} > 0.5' or '{measure} < 0.5'"
+        )
     if against is None:
         raise AmbleError(f"--fail-if {text}: compares with a baseline: say which, with --baseline RUN")
     least = 0.0 if found["least"] is None else numbers[0] / (100 if found["percent"] else 1)
@@ -150,7 +190,7 @@ def pass_through(scores: Scores, gates: list[Gate], design: TestDesign) -> Outco
                 doubts.append(
                     f"--fail-if {gate.measure}: too few {found.limit} to find any difference, so it cannot fail"
                 )
-        base = None if gate.below is not None else design.baseline
+        base = None if gate.below is not None else design.one_baseline
         for run in scores.runs:
             if run != design.baseline:
                 check = _check(scores, gate, run, base)
@@ -172,7 +212,7 @@ def _check(scores: Scores, gate: Gate, run: str, base: str | None) -> Check:
         )
     means = aggregate(scores.parsed[j].declaration.aggregate, values).tolist()
     nothing = grid_unit(values)  # a difference by rounding
-    sign = scores.parsed[j].sign
+    sign = gate.sign
     if base is None:
         return Check(gate, run, means[0], gate.below is not None and sign * (means[0] - gate.below) < -nothing)
     drop = sign * (means[1] - means[0])

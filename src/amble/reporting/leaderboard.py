@@ -21,7 +21,7 @@ from amble.measures import Lists
 from amble.measures.list_measure import of_lists
 from amble.measures.residuals import bounds, residuals_of
 from amble.rankings.alignment import byte_order, plain_mean
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["Against", "Leaderboard"]
 
@@ -36,7 +36,7 @@ class Against(NamedTuple):
     verdict: Ints  # 1: better, -1: worse, 0: no difference was found
 
 
-class Leaderboard:
+class Leaderboard(Tabled):
     """Means of runs, their confidence intervals, residuals and tests; one column per measure.
 
     Parameters
@@ -74,9 +74,14 @@ class Leaderboard:
     """
 
     def __init__(
-        self, scores: Scores, design: TestDesign, *, progress: Callable[[int, int], None] | None = None
+        self,
+        scores: Scores,
+        design: TestDesign,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        executor: Any = None,
     ) -> None:
-        self.scores, self.design = scores, design
+        self.scores, self.design, self._executor = scores, design, executor
         self.means = scores.means()
         self.half = scores.interval(1 - self.design.alpha)
         self.bound = [bounds(of_lists(m)) for m in scores.parsed]
@@ -91,6 +96,7 @@ class Leaderboard:
                 self._test(m)
             if progress is not None:
                 progress(j + 1, len(scores.parsed))
+        self._executor = None
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
@@ -110,7 +116,7 @@ class Leaderboard:
             self.compared, self.untested = [], str(why)
 
     def _compare(self, measure: str, baseline: str | None) -> Comparison:
-        return compare_by(self.scores, measure, replace(self.design, baseline=baseline))
+        return compare_by(self.scores, measure, replace(self.design, baseline=baseline), executor=self._executor)
 
     def order(self, j: int) -> list[int]:
         """The indices of the runs by one measure, the best first; runs without a score last."""
@@ -140,7 +146,8 @@ class Leaderboard:
             adjusted[other] = adjust(found.p[here], self.design.correction)
             difference[other] = d
             lead = np.sign(found.sign * d).astype(np.int64)
-            verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), lead, 0)
+            if self.scores.parsed[j].declaration.less is not None:  # nothing is better by a measure without direction
+                verdict[other] = np.where(reaches(adjusted[other], self.design.alpha), lead, 0)
         return Against(difference, adjusted, verdict)
 
     def place(self, run: str) -> int:
@@ -160,7 +167,7 @@ class Leaderboard:
         scores, q = self.scores, self.design
         names = list(scores.measures)
         order = self.order(0 if by is None else scores.place(by))
-        base = None if q.baseline is None else self.place(q.baseline)
+        base = None if q.one_baseline is None else self.place(q.one_baseline)
         marks: dict[tuple[int, int], str] = {}
         best = set()
         for j in range(len(names)):
@@ -177,6 +184,9 @@ class Leaderboard:
         rows: list[list[Any]] = [[scores.runs[i], *self.means[i].tolist()] for i in order]
         return Table(["run", *names], rows, digits=digits, best=best, marks=marks, caption=self.caption)
 
+    def __repr__(self) -> str:
+        return f"Leaderboard({len(self.scores.runs)} runs, {', '.join(self.scores.measures)})"
+
     @property
     def caption(self) -> str:
         """The test and the meaning of the marks, in a line; or why nothing was tested."""
@@ -184,7 +194,7 @@ class Leaderboard:
         if not self.compared:
             return f"not tested: {self.untested}"
         found = self.compared[0]
-        if q.baseline is not None:
-            found = self._compare(self.scores.measures[0], q.baseline)
+        if q.one_baseline is not None:
+            found = self._compare(self.scores.measures[0], q.one_baseline)
         shown = found.caption.splitlines()[0].split(": ", 1)[1]
         return shown + f"; {SAME_LETTER if q.baseline is None else _ARROWS}"

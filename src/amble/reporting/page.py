@@ -100,6 +100,9 @@ class Page:
 
         return charts_of(self)
 
+    def _repr_html_(self) -> str:
+        return self.leaderboard.table().html()  # a page in a page would have no room
+
     def __repr__(self) -> str:
         scores = self.scores
         return f"Page({len(scores.runs)} runs, {len(scores.topics)} topics, {', '.join(scores.measures)})"
@@ -227,7 +230,7 @@ def report(
             line.what = f"report, {what}"
             (progress or line)(min(done, steps), steps)
 
-        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"))
+        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"), executor=executor)
         first = board.order(0)[0] if baseline is None else board.place(baseline)
         data = report_data(scores, board, first, systems, progress=step, executor=executor)
     data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"

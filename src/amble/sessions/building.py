@@ -94,6 +94,7 @@ def build_sessions(
         max_grade=max(largest, 0.0),
         repeats=repeats,
         facets=None if ratings is None else _facets(entries, names, ratings),
+        docs=numbers,
     )
 
 

@@ -110,7 +110,9 @@ class Sessions:
     position, grade : ndarray
         Of each hit: its rank and its grade.
     doc : ndarray or None
-        Of each hit: a number that stands for the document.
+        Of each hit: a number that stands for the document, the place of its id in ``docs``.
+    docs : tuple of str
+        Ids of documents; none where they are not known.
     pool, pools : ndarray
         The grades of all judged documents of session ``t`` are ``pool[pools[t]:pools[t + 1]]``.
     max_grade : float
@@ -150,6 +152,7 @@ class Sessions:
         max_grade: float,
         repeats: str = "every",
         facets: Facets | None = None,
+        docs: Iterable[str] = (),
     ) -> None:
         checks.one_of(repeats, REPEATS, "repeats", AlignError)
         self.runs, self.topics = tuple(runs), tuple(names)
@@ -160,6 +163,7 @@ class Sessions:
         self.doc = None if doc is None else np.asarray(doc, np.int64)
         self.pool, self.pools = np.asarray(pool, np.float64), np.asarray(pools, np.int64)
         self.max_grade, self.repeats, self.facets = float(max_grade), repeats, facets
+        self.docs = tuple(docs)
         if (np.diff(self.first) < 1).any():
             e = int(np.flatnonzero(np.diff(self.first) < 1)[0])
             raise AlignError(f"session {self.topics[int(self.topic[e])]} has no query, expected at least one")
@@ -279,6 +283,34 @@ class Sessions:
             raise KeyError(run)
         return self.runs.index(run)
 
+    def only(self, entries: ArrayLike) -> Sessions:
+        """Some of the entries, of the same runs and names, with the same judgments; an entry may be there again."""
+        wanted = np.asarray(entries, np.int64)
+        queries, first = _spans(self.first, wanted)
+        hits, offsets = _spans(self.offsets, queries)
+        facets = self.facets
+        if facets is not None:
+            at, bounds = _spans(facets.offsets, hits)
+            facets = facets._replace(offsets=bounds, facet=facets.facet[at], rating=facets.rating[at])
+        return Sessions(
+            runs=self.runs,
+            names=self.topics,
+            run=self.run[wanted],
+            session=self.topic[wanted],
+            first=first,
+            length=self.length_of_query[queries],
+            offsets=offsets,
+            position=self.position[hits],
+            grade=self.grade[hits],
+            doc=None if self.doc is None else self.doc[hits],
+            pool=self.pool,
+            pools=self.pools,
+            max_grade=self.max_grade,
+            repeats=self.repeats,
+            facets=facets,
+            docs=self.docs,
+        )
+
     @cached_property
     def length(self) -> Ints:
         """The number of documents shown by all queries of each entry."""
@@ -325,6 +357,13 @@ class Sessions:
     def lengths(self, cut: int | None = None) -> Ints:
         """The length of each query's list, up to a cut."""
         return self.length_of_query if cut is None else np.minimum(self.length_of_query, cut)
+
+
+def _spans(bounds: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """The items of some spans ``bounds[i]:bounds[i + 1]``, one span after another, and the bounds of these."""
+    size = np.diff(bounds)[which]
+    ends = np.concatenate(([0], np.cumsum(size)))
+    return np.arange(ends[-1]) + np.repeat(bounds[which] - ends[:-1], size), ends
 
 
 def _grades(values: ArrayLike, what: str) -> Array:

@@ -101,7 +101,7 @@ class Effort(FormulaOrFunction):
         h = np.asarray(visits, np.float64)
         function = self.form if callable(self.form) else _WORDS.get(self.form)
         if function is None:
-            return np.asarray((h + self.shift) ** self.power)
+            return h if (self.shift, self.power) == (0.0, 1.0) else np.asarray((h + self.shift) ** self.power)
         try:
             out = np.broadcast_to(np.asarray(function(h), np.float64), h.shape)
         except Exception as error:

@@ -45,6 +45,7 @@ Array = NDArray[np.float64]
 Rule = float | Array | Callable[[Array], Array]
 
 Beyond = Literal["stop", "nothing", "endless"]
+_KINDS = ("continuation", "visits", "last", "weights", "shift")  # what a user may be declared by
 
 
 class ForwardReader(ABC):
@@ -56,7 +57,7 @@ class ForwardReader(ABC):
 
     story = ""
     stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
-    effort = Effort()
+    effort = Behaviour.effort
     ends: bool
     depth: int | None
 
@@ -240,16 +241,10 @@ class Forward(ForwardReader):
         tail: Tail | None = None,
         least: int = 1,
     ) -> None:
-        rules = {
-            "continuation": continuation,
-            "visits": visits,
-            "last": last,
-            "weights": weights,
-            "shift": shift,
-        }
-        given = [(kind, rule) for kind, rule in rules.items() if rule is not None]
+        rules = (continuation, visits, last, weights, shift)
+        given = [pair for pair in zip(_KINDS, rules, strict=True) if pair[1] is not None]
         if len(given) != 1:
-            raise MeasureError(f"a forward user is declared by one of {', '.join(rules)}; found {len(given)} of them")
+            raise MeasureError(f"a forward user is declared by one of {', '.join(_KINDS)}; found {len(given)} of them")
         self.kind: str = given[0][0]
         self.rule: Any = given[0][1]
         self.survival = survival
@@ -394,9 +389,13 @@ class LookingForward(ForwardReader):
         return behaviour_on(self.function, self.names, gains, i)
 
     def _static(self, costs: Any) -> Static | None:
-        if set(self.names) <= {"rank", "spent", "cost"}:
-            return self._without_costs if costs is None else None
-        return self._blind
+        if self._sees_grades:
+            return self._blind
+        return self._without_costs if costs is None else None
+
+    @cached_property
+    def _sees_grades(self) -> bool:
+        return not set(self.names) <= {"rank", "spent", "cost"}
 
     @cached_property
     def _without_costs(self) -> Static:

@@ -28,19 +28,21 @@ __all__ = ["at_hits", "score_stops", "totals_of_pieces", "totals_of_survivors"]
 Array = NDArray[np.float64]
 
 
+_AT_HITS: dict[str, Callable[[Gains], Array]] = {
+    "rank": lambda gains: np.asarray(gains.position, np.float64),
+    "gain": lambda gains: gains.gain,
+    "seen": lambda gains: gains.seen,
+    "spent": lambda gains: np.asarray(gains.position, np.float64),
+    "relevant": lambda gains: gains.relevant.take(gains.list),
+    "available": lambda gains: gains.available.take(gains.list),
+    "share": lambda gains: gains.share,
+    "grade": lambda gains: gains.lists.grade[gains.kept],
+}
+
+
 def at_hits(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
     """What a user may look at, at each gainful document."""
-    points: dict[str, Callable[[], Array]] = {
-        "rank": lambda: np.asarray(gains.position, np.float64),
-        "gain": lambda: gains.gain,
-        "seen": lambda: gains.seen,
-        "spent": lambda: np.asarray(gains.position, np.float64),
-        "relevant": lambda: gains.relevant[gains.list],
-        "available": lambda: gains.available[gains.list],
-        "share": lambda: gains.share,
-        "grade": lambda: gains.lists.grade[gains.kept],
-    }
-    return {name: points[name]() for name in names}
+    return {name: _AT_HITS[name](gains) for name in names}
 
 
 def score_stops(user: Forward, question: Question, gains: Gains, effort: Effort) -> Array:

@@ -36,14 +36,14 @@ class Static:
 
     def _behaviour(self, lists: Lists, effort: Effort) -> Behaviour:
         """The behaviour over as many ranks as any of the lists has."""
-        n = max(int(lists.length.max(initial=0)), 1)
+        n = max(int(lists.length.max()), 1) if lists.n else 1
         if lists.ties is not None:
             n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
         last = self._last
         if last is None or last[0] != n:
             last = self._last = n, self.over(n)
         out = last[1]
-        if effort != out.effort:
+        if effort is not out.effort and effort != out.effort:
             out = copy.copy(out)
             out.effort = effort
         return out
@@ -72,11 +72,11 @@ class Static:
 def _total(weights: Array, gains: Gains) -> Array:
     """The gain of every list, by one vector of weights."""
     lists = gains.lists
+    if lists.ties is None:  # the gains of lists that are cut are those above it
+        return gains.sum(gains.gain * weights.take(gains.position - 1))
     if lists.cut is not None:
         weights = weights.copy()
         weights[lists.cut :] = 0.0
-    if lists.ties is None:
-        return gains.sum(gains.gain * weights[gains.position - 1])
     # the mean weight of the ranks that tied documents share
     seen = weights if lists.depth is None else np.where(np.arange(weights.size) < lists.depth, weights, 0.0)
     area = np.concatenate(([0.0], np.cumsum(seen)))

@@ -7,6 +7,7 @@ Nobody asks a reader for its type.
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
+from amble.table import Table, Tabled
 from amble.users.effort import Effort
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.paths import check_path, times_before
@@ -25,7 +27,7 @@ from amble.users.utility import Utility
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
 
-__all__ = ["ANSWERS", "Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
+__all__ = ["ANSWERS", "BY_RANK", "Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
 
 # what every user has; a function that returns something else is told what is missing
 ANSWERS = (
@@ -95,6 +97,10 @@ _TEXTS = {
 }
 
 
+# the columns of `OnList.by_rank`, of all kinds of users, in their order
+BY_RANK = ("relevant", "p", "q", "s", "C", "reach", "V", "returns", "everywhere", "W", "L", "precision")
+
+
 class TiedError(MeasureError):
     """A score has no closed form of its mean over all orders of tied documents."""
 
@@ -105,7 +111,7 @@ class TiedError(MeasureError):
         )
 
 
-class OnList(ABC):
+class OnList(Tabled, ABC):
     """A user on one list: what every kind of user can tell of it.
 
     Attributes
@@ -143,6 +149,29 @@ class OnList(ABC):
         """What is shown of each rank, by the name of its column."""
         names = {"C": "continuation", "V": "visits", "W": "weights", "L": "last"}
         return {column: getattr(self, name) for column, name in names.items()}
+
+    def table(self, *, digits: int = 4, depth: int = 20) -> Table:
+        """What is known of the first ranks: a row for each, with the share of attention that goes beyond it."""
+        n, known = min(depth, self.weights.size), self.by_rank
+        columns = [name for name in BY_RANK if name in known]
+        rows: list[list[Any]] = [
+            [
+                i + 1,
+                *(x if isinstance(x := known[name][i], str) else float(x) for name in columns),
+                self.residual(i + 1),
+            ]
+            for i in range(n)
+        ]
+        caption = repr(self) + f", the first {n}" * (n < self.weights.size)
+        return Table(["rank", *columns, "residual"], rows, digits=digits, caption=caption)
+
+    def __repr__(self) -> str:
+        n = self.weights.size
+        shown = f"{n} rank{'s' * (n != 1)}"
+        if self.stops:
+            with contextlib.suppress(MeasureError):
+                return f"{type(self).__name__}({shown}, expected depth {getattr(self, 'expected_depth'):.6g})"  # noqa: B009
+        return f"{type(self).__name__}({shown}{'' if self.stops else ', never stops'})"
 
     def depth_distribution(self) -> Distribution:
         """The distribution of H, where it is known exactly."""

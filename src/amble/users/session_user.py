@@ -27,9 +27,10 @@ from numpy.typing import ArrayLike
 from amble.arrays import Array, Ints
 from amble.checks import is_number, one_of
 from amble.errors import MeasureError
+from amble.table import Table, Tabled
 from amble.users.birth_death import BirthDeathChain, solved
 
-__all__ = ["SessionWalk", "SessionWalkOnLists"]
+__all__ = ["SessionOnLists", "SessionWalk", "SessionWalkOnLists"]
 
 _SLACK = 1e-9  # by how much p + q + r + s may miss 1
 _BATCH = 1 << 15  # users who are followed together
@@ -39,7 +40,7 @@ _LARGE = 690.0  # ln of a number of steps beside which 1 is nothing, and which a
 
 
 class SessionWalk:
-    """A user who walks through a session.
+    """A user who walks through a session, whatever is shown.
 
     Parameters
     ----------
@@ -59,6 +60,8 @@ class SessionWalk:
     >>> round(walk.onward, 6)
     0.666667
     """
+
+    looks = False  # at what documents gain
 
     def __init__(self, p: float, q: float, r: float, s: float, *, endless: bool = False, last: str = "stay") -> None:
         for name, value in (("p", p), ("q", q), ("r", r), ("s", s)):
@@ -132,18 +135,23 @@ class SessionWalk:
             reach *= go
         return out
 
-    def over(self, lengths: Sequence[int] | Ints) -> SessionWalkOnLists:
-        """The walk through a session whose queries show so many documents each."""
-        found = np.asarray(lengths)
-        if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
-            raise MeasureError(
-                f"lengths {lengths!r:.60}: expected how many documents each query shows, such as [10, 10]"
-            )
-        return SessionWalkOnLists(self, found.astype(np.int64))
+    def over(self, lengths: Sequence[int] | Ints, gains: Sequence[ArrayLike] | None = None) -> SessionWalkOnLists:
+        """The walk through a session whose queries show so many documents each, whatever these gain."""
+        return SessionWalkOnLists(self, check_lengths(lengths))
 
 
-class SessionWalkOnLists:
-    """A user's walk through the lists of a session; made by `SessionWalk.over`.
+def check_lengths(lengths: Sequence[int] | Ints) -> Ints:
+    """How many documents the queries of a session show, checked: at least one query."""
+    found = np.asarray(lengths)
+    if found.ndim != 1 or (found.size and (found.dtype.kind not in "iu" or found.min() < 0)):
+        raise MeasureError(f"lengths {lengths!r:.60}: expected how many documents each query shows, such as [10, 10]")
+    if not found.size:
+        raise MeasureError("a session with no query, expected at least one")
+    return found.astype(np.int64)
+
+
+class SessionOnLists(Tabled):
+    """What is known of any user on the lists of a session.
 
     Attributes
     ----------
@@ -151,6 +159,101 @@ class SessionWalkOnLists:
         How many documents each query shows.
     reach : ndarray
         The probability that each query is ever issued.
+    seen, visits, last : list of ndarray
+        Query by query, of each document: the probability of ever looking at it, the mean number of visits, and the
+        probability of ending the session there.
+    expected_queries, expected_depth : float
+        The mean number of queries issued, and of visits to documents: the effort.
+    """
+
+    lengths: Ints
+
+    @property
+    def reach(self) -> Array:
+        """The probability that each query is ever issued."""
+        raise NotImplementedError
+
+    @property
+    def seen(self) -> list[Array]:
+        """The probability that each document is ever looked at, query by query."""
+        raise NotImplementedError
+
+    @property
+    def visits(self) -> list[Array]:
+        """The mean number of visits to each document, query by query."""
+        raise NotImplementedError
+
+    @property
+    def last(self) -> list[Array]:
+        """The probability of stopping at each document, query by query."""
+        raise NotImplementedError
+
+    @property
+    def expected_queries(self) -> float:
+        """The mean number of queries issued."""
+        return float(self.reach.sum())
+
+    @property
+    def expected_depth(self) -> float:
+        """The mean number of visits to documents: the effort."""
+        raise NotImplementedError
+
+    def follow(
+        self, gains: Sequence[ArrayLike], users: int, seed: int, *, visits: str = "first"
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Simulated users, some at a time: the gain, the visits to documents and the number of queries of each."""
+        raise NotImplementedError
+
+    def expected_gain(self, gains: Sequence[ArrayLike], *, visits: str = "first") -> float:
+        """The mean gain: by the first visit to each document, or by every visit."""
+        of = self.seen if check_visits(visits) == "first" else self.visits
+        return float(sum(y @ w for y, w in zip(self._gains(gains), of, strict=True)))
+
+    def _gains(self, gains: Sequence[ArrayLike]) -> list[Array]:
+        """Gains by query and rank, as many as there are documents."""
+        out = [np.asarray(y, np.float64) for y in gains]
+        if [y.shape for y in out] != [(n,) for n in self.lengths.tolist()]:
+            raise MeasureError(f"gains of shapes {[y.shape for y in out]}, expected lists of {self.lengths.tolist()}")
+        return out
+
+    @property
+    def ends(self) -> Array:
+        """The probability that the session ends in each query: h(j) of van Dijk et al. (2019)."""
+        return np.asarray(self.reach - np.append(self.reach[1:], 0.0))
+
+    def columns(self, j: int) -> dict[str, Array | float | None]:
+        """What `table` shows of query j (from 0) before what all users have: by rank, or one number for the query."""
+        return {}
+
+    def table(self, *, digits: int = 4) -> Table:
+        """What the user does, a row for each query and rank; the row of a query without documents has no rank.
+
+        ``h`` is the probability that the session ends in the query, ``pi`` that the query is issued; ``seen``,
+        ``visits`` and ``last`` are of the document, as the attributes are. Before them: of `SessionWalk`, ``e``,
+        ``e_Q`` and ``h_F`` of van Dijk et al. (2019), and ``t``, the mean number of steps from the very first document;
+        of `CarriedTarget`, ``T``, the gain hoped for when the query is issued.
+        """
+        rows: list[list[float | int | None]] = []
+        names: list[str] = []
+        for j, (pi, h) in enumerate(zip(self.reach.tolist(), self.ends.tolist(), strict=True)):
+            own: dict[str, Array | float | None] = {**self.columns(j), "h": h, "pi": pi}
+            own |= {"seen": self.seen[j], "visits": self.visits[j], "last": self.last[j]}
+            names = ["query", "rank", *own]
+            for i in range(max(int(self.lengths[j]), 1)):
+                cells = [
+                    x if not isinstance(x, np.ndarray) else float(x[i]) if i < x.size else None for x in own.values()
+                ]
+                rows.append([j + 1, i + 1 if self.lengths[j] else None, *cells])
+        return Table(names, rows, digits=digits, caption=repr(self))
+
+    def __repr__(self) -> str:
+        n = self.lengths.size
+        queries = f"{n} quer{'y' if n == 1 else 'ies'}"
+        return f"{type(self).__name__}({queries}, expected depth {self.expected_depth:.6g})"
+
+
+class SessionWalkOnLists(SessionOnLists):
+    """A user's walk through the lists of a session; made by `SessionWalk.over`.
 
     Examples
     --------
@@ -162,8 +265,6 @@ class SessionWalkOnLists:
     """
 
     def __init__(self, walk: SessionWalk, lengths: Ints) -> None:
-        if not lengths.size:
-            raise MeasureError("a session with no query, expected at least one")
         self.walk, self.lengths = walk, lengths
 
     @property
@@ -227,24 +328,33 @@ class SessionWalkOnLists:
     @property
     def expected_queries(self) -> float:
         """The mean number of queries issued."""
-        return 1.0 / (1.0 - self.walk.onward) if self.walk.endless else float(self.reach.sum())
+        return 1.0 / (1.0 - self.walk.onward) if self.walk.endless else super().expected_queries
 
     @property
     def expected_depth(self) -> float:
         """The mean number of visits to documents: the effort."""
         return 1.0 / self.walk.s if self.walk.endless else float(sum(of.sum() for of in self.visits))
 
-    def expected_gain(self, gains: Sequence[ArrayLike], *, visits: str = "first") -> float:
-        """The mean gain: by the first visit to each document, or by every visit."""
-        of = self.seen if check_visits(visits) == "first" else self.visits
-        return float(sum(y @ w for y, w in zip(self._gains(gains), of, strict=True)))
+    @property
+    def ends(self) -> Array:
+        """The probability that the session ends in each query."""
+        return self.reach * (1.0 - self.walk.onward) if self.walk.endless else super().ends
 
-    def _gains(self, gains: Sequence[ArrayLike]) -> list[Array]:
-        """Gains by query and rank, as many as there are documents."""
-        out = [np.asarray(y, np.float64) for y in gains]
-        if [y.shape for y in out] != [(n,) for n in self.lengths.tolist()]:
-            raise MeasureError(f"gains of shapes {[y.shape for y in out]}, expected lists of {self.lengths.tolist()}")
-        return out
+    def columns(self, j: int) -> dict[str, Array | float | None]:
+        """e, e_Q, t and h_F of query j: mean steps to each document and to the next query, the probability of ending.
+
+        e_Q and h_F are those of a query that is not the last, after which there is no next: there they are None.
+        """
+        walk, n = self.walk, self.lengths.tolist()
+        leaving = np.full(max(n) + 1, (walk.p + walk.r) / walk.r) if walk.endless else walk.leaving(max(n))
+        e, final = walk.times(n[j]), j == len(n) - 1 and not walk.endless
+        t = e + leaving[n[:j]].sum()
+        return {
+            "e": e,
+            "e_Q": None if final else float(leaving[n[j]]),
+            "t": t,
+            "h_F": None if final else 1 - walk.onward,
+        }
 
     def follow(
         self, gains: Sequence[ArrayLike], users: int, seed: int, *, visits: str = "first"

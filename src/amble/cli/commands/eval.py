@@ -23,6 +23,7 @@ from amble.cli.options import (
     add_inputs,
     add_scored,
     add_threads,
+    add_topic_groups,
     add_undefined,
     add_workers,
     alignment_of,
@@ -60,6 +61,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_undefined(add)
     add("--zscores", metavar="FILE", help="standardise by topic: lines of topic measure mean deviation (trec_eval -Z)")
     add("--intervals", action="store_true", help="95%% confidence intervals of the means (Student's t over topics)")
+    add("--median", action="store_true", help="the median over topics beside each mean")
+    add_topic_groups(add, "means of each, with its number of topics, and of all")
     add(
         "--fitted-intervals",
         choices=("user", "both"),
@@ -81,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
     if args.sort and (args.by_topic or args.residual or args.cwl or how not in ("table", "latex", "html")):
         raise AmbleError("--sort goes with a table of means: --format table, latex or html, without -q")
+    if (args.median or args.groups) and (args.by_topic or args.residual or args.cwl or how == "trec"):
+        raise AmbleError("--median and --groups go with means: without -q, --residual, --cwl and trec_eval's layout")
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     measures = measures_of(args, trec=trec)
     if args.bib:
@@ -90,11 +95,11 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         write(bibliography(keys), args.output)
         return 0
-    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort")
+    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort", "median", "groups")
     if args.fitted_intervals and (how == "trec" or any(getattr(args, name) for name in others)):
         raise AmbleError(
-            "--fitted-intervals is a report of its own: without -q, --sort, --intervals, --zscores, --residual, --cwl "
-            "and trec_eval's layout"
+            "--fitted-intervals is a report of its own: without -q, --sort, --intervals, --median, --groups, "
+            "--zscores, --residual, --cwl and trec_eval's layout"
         )
     if args.cwl and (args.zscores or args.residual or how == "trec"):
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
@@ -185,6 +190,9 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
         return _rendered(_residual_table(scores, args), scores.rankings, measures, how, args)
     if how == "trec":
         return _trec_lines(scores, args)
+    shown = {"digits": args.digits, "median": args.median, "groups": args.groups}
+    if (args.median or args.groups) and how in ("tsv", "csv", "json"):
+        return _rendered(scores.mean(long=True, **shown), scores.rankings, measures, how, args)
     if how == "tsv":
         text: str = scores.tsv(topics=args.by_topic, digits=args.digits)
         return text
@@ -193,7 +201,7 @@ def _render(scores: Any, measures: list[Any], how: str, args: argparse.Namespace
     elif args.by_topic:
         table = scores.table(topics=True, digits=args.digits, wide=True)
     else:
-        table = scores.mean(digits=args.digits, intervals=args.intervals, sort=args.sort)
+        table = scores.mean(intervals=args.intervals, sort=args.sort, **shown)
     bold = (
         how == "table"
         and not args.output

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import replace
 
@@ -30,8 +29,9 @@ from amble.cli.options import (
     baseline_of,
     design_of,
     filter_unjudged_warnings,
+    include_baselines,
 )
-from amble.cli.output import keep_inputs, note, provenance, write
+from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
 
@@ -69,15 +69,11 @@ def run(args: argparse.Namespace) -> int:
 
     design = design_of(args)
     gates = [parse_gate(text, against=args.baseline) for text in args.fail_if]
-    if args.baseline is not None and os.path.isfile(args.baseline):
-        same = [run for run in args.runs if os.path.isfile(run) and os.path.samefile(run, args.baseline)]
-        args.runs = args.runs if same else [*args.runs, args.baseline]
-        args.baseline = same[0] if same else args.baseline
-        keep_inputs(args)
+    include_baselines(args)
     measures = parse_measures(list(dict.fromkeys(gate.measure for gate in gates)))
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
     if args.baseline is not None:
-        design = replace(design, baseline=baseline_of(scores, args))
+        design = replace(design, baseline=baseline_of(scores, args, args.baseline))
         if len(scores.runs) < 2:
             raise AmbleError(f"{args.baseline} is the only run, expected another to compare with it")
     outcome = pass_through(scores, gates, design)

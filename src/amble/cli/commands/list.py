@@ -98,7 +98,7 @@ def title(family: str) -> str:
     return _FAMILIES.get(family, family)
 
 
-_LESS = "; less is better"
+_BETTER = {False: "", True: "; less is better", None: "; neither more nor less is better"}
 
 
 def _question(d: Any) -> str:
@@ -154,7 +154,7 @@ def _facts(d: Any) -> dict[str, Any]:
         "question": _question(d),
         "at": _at(d),
         "over topics": d.aggregate,
-        "better": "less" if d.less else "more",
+        "better": "neither" if d.less is None else "less" if d.less else "more",
         "parameters": [
             {"name": p.name, "default": plain_value(p.default), "allowed": p.domain.text, "meaning": p.story}
             for p in d.parameters.values()
@@ -188,7 +188,7 @@ def _full(d: Any, this: str) -> str:
     out = [d.name, f"  {d.story}"] + [f"  this one     {this}"] * (this != d.story)
     out += [f"  formula      {d.formula}"] * bool(d.formula)
     out += [f"  question     {_question(d)}", f"  @            {_at(d)}"]
-    out.append(f"  over topics  {d.aggregate}{_LESS * d.less}")
+    out.append(f"  over topics  {d.aggregate}{_BETTER[d.less]}")
     for p in d.parameters.values():
         out.append(f"  {p.name}={show_value(p.default)}: {p.story}; {p.domain.text}")
     if d.cite:
@@ -205,7 +205,7 @@ def entry(d: Any, level: int = 3) -> list[str]:
 
     out = ["#" * level + f" {d.name}", "", d.story, ""]
     out += [f"- Formula: {d.formula}"] * bool(d.formula) + [f"- Question: {_question(d)}"]
-    out += [f"- {_at(d)}; over topics: {d.aggregate}{_LESS * d.less}"]
+    out += [f"- {_at(d)}; over topics: {d.aggregate}{_BETTER[d.less]}"]
     out += [f"- `{p.name}={show_value(p.default)}`: {p.story} ({p.domain.text})" for p in d.parameters.values()]
     return out + [f"- Reference: {_citation(d.cite)}"] * bool(d.cite)
 

@@ -6,6 +6,11 @@ amble meta power     qrels.txt *.run --test tukey         # between how many pai
 amble meta swaps     qrels.txt *.run                      # how often would other topics reverse a comparison?
 amble meta pool      qrels.txt *.run --plot pool.svg      # scores and rankings with fewer judgments
 amble meta topics    qrels.txt *.run                      # how many topics does an experiment need?
+amble meta degrade   qrels.txt *.run --how dilute         # which measures notice that runs get worse, and how soon?
+amble meta satisfaction scores.tsv satisfaction.txt       # which measures go with what people said?
+
+SCORES are what `amble eval -q --format tsv` or `amble session -q --format tsv` writes; SATISFACTION has lines of topic
+(or session) and label, or run, topic and label.
 """
 
 from __future__ import annotations
@@ -33,24 +38,24 @@ from amble.cli.options import (
     whole,
     workers_from,
 )
-from amble.cli.output import note, provenance, write
+from amble.cli.output import file_digests, keep_inputs, note, provenance, write
 from amble.cli.plugins import load_plugins
-from amble.comparison.design import AGREEMENT, CONFIDENCE, POWER
+from amble.comparison.design import AGREEMENT, CONFIDENCE, CORRECTIONS, POWER, TestDesign
 from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
 
 # which analysis an option belongs to; those not named here go with all of them
 _OF = {
-    "statistic": ("tau",),
+    "statistic": ("tau", "satisfaction"),
     "resample": ("tau",),
     "matrix": ("tau",),
-    "confidence": ("tau", "pool", "topics"),
-    "test": ("agreement", "power"),
-    "alpha": ("agreement", "power", "topics"),
+    "confidence": ("tau", "pool", "topics", "degrade", "satisfaction"),
+    "test": ("agreement", "power", "satisfaction"),
+    "alpha": ("agreement", "power", "topics", "degrade"),
     "max_rate": ("swaps",),
-    "rounds": ("tau", "agreement", "power", "swaps", "pool"),
-    "curve": ("power", "swaps"),
+    "rounds": ("tau", "agreement", "power", "swaps", "pool", "degrade", "satisfaction"),
+    "curve": ("power", "swaps", "degrade"),
     "sizes": ("swaps",),
     "bin_width": ("swaps",),
     "rates": ("pool",),
@@ -59,14 +64,28 @@ _OF = {
     "group_depth": ("pool",),
     "differences": ("topics",),
     "widths": ("topics",),
-    "power": ("topics",),
+    "power": ("topics", "degrade"),
+    "how": ("degrade",),
+    "levels": ("degrade",),
+    "pages": ("degrade",),
+    "places": ("degrade",),
+    "save_runs": ("degrade",),
+    "pairs": ("satisfaction",),
+    "baseline": ("satisfaction",),
+    "correction": ("satisfaction",),
 }
+# of options of `align`, what they are if not given; satisfaction takes none of them
+_ALIGNED: dict[str, str | None] = {"ties": "docno", "unjudged": "zero", "duplicates": "error", "undefined": "zero"}
+_ALIGNED |= dict.fromkeys(("depth", "missing", "float32", "costs", "allow_unjudged", "max_line", "columns", "rel"))
+_RANK_TESTS, _LABEL_TESTS = ("t", "bootstrap", "tukey"), ("bootstrap", "williams", "steiger")
+_RANK_STATISTICS, _LABEL_STATISTICS = ("tau", "tau_ap", "rho", "rbo"), ("r", "rho", "tau")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("analysis", metavar="ANALYSIS", choices=tuple(_ANALYSES), help=", ".join(_ANALYSES))
+    names = (*_ANALYSES, *_OF_FILES)
+    add("analysis", metavar="ANALYSIS", choices=names, help=", ".join(names))
     add_inputs(add)
     add("-m", "--measure", metavar="MEASURE", action="append", help="the measures to compare (default: those of eval)")
     add("--rel", type=number(0), metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
@@ -74,7 +93,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_undefined(add)
     add_threads(add, "read and compute")
     add_workers(add)
-    add("--statistic", choices=("tau", "tau_ap", "rho", "rbo"), help="tau: the correlation (default: tau, Kendall's b)")
+    add(
+        "--statistic",
+        choices=tuple(dict.fromkeys((*_RANK_STATISTICS, *_LABEL_STATISTICS))),
+        help="tau: the correlation (default: tau, Kendall's b); satisfaction: r, rho or tau (default: all of them)",
+    )
     add(
         "--resample",
         choices=("topics", "systems", "both", "none"),
@@ -86,19 +109,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="tau: one row and one column per measure, without confidence intervals",
     )
-    intervals = f"tau, pool, topics: of the confidence intervals (default: {CONFIDENCE})"
+    intervals = f"of the confidence intervals of tau, pool, topics, degrade, satisfaction (default: {CONFIDENCE})"
     add("--confidence", type=SHARE, metavar="C", help=intervals)
-    tests = f"agreement (default: {AGREEMENT.test}), power (default: {POWER.test})"
-    add("--test", choices=("t", "bootstrap", "tukey"), help=tests)
-    level = f"agreement, power, topics: the level of tests (default: {POWER.alpha})"
+    tests = f"agreement (default: {AGREEMENT.test}), power (default: {POWER.test}), satisfaction (default: bootstrap)"
+    add("--test", choices=tuple(dict.fromkeys((*_RANK_TESTS, *_LABEL_TESTS))), help=tests)
+    level = f"agreement, power, topics, degrade: the level of tests (default: {POWER.alpha})"
     add("--alpha", type=SHARE, metavar="A", help=level)
     add("--max-rate", type=SHARE, metavar="R", help="swaps: the swap rate not to exceed (default: 0.05)")
-    add("--rounds", type=whole(), metavar="N", help=f"of resampling (default: {POWER.rounds}; swaps 100, pool 30)")
+    add(
+        "--rounds",
+        type=whole(),
+        metavar="N",
+        help=f"of resampling (default: {POWER.rounds}; swaps 100, pool 30, degrade 10)",
+    )
     add(
         "--curve",
         action="store_true",
         default=None,
-        help="power, swaps: the whole curve instead of one row per measure",
+        help="power, swaps, degrade: the whole curve instead of one row per measure",
     )
     add("--sizes", metavar="N,N,…", help="swaps: topics in a set (default: up to half of them)")
     add("--bin-width", type=number(0, above=True), metavar="W", help="swaps: of bins of differences (default: 0.01)")
@@ -108,7 +136,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--group-depth", type=whole(), metavar="K", help="with --groups: how deep runs were pooled (default: 100)")
     add("--differences", metavar="D,D,…", help="topics: differences to find (default: 0.02,0.05,0.1)")
     add("--widths", metavar="W,W,…", help="topics: widths of confidence intervals (default: 0.05,0.1)")
-    add("--power", type=SHARE, metavar="P", help="topics: the probability to find a difference (default: 0.8)")
+    add(
+        "--power",
+        type=SHARE,
+        metavar="P",
+        help="topics: the probability to find a difference; degrade: the share of rounds and runs (default: 0.8)",
+    )
+    add("--how", choices=("dilute", "lose", "shuffle"), help="degrade: what makes runs worse (default: dilute)")
+    add("--levels", metavar="L,L,…", help="degrade: shares of places that are touched (default: 0.1,0.2,0.3,0.5)")
+    add("--pages", type=number(0), metavar="S", help="degrade: the share of topics that are touched (default: 1)")
+    add("--places", type=whole(), metavar="K", help="degrade: the first places, which are touched (default: 10)")
+    add("--save-runs", metavar="FOLDER", help="degrade: write the worse runs of the first round there, as TREC runs")
+    pairs = "satisfaction: tests between measures, instead of one row per measure"
+    add("--pairs", action="store_true", default=None, help=pairs)
+    add("--baseline", metavar="MEASURE", help="with --pairs: the measure that all others are compared with")
+    usual = f"with --pairs: for the number of pairs (default: {TestDesign().correction})"
+    add("--correction", choices=tuple(CORRECTIONS), help=usual)
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same answer (default: %(default)s)")
     add("--plot", metavar="FILE", help="a chart: .svg, .png, .pdf or .html")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: %(default)s)")
@@ -226,7 +269,98 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     return table, lambda: lines_chart(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
 
 
+def _degrade(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
+    from amble.io.trec import read_qrels, read_runs
+    from amble.metaevaluation import degradation
+    from amble.rankings.run_lists import read_run_lists
+    from amble.reporting.charts.line_charts import Panel, lines_chart
+
+    aligned = alignment_of(args)
+    if args.float32:
+        raise AmbleError("--float32 goes without degrade: worse runs have no scores of their own")
+    reading = {name: aligned.pop(name) for name in ("max_line", "columns")}
+    how = {name: aligned.pop(name) for name in ("ties", "duplicates")}
+    options = _options(args, how="how", pages="pages", places="places", rounds="rounds", rel="rel")
+    if args.levels is not None:
+        options["levels"] = read_numbers(args.levels, "--levels", float)
+    qrels = read_qrels(args.qrels, **reading)
+    lists = read_run_lists(read_runs(*args.runs, **reading), threads=args.threads, **how)
+    aligned.pop("threads")
+    found = degradation(qrels, lists, measures, undefined=args.undefined, **options, **aligned, **common)
+    if args.save_runs is not None:
+        _save_runs(args, qrels, lists, found)
+    alpha = _options(args, alpha="alpha")
+    confidence, power = _options(args, confidence="confidence"), _options(args, power="power")
+    if args.curve:
+        table = found.curve(**alpha, **confidence, digits=args.digits)
+    else:
+        table = found.table(**alpha, **power, digits=args.digits)
+    panels = [
+        Panel("mean over runs and topics", "mean", "low", "high"),
+        Panel("share of rounds and runs with a significant fall", "significant"),
+    ]
+    title = f"level ({found.how})"
+    return table, lambda: lines_chart(found.curve(**alpha, **confidence), "level", panels, title=title), found.scores
+
+
+def _save_runs(args: argparse.Namespace, qrels: Any, lists: Any, found: Any) -> None:
+    """Write the worse runs of the first round: FOLDER/NAME.HOW-LEVEL.run."""
+    from pathlib import Path
+
+    from amble.io.files import write_whole
+    from amble.io.trec import read_runs, run_text
+    from amble.metaevaluation import degrade
+
+    folder = Path(args.save_runs)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AmbleError(f"--save-runs {folder}: {error.strerror or error}") from None
+    options = _options(args, places="places", rel="rel")
+    for level in found.levels:
+        worse = degrade(qrels, lists, how=found.how, level=level, pages=found.pages, seed=[args.seed, 0], **options)
+        for name, topics in worse.items():
+            tag = f"{name}.{found.how}-{level:g}"
+            text = run_text(read_runs({tag: topics})[0].documents(), tag)
+            target = folder / f"{tag.replace('/', '_')}.run"
+            keep_inputs(args, str(target))
+            write_whole(target, text + "\n")
+
+
+def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
+    from amble.expressions.grammar import split_measures
+    from amble.metaevaluation import read_labels, read_scores, satisfaction
+
+    given = [name for name, usual in _ALIGNED.items() if getattr(args, name) != usual]
+    if given:
+        raise AmbleError(f"--{given[0].replace('_', '-')} goes without satisfaction, which reads scores, not runs")
+    if len(args.runs) != 1:
+        raise AmbleError(f"{1 + len(args.runs)} files, expected two: scores by topic, and labels of topics")
+    if args.plot:
+        raise AmbleError("--plot goes without satisfaction: there is no chart of it")
+    for name in ("test", "baseline", "correction"):
+        if getattr(args, name) is not None and not args.pairs:
+            raise AmbleError(f"--{name} goes with --pairs")
+    scores, labels = read_scores(args.qrels), read_labels(args.runs[0])
+    if args.measure is not None:  # by the names in the file, which may be another program's
+        names = [name for text in args.measure for name in split_measures(text)]
+        missing = [name for name in names if name not in scores]
+        if missing:
+            known = ", ".join(list(scores)[:5])
+            raise AmbleError(f"{args.qrels}: no scores of {missing[0]}, expected one of {known}")
+        scores = {name: scores[name] for name in names}
+    options = _options(args, rounds="rounds", confidence="confidence")
+    if args.statistic is not None:
+        options["statistics"] = [args.statistic]
+    found = satisfaction(scores, labels, **options, **common)
+    if args.pairs:
+        tests = _options(args, test="test", baseline="baseline", correction="correction")
+        return found.pairs(**tests, digits=args.digits), None, None
+    return found.table(digits=args.digits), None, None
+
+
 _ANALYSES = {"tau": _tau, "agreement": _agreement, "power": _power, "swaps": _swaps, "pool": _pool, "topics": _topics}
+_OF_FILES = {"degrade": _degrade, "satisfaction": _satisfaction}  # they read what they need
 
 
 def run(args: argparse.Namespace) -> int:
@@ -240,25 +374,38 @@ def run(args: argparse.Namespace) -> int:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
-    measures = measures_of(args)
+    for name, kinds in (("test", (_RANK_TESTS, _LABEL_TESTS)), ("statistic", (_RANK_STATISTICS, _LABEL_STATISTICS))):
+        known = kinds[args.analysis == "satisfaction"]
+        if getattr(args, name) is not None and getattr(args, name) not in known:
+            found = getattr(args, name)
+            raise AmbleError(f"--{name} {found} goes without {args.analysis}, expected one of {', '.join(known)}")
+    measures = [] if args.analysis == "satisfaction" else measures_of(args)
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress
 
+    scores = None
     with workers_from(args) as executor, Progress(args.analysis) as line:
-        options = alignment_of(args) | {"executor": executor}
-        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
-        threads = args.threads or os.cpu_count()
-        common = {"seed": args.seed, "threads": threads, "progress": line, "executor": executor}
-        table, chart = _ANALYSES[args.analysis](scores, args, **common)
+        if args.analysis in _ANALYSES:
+            options = alignment_of(args) | {"executor": executor}
+            scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
+        common = {"seed": args.seed, "threads": args.threads or os.cpu_count(), "progress": line}
+        if args.analysis in _ANALYSES:
+            table, chart = _ANALYSES[args.analysis](scores, args, executor=executor, **common)
+        else:
+            table, chart, scores = _OF_FILES[args.analysis](args, measures, **common)
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}
         files = [args.qrels, *args.runs]
-        table.facts = provenance(scores.rankings, measures, files, more) | {"analysis": args.analysis}
+        if scores is None:
+            table.facts |= file_digests(files) | {"options": {"seed": args.seed, **chosen}, "analysis": args.analysis}
+        else:
+            table.facts = provenance(scores.rankings, measures, files, more) | {"analysis": args.analysis}
     write(table.render(args.format), args.output)
     if args.plot:
         from amble.reporting.charts.chart import save
 
         save(chart(), args.plot)
-    note(args, scores.rankings.audit)
+    if scores is not None:
+        note(args, scores.rankings.audit)
     return 0

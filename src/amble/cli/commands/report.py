@@ -32,6 +32,7 @@ from amble.cli.options import (
     baseline_of,
     design_of,
     filter_unjudged_warnings,
+    include_baselines,
     measures_of,
     prepare,
     whole,
@@ -90,7 +91,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--config", metavar="FILE", help="options from a TOML file; those of the command line go before")
     add("-m", "--measure", metavar="MEASURE", action="append", help=f"the first is the main one (default: {_DEFAULT})")
     add("--title", metavar="TEXT", help="what stands above the page")
-    add("--baseline", metavar="RUN", help="the run that others are compared with (default: the best)")
+    add(
+        "--baseline",
+        metavar="RUN",
+        help="the run that others are compared with, a file or the name of one of them (default: the best)",
+    )
     add_tests(add, "of differences")
     add(
         "--systems",
@@ -132,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
         options = alignment_of(args) | {"executor": executor}
         scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         if args.baseline is not None:
-            args.baseline = baseline_of(scores, args)
+            args.baseline = baseline_of(scores, args, args.baseline)
             design = replace(design, baseline=args.baseline)
         made = report(
             scores,
@@ -195,6 +200,7 @@ def _read(action: argparse.Action, given: Any, what: str) -> None:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what cannot be done before the time of reading is spent."""
     load_plugins(args)
+    include_baselines(args)
     if args.fail_if and args.baseline is not None and len(args.runs) < 2:
         raise AmbleError("--fail-if compares with a baseline: expected at least two runs")
     from amble.reporting.charts.chart import check_file

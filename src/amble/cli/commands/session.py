@@ -4,10 +4,12 @@
   amble session qrels.txt sessiontrack2014.xml bm25.run dense.run -m "MsM(user='fwd_pat_down')"
   amble session log.json -m MsM esAP nDCG@10 -q
   amble session dd-qrels.txt a.dd b.dd -m CubeTest ACT ExpectedUtility
+  amble session qrels.txt sessions.tsv bm25.run dense.run -m MsM --why s1 --plot heat.svg
 
 The second file may be a table (session query topic run-topic) or the XML of a TREC Session Track, with runs after it;
 or JSON, or runs of a TREC Dynamic Domain Track, each file a run. JSON with grades in it needs no judgments. A measure
-of lists is averaged over the queries of a session. `amble list --family sessions` shows the measures.
+of lists is averaged over the queries of a session. `amble list --family sessions` shows the measures. --why shows which
+documents of which queries make the score of a session, or the difference of two runs.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="what each measure's user does instead of scores: queries, documents, gain",
     )
+    add("--why", metavar="SESSION", help="instead, which documents of which queries make the score of this session")
+    add("--plot", metavar="FILE", help="with --why: ranks by queries, as a chart; .svg, .png, .pdf or .html")
     add_sessions(add)
     add_alignment(add, ties=("docno", "rank", "file"), costs=False)
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
@@ -59,6 +63,14 @@ def run(args: argparse.Namespace) -> int:
     load_plugins(args)
     if args.intervals and (args.by_session or args.format not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
+    if args.why is not None and (args.by_session or args.effort or args.intervals):
+        raise AmbleError("--why shows documents of one session: without -q, --effort and --intervals")
+    if args.plot:
+        if args.why is None:
+            raise AmbleError("--plot goes with --why SESSION: it draws what the documents of a session add")
+        from amble.reporting.charts.chart import check_file
+
+        check_file(args.plot)
     from amble.evaluation.inputs import parse_measures
     from amble.evaluation.scores import evaluate, of_sessions
     from amble.expressions.grammar import split_measures
@@ -66,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
     usual = _DEFAULT_USERS if args.effort else _DEFAULT
     words = [word for text in args.measure or [usual] for word in split_measures(text)]
     measures = [of_sessions(m) for m in parse_measures(words)]
+    if args.plot and len(measures) > 1:
+        raise AmbleError(f"--plot draws one measure, found {len(measures)}; say -m")
     if args.bib:
         from amble.references import bibliography
 
@@ -77,11 +91,37 @@ def run(args: argparse.Namespace) -> int:
             for m in measures:
                 _ = m.one_user  # refuses what is no user
         sessions = read_session_files([args.qrels, *args.sessions], args)
-        text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
+        if args.why is not None:
+            text = _why(sessions, measures, args)
+        else:
+            text = _effort(sessions, measures, args) if args.effort else _rendered(evaluate(sessions, measures), args)
     write(text, args.output)
     tell_audit(args, sessions.audit, heard)
     warn_topic_named_all(args, sessions.topics if args.by_session else (), "session")
     return 0
+
+
+def _why(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
+    """What documents add to the scores of one session, measure by measure."""
+    from amble.comparison import why
+
+    found = [why(sessions, args.why, m) for m in measures]
+    if args.plot:
+        from amble.reporting.charts.chart import save
+        from amble.reporting.charts.score_charts import session_chart
+
+        save(session_chart(found[0]), args.plot)
+    long = args.format in ("tsv", "csv", "json")
+    tables = [one.table(digits=args.digits, long=long) for one in found]
+    if not long:
+        return "\n\n".join(table.render(args.format) for table in tables)
+    whole = tables[0]
+    contributions = [table.facts for table in tables]
+    whole.rows = [row for table in tables for row in table.rows]
+    if args.format == "json":
+        whole.facts = provenance(sessions, measures, [args.qrels, *args.sessions], {"repeats": sessions.repeats})
+        whole.facts |= {"contributions": contributions}
+    return str(whole.render(args.format))
 
 
 def _effort(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:

@@ -5,10 +5,12 @@
   amble user "INST(T=2)" --gains r=1,0,0,1,0,1 --gains s=0,1,1,1,0,0
   amble user INSQ "RBP(p=0.8)" SDCG@100 --depth 100 --plot users.svg
   amble user "MP(model='GL_AD_ID')" --gains 1,0,1,1
+  amble user MsM --gains 1,0,2 --gains 0,3
 
 Beside the ranks: mean, variance and quantiles of H, the visits, and of T, the gain; and the transition matrix of users
 who do not only walk down. A Markov user, who never stops (MP), is shown by the stationary distribution, beside
-precision at each rank. Without --gains nothing on the list is relevant.
+precision at each rank. Without --gains nothing on the list is relevant. Of a measure of sessions, every --gains is the
+list of a query; without them the session has three queries of --depth documents.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ Way = Callable[[], Any]
 _QUARTILES = (0.25, 0.5, 0.75)
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LONG = 1e4  # visits of a user, in the mean, too many to be simulated in passing
+_QUERIES, _DEPTH = 3, 10  # of a session that is not given
+_OF_ALL_SESSIONS = ("h", "pi", "seen", "visits", "last")
 _FEW = 12  # ranks whose transition matrix is shown
-_COLUMNS = ("relevant", "p", "q", "s", "C", "reach", "V", "returns", "everywhere", "W", "L", "precision")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +69,8 @@ class _Shown(NamedTuple):
 
     def about(self, n: int) -> dict[str, Any]:
         """What is known of a list of n documents beside its grades."""
-        return self.context | ({"costs": self.costs[:n]} if self.costs[:n] else {})
+        costs = self.costs[:n] if self.measure.looks_at_costs else ()
+        return self.context | ({"costs": costs} if costs else {})
 
     @property
     def grades(self) -> list[float]:
@@ -95,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.evaluation.inputs import refuse_idle_costs
     from amble.measures import parse
     from amble.table import Table
+    from amble.users.protocol import BY_RANK
 
     load_plugins(args)
     lists: dict[str, Any] = dict(read_gains(args.gains)) or {"": None}
@@ -105,9 +110,8 @@ def run(args: argparse.Namespace) -> int:
     costs = tuple(read_numbers(args.costs_by_rank, "--costs-by-rank", float)) if args.costs_by_rank is not None else ()
     if costs:
         refuse_idle_costs(measures)
-    for m in measures:
-        if m.declaration.of_sessions:
-            raise AmbleError(f"{m} is a measure of sessions, not of lists: `amble session --effort` shows its user")
+    if any(m.declaration.of_sessions for m in measures):
+        return _sessions(measures, args, context)
     if args.plot:
         from amble.reporting.charts.chart import check_file
 
@@ -120,11 +124,11 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError(
             f"{', '.join(others)}: users who stop at a rank are shown apart from Markov users; expected one kind"
         )
-    depths = [args.depth or len(one.grades) or 10 for one in shown]
+    depths = [args.depth or len(one.grades) or _DEPTH for one in shown]
     users = [one.on(depth) for one, depth in zip(shown, depths, strict=True)]
     heads = [[one.measure.label, one.of][: 1 + bool(one.of)] for one in shown]
     names = ["measure", "list"][: len(heads[0])]
-    columns = [name for name in _COLUMNS if any(name in user.by_rank for user in users)]
+    columns = [name for name in BY_RANK if any(name in user.by_rank for user in users)]
     rows: list[list[Any]] = []
     for head, user, depth in zip(heads, users, depths, strict=True):
         cells = [user.by_rank.get(column) for column in columns]
@@ -151,6 +155,42 @@ def run(args: argparse.Namespace) -> int:
         print("\n" + "\n".join(notes))
     if args.plot:
         _plot(args, shown, graphs)
+    return 0
+
+
+def _sessions(measures: list[Any], args: argparse.Namespace, context: dict[str, Any]) -> int:
+    """What the users of measures of sessions do, query by query and rank by rank."""
+    from amble.sessions.sessions import Sessions
+    from amble.table import Table
+
+    lists = [m.label for m in measures if not m.declaration.of_sessions]
+    if lists:
+        raise AmbleError(f"{', '.join(lists)}: users of lists and of sessions are shown apart; expected one kind")
+    for name in ("relevant", "topic", "costs_by_rank", "plot"):
+        if getattr(args, name) is not None:
+            raise AmbleError(f"--{name.replace('_', '-')} is for users of lists, not of sessions")
+    if args.gains is None:
+        queries = [[0.0] * (args.depth or _DEPTH)] * _QUERIES
+    else:
+        queries = [list(grades)[: args.depth] for grades in read_gains(args.gains).values()]
+    session = Sessions.of_queries(queries)
+    shown = [m.user(session, **context) for m in measures]
+    tables = [user.table(digits=args.digits) for user in shown]
+    columns = list(dict.fromkeys(name for table in tables for name in table.columns))
+    columns.sort(key=lambda name: name in _OF_ALL_SESSIONS)  # stays as it is otherwise
+    rows = [
+        [m.label, *(dict(zip(table.columns, row, strict=True)).get(name) for name in columns)]
+        for m, table in zip(measures, tables, strict=True)
+        for row in table
+    ]
+    print(Table(["measure", *columns], rows, digits=args.digits).render(args.format))
+    if args.format == "table":
+        print()
+        for m, user in zip(measures, shown, strict=True):
+            print(
+                f"{m.label}: expected queries {user.expected_queries:.{args.digits}f}, documents "
+                f"{user.expected_depth:.{args.digits}f}"
+            )
     return 0
 
 
@@ -231,7 +271,7 @@ def _plot(args: argparse.Namespace, shown: list[_Shown], graphs: dict[str, Any])
     from amble.reporting.charts.chart import save
     from amble.reporting.charts.state_graph import user_and_graph_chart
 
-    far = args.depth or (max(len(one.grades) or 10 for one in shown) if shown[0].markov else 100)
+    far = args.depth or (max(len(one.grades) or _DEPTH for one in shown) if shown[0].markov else 100)
     users = {one.name: one.on(far) for one in shown}
     if args.depth is None:  # no ranks that nobody has
         far = max(2, min(far, max(user.weights.size for user in users.values())))

@@ -16,7 +16,7 @@ MODULES = {
     "graded": "binG G nDCGrel RnDCG Q Compat",
     "markov_precision": "MP NCP",
     "sessions_novelty": "CubeTest ACT ExpectedUtility",
-    "sessions_weighted": "MsM sRBP sDCG nsDCG sU PerQuery",
+    "sessions_weighted": "MsM sRBP sDCG nsDCG sU sINSQ PerQuery",
     "sessions_expected": "esP esR esDCG esnDCG esRR esAP esM",
     "walks": "PH",
 }

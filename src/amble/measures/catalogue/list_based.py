@@ -82,6 +82,7 @@ def num_relevant_retrieved(gains: Gains) -> Array:
     cite="trec_eval",
     family="counts",
     bounded=False,
+    less=None,
     formula="judged non-relevant in it",
 )
 def num_nonrelevant_retrieved(gains: Gains) -> Array:
@@ -119,6 +120,7 @@ def judged(
     gain=ungraded,
     cite="trec_eval",
     family="counts",
+    less=None,
     formula="unjudged documents among the first k, divided by k",
 )
 def unjudged(gains: Gains, k: Annotated[int, Whole(1), "rank"] = 10) -> Array:
@@ -342,7 +344,13 @@ def inferred_ap(gains: Gains) -> Array:
     return ratio(gains.sum(np.where(j == 0, 1.0, value)), gains.relevant)
 
 
-@measure("RBPresid", cite="trec_eval", family="incomplete", formula="p^N + (1 - p) x sum over unjudged i of p^(i - 1)")
+@measure(
+    "RBPresid",
+    cite="trec_eval",
+    family="incomplete",
+    less=None,
+    formula="p^N + (1 - p) x sum over unjudged i of p^(i - 1)",
+)
 def rbp_residual(gains: Gains, p: Annotated[float, Between(0, 1), "persistence"] = 0.9) -> Array:
     """What RBP could still gain, as trec_eval has it: 0 for a list without an unjudged document."""
     lists = gains.lists

@@ -1,4 +1,4 @@
-"""Measures of sessions that weigh documents by query and rank: MsM, session DCG, session RBP, U, and plain means.
+"""Measures of sessions that weigh documents by query and rank: MsM, session DCG, RBP, U and INSQ, and plain means.
 
 MsM and session RBP are users who walk through the session (`users.session_user`); so are those of
 `catalogue.sessions_expected`. All three are one user: forward with p, back with q, on to the next query with r, stop
@@ -22,8 +22,9 @@ from amble.expressions.populations import Population
 from amble.measures.declaration import Variant, measure
 from amble.measures.gain_maps import graded, scaled
 from amble.measures.measure import Measure
-from amble.measures.session_measure import SessionGains
+from amble.measures.session_measure import SessionGains, SessionSum
 from amble.rankings.lists import Lists
+from amble.users.session_target import CarriedTarget
 from amble.users.session_user import SessionWalk
 
 __all__ = ["AUTHORS", "gains_inside", "lists_of", "parse_list_measure"]
@@ -131,7 +132,7 @@ def msm(
     program: Annotated[
         bool, Switch(), "probabilities of 'yandex_log' as the authors' program uses them, not scaled"
     ] = False,
-) -> Array:
+) -> SessionSum:
     """She goes down a list or back, on to the next query, or stops; what takes her longer to reach counts less.
 
     The grade is the gain, and nothing is divided by an ideal. Each list has its own e_Q where lists differ in length;
@@ -158,7 +159,7 @@ def msm(
         t = np.where(np.isfinite(t), np.log1p(t), walk.magnitudes(most)[rank])
         if published:
             t = t / np.log(10.0)
-    return sessions.sum(sessions.gain[hits] * reach[query] / (1.0 + t), hits)
+    return SessionSum(sessions.gain[hits] * reach[query] / (1.0 + t), reach[query])
 
 
 def _srbp_walker(values: dict[str, Any]) -> SessionWalk:
@@ -174,12 +175,13 @@ def srbp(
     sessions: SessionGains,
     p: Annotated[float, Between(0, 1), "persistence: the probability to go on, down or to the next query"] = 0.8,
     b: Annotated[float, Between(0, 1), "balance: the share of those who go on that go down the list"] = 0.7,
-) -> Array:
+) -> SessionSum:
     """She goes on with probability p: down the list with share b, else to the next query; her rate of gain."""
     walk = _srbp_walker({"p": p, "b": b})
     data, hits = sessions.sessions, sessions.hits
-    weight = walk.onward ** data.turn[data.query[hits]] * walk.p ** (data.position[hits] - 1.0)
-    return walk.s * sessions.sum(sessions.gain[hits] * weight, hits)
+    reach = np.asarray(walk.onward ** data.turn[data.query[hits]], np.float64)
+    weight = reach * walk.p ** (data.position[hits] - 1.0)
+    return SessionSum(sessions.gain[hits] * weight, reach, lambda total: walk.s * total)
 
 
 def _dcg_discount(rank: Array, turn: Array, b: float, bq: float, ranks: str) -> Array:
@@ -202,27 +204,27 @@ _RANKS = Annotated[
     "sDCG", gain=graded, cite="jarvelin2008", family="sessions", bounded=False,
     formula="sum over queries j of (1 / (1 + log_bq j)) sum over ranks i of gain / max(1, log_b i)",
 )  # fmt: skip
-def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
+def sdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> SessionSum:
     """DCG of every query, the later ones discounted again: it took the user work to ask them."""
     data, hits = sessions.sessions, sessions.hits
     turn = data.turn[data.query[hits]].astype(np.float64)
     by = _dcg_discount(data.position[hits].astype(np.float64), turn, b, bq, ranks)
-    return sessions.sum(sessions.gain[hits] / by, hits)
+    reach = np.asarray(1.0 / (1.0 + np.log(turn + 1.0) / np.log(bq)), np.float64)
+    return SessionSum(sessions.gain[hits] / by, reach)
 
 
 @measure(
     "nsDCG", gain=graded, cite="kanoulas2011", family="sessions",
     formula="sDCG / sDCG of the best session with lists as long as these",
 )  # fmt: skip
-def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> Array:
+def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "max") -> SessionSum:
     """Session DCG, divided by that of the best session.
 
     In the best session the judged documents stand in their best places: the ideal list in every query where documents
     that are shown again count again, each document once otherwise.
     """
     data = sessions.sessions
-    score = sdcg(sessions, b, bq, ranks)
-    out = np.zeros(data.n)
+    best = np.zeros(data.n)
     for e in range(data.n):
         ideal = sessions.ideal(int(data.topic[e]))
         lengths = sessions.lengths[data.first[e] : data.first[e + 1]]
@@ -231,12 +233,12 @@ def nsdcg(sessions: SessionGains, b: _B = 2.0, bq: _BQ = 4.0, ranks: _RANKS = "m
             for j, n in enumerate(lengths)
         ]
         if data.repeats == "every":
-            best = sum(float(w @ ideal[: w.size]) for w in by)
+            best[e] = sum(float(w @ ideal[: w.size]) for w in by)
         else:
             places = np.sort(np.concatenate(by))[::-1][: ideal.size]
-            best = float(places @ ideal[: places.size])
-        out[e] = score[e] / best if best > 0 else 0.0
-    return out
+            best[e] = float(places @ ideal[: places.size])
+    score: SessionSum = sdcg(sessions, b, bq, ranks)
+    return score._replace(finish=lambda total: np.divide(total, best, out=np.zeros(data.n), where=best > 0))
 
 
 @measure(
@@ -247,12 +249,50 @@ def session_u(
     sessions: SessionGains,
     L: Annotated[float, Above(0), "the greatest length that is read, in documents"] = 30.0,
     query: Annotated[float, AtLeast(0), "what a query costs, in documents"] = 0.0,
-) -> Array:
+) -> SessionSum:
     """She reads all that is shown, query after query; the weight of what she reads falls evenly to 0."""
     data, hits = sessions.sessions, sessions.hits
     before = _before(sessions, np.asarray(sessions.lengths + query, np.float64)) + query
     read = before[data.query[hits]] + data.position[hits]
-    return sessions.sum(sessions.gain[hits] * np.maximum(0.0, 1.0 - read / L), hits)
+    return SessionSum(sessions.gain[hits] * np.maximum(0.0, 1.0 - read / L), np.ones(hits.size))
+
+
+def _target_reader(values: dict[str, Any]) -> CarriedTarget:
+    return CarriedTarget(values["T"], values["reform"], values["form"])
+
+
+@measure(
+    "sINSQ", gain=scaled, cite="moffat2012", family="sessions", walker=_target_reader,
+    formula="E[gain] / E[documents]; C(i) = ((i + 2 T_i) / (i + 2 T_i + 1))^2, T_i = max(0, T - gain in the session so "
+    "far); the next query follows with probability reform T_i / T",
+)  # fmt: skip
+def session_insq(
+    sessions: SessionGains,
+    T: Annotated[float, Above(0), "the gain hoped for in the whole session"] = 1.0,
+    reform: Annotated[
+        float, Between(0, 1, closed=True), "probability to ask the next query, having left a list with nothing found"
+    ] = 1.0,
+    form: Annotated[
+        str, OneOf("figures", "printed"), "C as behind the paper's figures, or its equation 3 as printed"
+    ] = "figures",
+) -> SessionSum:
+    """She came with a hope of T; what a query leaves of it she takes to the next, and with nothing left she stops.
+
+    With a single query it is INSQ(adaptive=True), whose user reads on below the list. The paper's Table 3 says in words
+    what she does after that; the probability of asking again, in proportion to what is missing, is amble's.
+    """
+    data, hits = sessions.sessions, sessions.hits
+    reach, weight, depth = np.zeros(data.length_of_query.size), np.zeros(hits.size), np.zeros(data.n)
+    reader = CarriedTarget(T, reform, form)
+    entry = data.entry_of_query[data.query[hits]]
+    starts = np.searchsorted(entry, np.arange(data.n + 1))
+    for e in range(data.n):
+        queries = slice(int(data.first[e]), int(data.first[e + 1]))
+        on_list = reader.over(sessions.lengths[queries], sessions.by_query(e))
+        reach[queries], depth[e] = on_list.reach, on_list.expected_depth
+        for h in range(int(starts[e]), int(starts[e + 1])):
+            weight[h] = on_list.seen[int(data.turn[data.query[hits[h]]])][data.position[hits[h]] - 1]
+    return SessionSum(sessions.gain[hits] * weight, reach[data.query[hits]], lambda total: total / depth)
 
 
 def lists_of(seen: SessionGains) -> Lists:

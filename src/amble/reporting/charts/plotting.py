@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from amble.comparison.comparison import Comparison
+from amble.comparison.session_contributions import SessionContributions
 from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.errors import AmbleError
@@ -16,7 +17,7 @@ from amble.reporting.charts.chart import user_chart
 from amble.reporting.charts.distribution_charts import distribution_chart
 from amble.reporting.charts.hasse import hasse_chart
 from amble.reporting.charts.line_charts import square_chart
-from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart
+from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart, session_chart
 from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
 from amble.users.protocol import OnList, Question
@@ -28,7 +29,7 @@ __all__ = ["charts_of", "plot"]
 
 _DRAWN = (
     "scores, a comparison, a leaderboard, a distribution or several by name, a partial order, a measure, a user or "
-    "several by name, correlations, an agreement"
+    "several by name, correlations, an agreement, contributions in a session"
 )
 _DEPTH = 100
 _LINES = 8  # distributions in one chart
@@ -55,6 +56,7 @@ def plot(
         * `Measure`, a user (as `Measure.user` makes it), or ``{name: user}``: attention, halting, residual by rank; a
           measure's user is drawn on a list without a relevant document
         * `Correlations`, `Agreement` of `amble.metaevaluation`: a measure by measure matrix
+        * `SessionContributions` (of `amble.why`): ranks by queries, reach x discount x gain of each document
     measure : str or Measure, optional
         Of scores and leaderboards: which one; by default the first.
     run, baseline : str, optional
@@ -88,6 +90,8 @@ def plot(
         return means_chart(x, measure)
     if isinstance(x, Comparison):
         return pairs_chart(x)
+    if isinstance(x, SessionContributions):
+        return session_chart(x)
     if isinstance(x, PartialOrder):
         return hasse_chart(x, title=title)
     if isinstance(x, Correlations):

@@ -1,4 +1,4 @@
-"""Charts of scores: means with confidence intervals, runs by topics, differences by topic and by pair."""
+"""Charts of scores: means with confidence intervals, runs by topics, differences, contributions in a session."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from amble.comparison.comparison import Comparison
+from amble.comparison.session_contributions import SessionContributions
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.chart import altair, label_limit, many, shown
 from amble.reporting.leaderboard import Leaderboard
 
-__all__ = ["difference_chart", "heat_chart", "means_chart", "pairs_chart"]
+__all__ = ["difference_chart", "heat_chart", "means_chart", "pairs_chart", "session_chart"]
 
 _PAIRS = 200  # in one chart
+_CELLS = 400  # with their numbers written in them
 
 
 def _place(scores: Scores, measure: str | Measure | None) -> int:
@@ -35,8 +37,8 @@ def _row_axis(names: list[str]) -> dict[str, Any]:
     return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
 
 
-def _topic_axis(topics: list[str]) -> dict[str, Any]:
-    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False}
+def _topic_axis(topics: list[str], unit: str) -> dict[str, Any]:
+    axis = {"labels": len(topics) <= 60, "labelLimit": label_limit(topics, 180), "ticks": False, "title": unit}
     return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
 
 
@@ -113,7 +115,7 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     if not rows:
         raise AmbleError(f"no run has a score of {scores.measures[j]}")
     topics = [shown(scores.topics[t]) for t in by_topic]
-    x = _topic_axis(topics)
+    x = _topic_axis(topics, scores.item)
     color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
     color["legend"] = {"title": scores.measures[j]}
     y = _row_axis([shown(scores.runs[i]) for i in by_run])
@@ -148,10 +150,10 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     d, sign = scores.values[a, :, j] - scores.values[b, :, j], scores.parsed[j].sign
     order = [t for t in np.argsort(-sign * d, kind="stable").tolist() if d[t] == d[t]]
     if not order:
-        raise AmbleError(f"{run} and {baseline} have no topic in common")
+        raise AmbleError(f"{run} and {baseline} have no {scores.item} in common")
     rows: list[dict[str, Any]] = [{"topic": shown(scores.topics[t]), "difference": float(d[t])} for t in order]
     title = f"{scores.measures[j]}: {shown(scores.runs[a])} − {shown(scores.runs[b])}"
-    x = _topic_axis([str(row["topic"]) for row in rows])
+    x = _topic_axis([str(row["topic"]) for row in rows], scores.item)
     worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
     colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
     y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
@@ -174,7 +176,7 @@ def pairs_chart(found: Comparison) -> Any:
     """
     if len(found) > _PAIRS:
         raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
-    base = found.design.baseline
+    base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
     rows: list[dict[str, Any]] = []
     for k in np.argsort(-found.sign * found.difference, kind="stable").tolist():
         a, b = found.pairs[k]
@@ -184,13 +186,13 @@ def pairs_chart(found: Comparison) -> Any:
                 "difference": float(found.difference[k]),
                 "low": float(found.low[k]),
                 "high": float(found.high[k]),
-                "differs": "yes" if found.significant[k] else "no",
+                "significant": "yes" if found.significant[k] else "no",
             }
         )
     minus = f" − {shown(base)}" if base is not None else ""
     x = _titled("difference", f"{found.measure}: difference{minus}")
     colour = {
-        "field": "differs",
+        "field": "significant",
         "type": "nominal",
         "scale": {"domain": ["yes", "no"], "range": ["#0b6b61", "#9aa7a4"]},
         "legend": {"title": "significant", "orient": "bottom"},
@@ -203,3 +205,52 @@ def pairs_chart(found: Comparison) -> Any:
     for layer in layers[1:]:
         layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
     return altair().Chart.from_dict({"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers})
+
+
+def session_chart(found: SessionContributions) -> Any:
+    """Ranks by queries as coloured cells: what the document there adds to the score of its session.
+
+    Parameters
+    ----------
+    found : SessionContributions
+        As `amble.why` makes it of sessions: a panel per run and, of two runs, one of their difference.
+
+    Returns
+    -------
+    altair.HConcatChart
+    """
+    names, cells = found.cells()
+    panels: list[dict[str, Any]] = []
+    most = max((float(np.nanmax(np.abs(x), initial=0.0)) for x in cells), default=0.0)
+    for name, matrix in zip(names, cells, strict=True):
+        rows = [
+            {"query": j + 1, "rank": i + 1, "value": float(matrix[i, j])} for i, j in np.argwhere(~np.isnan(matrix))
+        ]
+        if not rows:
+            continue
+        minus = name not in found.runs or bool((matrix < 0).any())
+        scale = {"scheme": "blueorange" if minus else "teals", "domain": [-most if minus else 0.0, most]}
+        axes: dict[str, Any] = {
+            axis: {
+                "field": field,
+                "type": "ordinal",
+                "scale": {"domain": list(range(1, matrix.shape[1 - k] + 1))},
+                "axis": {"labelAngle": 0, "title": field},
+            }
+            for k, (axis, field) in enumerate((("x", "query"), ("y", "rank")))
+        }
+        colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": None}}
+        layers: list[dict[str, Any]] = [{"mark": "rect", "encoding": {"color": colour}}]
+        if len(rows) <= _CELLS:
+            dark = {"condition": {"test": f"abs(datum.value) > {0.6 * most!r}", "value": "white"}, "value": "black"}
+            text = {"field": "value", "type": "quantitative", "format": ".3f"}
+            text_layer = {"mark": {"type": "text", "fontSize": 9}, "encoding": {"text": text, "color": dark}}
+            layers.append(text_layer | {"transform": [{"filter": "datum.value != 0"}]})
+        size = {"width": {"step": 44}, "height": {"step": 16}}
+        panels.append({"title": shown(name), "data": many(rows), **size, "encoding": axes, "layer": layers})
+    if not panels:
+        raise AmbleError(f"session {found.session} shows no document")
+    title = f"{found.measure} on session {found.session}: what each document adds"
+    return altair().Chart.from_dict(
+        {"title": shown(title), "hconcat": panels, "resolve": {"scale": {"color": "independent"}}}
+    )

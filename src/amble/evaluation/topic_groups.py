@@ -1,0 +1,93 @@
+"""Groups of topics, such as short and long queries, from a file or a mapping: which topics each has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from amble.arrays import Bools
+from amble.errors import AlignError, ReadError
+from amble.io.columns import header_of
+from amble.io.files import read_bytes
+
+__all__ = ["Groups", "TopicGroups", "read_topic_groups", "topic_groups"]
+
+Groups = Mapping[str, str] | str | os.PathLike[str]  # {topic: group}, or a file of lines `topic group`
+
+
+class TopicGroups(NamedTuple):
+    """Topics in groups.
+
+    Attributes
+    ----------
+    members : dict of str to ndarray of bool
+        By group, in the order in which groups were named: which topics are in it. Groups without any are left out.
+    outside, unknown : int
+        Topics that are scored and in no group; topics of the groups that are not scored.
+    item : str
+        What is grouped, "topic" or "session".
+    """
+
+    members: dict[str, Bools]
+    outside: int
+    unknown: int
+    item: str = "topic"
+
+    @property
+    def notes(self) -> list[str]:
+        """What became of topics without a group, and of those that are not there."""
+        said = ((self.outside, "in no group"), (self.unknown, "of the groups not scored"))
+        return [f"{n} {self.item}{'s' * (n != 1)} {what}" for n, what in said if n]
+
+
+def read_topic_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The group of each topic, from a file of lines ``topic group``.
+
+    A tab, or blanks, stand between; with a tab, names may have blanks. The first line may be a header. Blank lines and
+    those that begin with # are left out.
+    """
+    name, out, first = os.fspath(path), dict[str, str](), True
+    for line, raw in enumerate(read_bytes(name).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        text = raw.decode("utf-8", "surrogateescape").strip()
+        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) != 2 or not all(cells):
+            found = f"found {len(cells)} column{'s' * (len(cells) != 1)}"
+            raise ReadError(f"{name}:{line}: {found}, expected 2: topic group (with a tab, if names have blanks)")
+        header = first and (header_of([cells[0], "doc"], {}) or cells[0].lower() == "session")
+        first = False
+        if header:
+            continue
+        if cells[0] in out:
+            raise ReadError(f"{name}:{line}: topic {cells[0]} again, expected every topic in one group")
+        out[cells[0]] = cells[1]
+    if not out:
+        raise ReadError(f"{name}: empty, expected lines: topic group")
+    return out
+
+
+def topic_groups(groups: Groups, topics: Sequence[str], item: str = "topic") -> TopicGroups:
+    """Which of the topics are in each group.
+
+    >>> found = topic_groups({"301": "short", "302": "long", "999": "long"}, ["301", "302", "303"])
+    >>> {name: kept.tolist() for name, kept in found.members.items()}
+    {'short': [True, False, False], 'long': [False, True, False]}
+    >>> found.notes
+    ['1 topic in no group', '1 topic of the groups not scored']
+    """
+    if not isinstance(groups, Mapping):
+        groups = read_topic_groups(groups)
+    of = {str(topic): str(group) for topic, group in groups.items()}
+    mine = np.array([of.get(topic, "") for topic in topics], object)
+    inside = np.array([topic in of for topic in topics], bool)
+    members = {name: np.asarray(inside & (mine == name), bool) for name in dict.fromkeys(of.values())}
+    members = {name: kept for name, kept in members.items() if kept.any()}
+    if not members:
+        some = ", ".join(list(of)[:3])
+        raise AlignError(f"groups: none of their {len(of)} {item}s ({some}…) is among the {len(topics)} scored")
+    known = int(inside.sum())
+    return TopicGroups(members, len(topics) - known, len(of) - known, item)
