@@ -102,7 +102,7 @@ def _made(folder: Path, scale: float) -> tuple[Path, Path]:
 def simulate(folder: Path, scale: float, rounds: int) -> None:
     """Many readers."""
     users = int(1e8 * scale)
-    how = {"users": users, "seed": 7, "threads": 1}
+    how: dict[str, Any] = {"users": users, "seed": 7, "threads": 1}
     race(
         f"simulate, {users:,} readers",
         lambda executor: amble.simulate(WALK, GRADES, executor=executor, **how).probs.tobytes(),

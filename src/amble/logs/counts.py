@@ -6,9 +6,9 @@ sessions are resampled, and some held out, without reading the log again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from amble.arrays import Array
 from amble.logs.engine import Engine
 
-__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles"]
+__all__ = [
+    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles",
+]  # fmt: skip
 
 GROUPS = 1000
 OBSERVATIONS = {
@@ -245,3 +247,32 @@ def gap_quartiles(engine: Engine, moves: int) -> tuple[float, float, float]:
     how = "quantile_cont" if n <= _EXACT else "approx_quantile"
     low, middle, high = engine.run(f"select {how}(held, {at!r}) from {gaps}")[0][0]
     return float(low), float(middle), float(high)
+
+
+_DISTINCT = 1 << 20  # gaps that are told one by one
+RANGE = 16  # ranges of gaps in a second, where there are more
+
+
+class GapCounts(NamedTuple):
+    """The seconds from one click to the next: the distinct ones, ascending, and how often each occurs.
+
+    With ``ranges``, since they are too many, values are numbers of ranges of 1/16 of a second.
+    """
+
+    values: Array
+    counts: NDArray[np.int64]
+    ranges: bool = False
+
+
+def gap_counts(engine: Engine, ranges: Sequence[int] = (), most: int = _DISTINCT) -> GapCounts:
+    """The gaps, or those of some ranges, counted; of more than a million different ones, how many are in each range."""
+    place = f"floor(held * {RANGE})::bigint"
+    gaps = "visits where next > 0 and held is not null"
+    gaps += f" and {place} in ({', '.join(map(str, ranges))})" if ranges else ""
+
+    def counted(by: str, limit: str) -> tuple[Array, NDArray[np.int64]]:
+        found = engine.columns(f"select {by} x, count(*) n from {gaps} group by x order by x{limit}")
+        return np.asarray(found["x"], np.float64), np.asarray(found["n"], np.int64)
+
+    each = counted("held", "" if ranges else f" limit {most + 1}")
+    return GapCounts(*each) if ranges or len(each[0]) <= most else GapCounts(*counted(place, ""), ranges=True)

@@ -10,16 +10,20 @@ from typing import Any
 
 from amble import checks
 from amble.errors import AmbleError, ReadError
-from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
+from amble.logs.counts import GROUPS, Counts, Facts, GapCounts, count, gap_counts, gap_quartiles
 from amble.logs.engine import MEMORY, Engine
 from amble.logs.log_layouts import ACTIONS, ELSEWHERE, QUERY, SHOWN, UNITS, VISIT, WHY, Layout, relpred, table
+from amble.logs.shards import add_gaps, add_shards, quartile_ranges, spell_gaps
 from amble.logs.sources import Source, find_files, lines_of, table_of
+from amble.parallel import FilePath, spread, workers_of
+from amble.progress import Progress
 
 __all__ = ["LAYOUTS", "LONGEST", "read_log"]
 
 LAYOUTS = ("relpred", "table")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
+_TICKS = 1 << 30  # of a second: sums of times are then the same in whatever order they are added up
 _FEW = 5  # broken records that are reported
 
 
@@ -38,6 +42,9 @@ def read_log(
     memory: int = MEMORY,
     threads: int | None = None,
     folder: str | None = None,
+    executor: Any = None,
+    gaps: list[GapCounts] | None = None,
+    gap_ranges: Sequence[int] = (),
 ) -> Counts:
     r"""The counts of logs of clicks.
 
@@ -65,6 +72,10 @@ def read_log(
     threads : int, optional
     folder : str, optional
         Where temporary files go.
+    executor : optional
+        Who reads, as `Workers` takes it: each file is a shard, which has all of its sessions, and counts add up.
+    gaps, gap_ranges
+        For shards: a list to which the seconds between moves, or those in some ranges, are added, counted.
 
     Returns
     -------
@@ -88,6 +99,10 @@ def read_log(
     """
     _check(layout, depth, longest, unit, columns, actions)
     files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
+    if executor is not None:
+        how = {"columns": columns, "actions": actions, "unit": unit, "depth": depth, "longest": longest}
+        how |= {"skip_broken": skip_broken, "memory": memory, "folder": folder, "threads": threads, "qrels": qrels}
+        return _read_shards(files, layout, how, executor, notes if notes is not None else [])
     with Engine(memory, threads, folder) as engine:
         source = lines_of(engine, files) if layout == "relpred" else table_of(engine, files)
         read = relpred(source) if layout == "relpred" else table(source, columns or {}, actions or {}, unit)
@@ -102,7 +117,45 @@ def read_log(
         engine.remove_files()
         n = _depth(engine, source, depth)
         _visits(engine, n, ordered=read.ordered)
-        return _counted(engine, source, n, longest, broken, max_grade)
+        counts = _counted(engine, source, n, longest, broken, max_grade)
+        if gaps is not None:
+            gaps.append(gap_counts(engine, gap_ranges))
+        return counts
+
+
+def _read_shards(files: Sequence[str], layout: str, how: dict[str, Any], executor: Any, notes: list[str]) -> Counts:
+    """The counts of a log in several files, each read by a worker; quartiles of gaps, if need be, by a second pass."""
+    if how["qrels"] is not None and how["depth"] is None:
+        raise AmbleError("shards with judgments need one depth for all of them: depth=10, say (--depth)")
+    if isinstance(how["qrels"], str | os.PathLike):
+        how["qrels"] = FilePath(how["qrels"])
+    with workers_of(executor) as workers, Progress("reading shards of the log") as line:
+
+        def read(ranges: tuple[int, ...]) -> list[tuple[Counts, list[str], GapCounts]]:
+            items = [(FilePath(path), path, ranges) for path in files]
+            return list(spread(_read_shard, (layout, how), items, workers, progress=line))
+
+        found = read(())
+        gaps = add_gaps(gap for _, _, gap in found)
+        if gaps.ranges:
+            gaps = spell_gaps(gaps, add_gaps(gap for _, _, gap in read(quartile_ranges(gaps))))
+    for _, told, _ in found:
+        notes.extend(told)
+    return add_shards([counts for counts, _, _ in found], gaps)
+
+
+def _read_shard(
+    shared: tuple[str, dict[str, Any]], item: tuple[FilePath, str, tuple[int, ...]]
+) -> tuple[Counts, list[str], GapCounts]:
+    """The counts of one file, notes on it, and its gaps; messages name the file as it was given."""
+    (layout, how), (path, given, ranges) = shared, item
+    notes: list[str] = []
+    gaps: list[GapCounts] = []
+    try:
+        counts = read_log(str(path), layout, **how, notes=notes, gaps=gaps, gap_ranges=ranges)
+    except AmbleError as error:
+        raise type(error)(str(error).replace(path, given)) from None
+    return counts, [note.replace(path, given) for note in notes], gaps[0]
 
 
 def _check(
@@ -223,7 +276,7 @@ def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
             coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
             coalesce(lead(time) over own, after) - time as took
           from clicks window own as (partition by page order by time, place))
-        select g, page, rank, next, first, case when took >= 0 and isfinite(took) then took end as held
+        select g, page, rank, next, first, case when took >= 0 and isfinite(took) then round(took * {_TICKS}) / {_TICKS} end as held
         from followed"""
     )
 

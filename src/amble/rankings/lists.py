@@ -477,7 +477,12 @@ class Gains:
     """
 
     def __init__(self, lists: Lists, judged: JudgedGains) -> None:
-        self.lists, self.judged = lists, judged
+        self.lists: Lists = lists
+        self.judged = judged
+        self.kept: Ints
+        self.position: Ints
+        self.offsets: Ints
+        self.list: Ints
         self.by_row, self.topic_relevant, self.share_by_row = judged.by_row, judged.relevant, judged.share
         self.kept, self.position, self.offsets, self.list = lists.gainful(judged.gainful)
         self.gain: Array = self.by_row.take(lists.row.take(self.kept))

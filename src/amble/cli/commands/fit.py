@@ -21,7 +21,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
+from amble.cli.options import FORMATS, SEED, SHARE, add_digits, add_workers, number, whole, workers_from
 from amble.cli.output import note, write
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
@@ -104,6 +104,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--memory", type=whole(100), default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=whole(1, 256), metavar="N", help="how many threads read (default: all there are)")
     add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log, unpacked")
+    add("--save-counts", metavar="FILE", help="write the counts of this shard of a log, and fit nothing")
+    add("--merge", action="store_true", help="LOG are files of --save-counts: their counts add up")
+    add_workers(add)
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -113,25 +116,37 @@ def run(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from amble.logs import MODELS, fit, read_log
+    from amble.logs.shards import merge_counts, read_counts, write_counts
     from amble.users.fit_file import write_fit
 
     notes: list[str] = []
-    with _stoppable():
-        counts = read_log(
-            args.logs,
-            args.layout,
-            columns=_pairs(args.columns, "--columns", single=True),
-            actions=_pairs(args.actions, "--actions"),
-            unit=args.time_unit,
-            qrels=args.qrels,
-            depth=args.depth,
-            longest=args.longest,
-            skip_broken=args.skip_broken,
-            notes=notes,
-            memory=args.memory,
-            threads=args.threads,
-            folder=args.temporary,
+    gaps: list[Any] | None = [] if args.save_counts else None
+    with _stoppable(), workers_from(args) as executor:
+        counts = (
+            merge_counts(map(read_counts, args.logs))
+            if args.merge
+            else read_log(
+                args.logs,
+                args.layout,
+                gaps=gaps,
+                executor=executor,
+                columns=_pairs(args.columns, "--columns", single=True),
+                actions=_pairs(args.actions, "--actions"),
+                unit=args.time_unit,
+                qrels=args.qrels,
+                depth=args.depth,
+                longest=args.longest,
+                skip_broken=args.skip_broken,
+                notes=notes,
+                memory=args.memory,
+                threads=args.threads,
+                folder=args.temporary,
+            )
         )
+        if gaps is not None:
+            write_counts(args.save_counts, counts, gaps[0])
+            note(args, *notes, f"counts of {counts.facts.sessions:,} sessions: {args.save_counts}")
+            return 0
         found = fit(
             counts,
             "all" if args.model == "all" else _words(args.model, "--model", list(MODELS)),
@@ -171,6 +186,10 @@ def _check(args: argparse.Namespace) -> None:
     shown = _words(args.show, "--show", _SHOWN)
     if args.format != "table" and len(shown) > 1:
         raise AmbleError(f"--format {args.format}: expected one table, --show {args.show} names several")
+    if args.save_counts and (args.merge or args.workers or args.cluster or args.checkpoint):
+        raise AmbleError(
+            "--save-counts is of one shard, read here: without --merge, --workers, --cluster, --checkpoint"
+        )
     if args.plot:
         from amble.reporting.charts.chart import check_file
 
