@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -26,7 +27,9 @@ from typing import Any
 import numpy as np
 
 import amble
+from amble.parallel import Workers
 
+HERE = Path(__file__).parent
 SEED = 1992
 
 
@@ -123,7 +126,14 @@ def collection(folder: Path, runs: int, topics: int, depth: int) -> tuple[str, l
 Job = Callable[[Any], bytes]
 
 
-def jobs(folder: Path, runs: int = 12, depth: int = 500, users: int = 2_000_000) -> dict[str, Job]:
+def jobs(
+    folder: Path,
+    runs: int = 12,
+    depth: int = 500,
+    users: int = 2_000_000,
+    rounds: int = 200_000,
+    records: int = 200_000,
+) -> dict[str, Job]:
     """Functions of an executor that return all numbers of their result."""
     qrels, paths = collection(folder, runs, 40, depth)
 
@@ -140,7 +150,24 @@ def jobs(folder: Path, runs: int = 12, depth: int = 500, users: int = 2_000_000)
         found = amble.metaevaluation.pool_effect(rankings, "AP RBP", rounds=8, executor=executor)
         return found.means.tobytes() + found.taus.tobytes()
 
-    return {"evaluate": evaluate, "simulate": simulate, "pools": pools}
+    scores = amble.evaluate(qrels, paths, "AP")
+
+    def permutation(executor: Any) -> bytes:
+        found = amble.compare(scores, test="permutation", rounds=rounds, executor=executor)
+        return found.p.tobytes() + found.low.tobytes()
+
+    shards = []
+    for i in range(4):
+        shards.append(str(folder / f"shard{i}.tsv"))
+        command = [sys.executable, str(HERE / "click_logs.py"), shards[-1], "--records", str(records)]
+        subprocess.run([*command, "--seed", str(i)], check=True, stdout=subprocess.DEVNULL)
+
+    def fit(executor: Any) -> bytes:
+        found = amble.logs.read_log(shards, threads=1, executor=executor or Workers())
+        return b"".join(x.tobytes() for x in (found.moves, found.dwell, np.array(found.facts.quartiles)))
+
+    every = {"evaluate": evaluate, "simulate": simulate, "pools": pools, "permutation": permutation}
+    return every | ({"fit": fit} if importlib.util.find_spec("duckdb") else {})
 
 
 def scheduler_killed(folder: Path) -> bool:

@@ -91,6 +91,9 @@ def numbers(files: tuple[str, list[str]], executor: Any) -> dict[str, bytes]:
     out["pools"] = [effect.means, effect.taus, pool_effect(rankings, "AP", depths=[5], executor=executor).means]
     left = leave_out(rankings, "AP", {"a": [0], "b": [1, 2]}, depth=10, executor=executor)
     out["groups"] = [left.without, left.taus, left.unique]
+    for test in ("permutation", "bootstrap", "tukey"):
+        tested = amble.compare(scores, "AP", test=test, rounds=600, executor=executor)
+        out[test] = [tested.p, tested.low]
     out["report"] = [np.frombuffer(amble.report(scores, executor=executor).html().encode(), np.uint8)]
     return {name: b"".join(np.asarray(x).tobytes() for x in arrays) for name, arrays in out.items()}
 
@@ -263,7 +266,7 @@ def test_a_measure_of_your_own_travels(processes: Workers, tmp_path: Path, files
 
 @NO_DASK
 def test_a_killed_worker_of_dask_loses_nothing(cluster: Any, tmp_path: Path) -> None:
-    for name, job in killed_workers.jobs(tmp_path, runs=4, depth=100, users=800_000).items():
+    for name, job in killed_workers.jobs(tmp_path, 4, 100, 800_000, 20_000, 5_000).items():
         alone = job(None)
         with cluster.one_killed() as killed:
             assert job(cluster.client.get_executor(retries=3)) == alone, name
@@ -315,6 +318,99 @@ def test_a_killed_scheduler_is_told_and_the_rest_is_done_later(
     assert 0 < done < 63  # 1,000,000 / 16,384 pieces, and one of reading
     assert main([*command, "--checkpoint", str(kept)]) == 0
     assert capsys.readouterr().out == alone
+
+
+# ---- shards of logs
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
+    """A log, and the same in three files, a session in one of them."""
+    pytest.importorskip("duckdb")
+    folder, rng = tmp_path_factory.mktemp("log"), np.random.default_rng(3)
+    lines: list[list[str]] = [[], [], []]
+    for session in range(200):
+        time = 0.0
+        own = [f"{session}\t0\tQ\t1\t0\ta\tb\tc\td\n"]
+        for doc in rng.choice(list("abcd"[: 2 + session % 3]), rng.integers(1, 5)).tolist():
+            time += round(float(rng.exponential(20)), 3)
+            own.append(f"{session}\t{time!r}\tC\t{doc}\n")
+        lines[session % 3] += own
+    paths = [folder / f"{i}.tsv" for i in range(3)]
+    for path, some in zip(paths, lines, strict=True):
+        path.write_text("".join(some))
+    whole = folder / "whole.tsv"
+    whole.write_text("".join(line for some in lines for line in some))
+    return str(whole), [str(path) for path in paths]
+
+
+def same_counts(one: Any, two: Any) -> bool:
+    return all(
+        getattr(one, name).tobytes() == getattr(two, name).tobytes()
+        for name in ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored", "steps")
+    ) and (one.facts, one.depth) == (two.facts, two.depth)
+
+
+def test_counts_of_shards_add_up(
+    shards: tuple[str, list[str]], processes: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from amble.logs import read_log
+    from amble.logs.shards import merge_counts, read_counts, write_counts
+
+    whole = read_log(shards[0])
+    assert whole.facts.sessions == 200
+    assert same_counts(read_log(shards[1], executor=processes), whole)
+    parts = []
+    for i, path in enumerate(shards[1]):
+        gaps: list[Any] = []
+        counts = read_log(path, gaps=gaps)
+        write_counts(tmp_path / f"{i}.counts", counts, gaps[0])
+        parts.append(read_counts(tmp_path / f"{i}.counts"))
+        assert same_counts(parts[-1][0], counts)
+    assert same_counts(merge_counts(parts), whole)
+    # with more distinct gaps than are told one by one, a second pass counts those of the ranges with the quartiles
+    monkeypatch.setattr("amble.logs.counts.gap_counts.__defaults__", ((), 2))
+    passes = []
+    monkeypatch.setattr("amble.logs.reading.quartile_ranges", lambda gaps: passes.append(gaps) or _ranges(gaps))
+    assert same_counts(read_log(shards[1], executor=Workers()), whole)
+    assert passes
+
+
+def _ranges(gaps: Any) -> tuple[int, ...]:
+    from amble.logs.shards import quartile_ranges
+
+    return quartile_ranges(gaps)
+
+
+def test_quartiles_by_hand() -> None:
+    from amble.logs.counts import GapCounts
+    from amble.logs.shards import _quartiles, add_gaps
+
+    one = GapCounts(np.array([1.0, 4.0]), np.array([1, 2]))
+    two = GapCounts(np.array([2.0, 4.0, 8.0]), np.array([1, 1, 2]))
+    # 1 2 4 4 4 8 8: the values at places 8/4 = 2, 4 and 6, counted from 1
+    assert _quartiles(add_gaps([one, two])) == (2.0, 4.0, 8.0)
+
+
+def test_shards_of_a_command(shards: tuple[str, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit = ["fit", "--model", "walk", "--rounds", "20", "--quiet"]
+    assert main([*fit, shards[0]]) == 0
+    alone = capsys.readouterr().out
+    assert main([*fit, *shards[1], "--checkpoint", str(tmp_path / "kept")]) == 0
+    assert capsys.readouterr().out == alone
+    files = [str(tmp_path / f"{i}.counts") for i in range(3)]
+    for shard, file in zip(shards[1], files, strict=True):
+        assert main(["fit", shard, "--save-counts", file, "--quiet"]) == 0
+    assert main([*fit, "--merge", *files]) == 0
+    assert capsys.readouterr().out == alone
+    assert main([*fit, "--merge", shards[0]]) == 2
+    assert "not a file of counts, expected one that amble fit --save-counts wrote" in capsys.readouterr().err
+    assert main([*fit, shards[0], "--save-counts", files[0], "--workers", "2"]) == 2
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("1\t0\tX\n")
+    capsys.readouterr()
+    assert main([*fit, *shards[1], str(bad), "--checkpoint", str(tmp_path / "kept")]) == 2
+    assert f"amble: {bad}:1: " in capsys.readouterr().err
 
 
 # ---- checkpoints

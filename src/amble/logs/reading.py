@@ -276,7 +276,8 @@ def _visits(engine: Engine, n: int, *, ordered: bool) -> None:
             coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
             coalesce(lead(time) over own, after) - time as took
           from clicks window own as (partition by page order by time, place))
-        select g, page, rank, next, first, case when took >= 0 and isfinite(took) then round(took * {_TICKS}) / {_TICKS} end as held
+        select g, page, rank, next, first,
+          case when took >= 0 and isfinite(took) then round(took * {_TICKS}) / {_TICKS} end as held
         from followed"""
     )
 
