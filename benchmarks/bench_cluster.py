@@ -152,20 +152,27 @@ def pieces(folder: Path, scale: float, rounds: int) -> None:
 
 
 PROGRAM = """
-import json, resource, sys, time
+import json, os, resource, sys, time
 import amble
+from amble.parallel import Workers, spread
+
+def peak(_, item):
+    time.sleep(0.05)
+    return os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
 if __name__ == "__main__":
     job, about = json.loads(sys.argv[1])
-    start = time.perf_counter()
-    if job == "readers":
-        found = amble.simulate(about["walk"], about["grades"], users=about["users"], seed=7, executor=2)
-        told = {"mean": found.mean, "band": found.band, "rounding": found.rounding, "scores": found.values.size}
-    else:
-        scores = amble.evaluate(about["qrels"], about["runs"], "AP nDCG@10 RBP", executor=2)
-        told = {"runs": len(scores.runs)}
-    told["seconds"] = time.perf_counter() - start
-    for name, who in (("MB", resource.RUSAGE_SELF), ("MB of the largest worker", resource.RUSAGE_CHILDREN)):
-        told[name] = resource.getrusage(who).ru_maxrss / 1024
+    with Workers(2) as workers:
+        start = time.perf_counter()
+        if job == "readers":
+            found = amble.simulate(about["walk"], about["grades"], users=about["users"], seed=7, executor=workers)
+            told = {"mean": found.mean, "band": found.band, "rounding": found.rounding, "scores": found.values.size}
+        else:
+            scores = amble.evaluate(about["qrels"], about["runs"], "AP nDCG@10 RBP", executor=workers)
+            told = {"runs": len(scores.runs)}
+        told["seconds"] = time.perf_counter() - start
+        told["MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        told["MB of the largest worker"] = max(mb for _, mb in spread(peak, None, range(20), workers))
     print(json.dumps(told))
 """
 
