@@ -71,6 +71,7 @@ types: $(VENV)/.test
 pages: $(VENV)/.test
 	$(BIN)/python docs/make_pages.py --charts
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
+	$(BIN)/amble explore -o site/play.html --quiet >/dev/null
 
 # what reads or walks once more, with the C parts hidden (tests/twins.py)
 pure: $(VENV)/.test
@@ -101,6 +102,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_cwl.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_walk.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_markov.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_intents.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_meta.py
 	$(BIN)/python benchmarks/bench_compare.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_session.py

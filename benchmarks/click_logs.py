@@ -1,11 +1,12 @@
 """Make logs of people who are known, because they are simulated: what is fitted to a log can be compared with them.
 
-Two ways of being:
+Three ways of being:
 
 * `wandering`: from rank to rank by a Markov chain, with a probability of stopping at each; every visit is a click, and
   takes a time with an exponential distribution. A walk back and forth is such a chain.
 * `reading`: down the list, with a probability of going on after each rank, which may depend on what was gained so far.
   The last document read is clicked, and some of those before it.
+* `asking`: back and forth on a list, on to the next query, or to a stop; every visit is a click.
 
 Two layouts: `write_table` (session, query, rank, time, action and, if there are grades, grade) and `write_relpred`,
 that of Yandex's Relevance Prediction Challenge.
@@ -53,6 +54,8 @@ class Visits:
         How many documents a page has.
     grades : array of shape (sessions, ranks), optional
         Of the documents on each page.
+    query : array of int, optional
+        Of each visit: which query of the session, from 1; without it, each session has one.
     """
 
     session: Ints
@@ -61,6 +64,7 @@ class Visits:
     left: Array
     ranks: int
     grades: Array | None = None
+    query: Ints | None = None
 
 
 def wandering(rng: np.random.Generator, sessions: int, moves: Array, stop: Array, start: Array, rates: Array) -> Visits:
@@ -97,6 +101,30 @@ def walk_chain(p: float | Array, q: float | Array, ranks: int = RANKS, first: st
     back[0] = forward[-1] = 0.0
     moves = np.diag(forward[:-1], 1) + np.diag(back[1:], -1)
     return moves, 1.0 - moves.sum(axis=1)
+
+
+def asking(
+    rng: np.random.Generator, sessions: int, p: float, q: float, r: float, s: float, ranks: int = RANKS
+) -> Visits:
+    """Let people ask: forward with probability p, back with q, on to the next query with r, and to a stop with s.
+
+    At the first document there is no way back and at the last none forward: the other probabilities are scaled up.
+    """
+    forward, back = np.full(ranks, p), np.full(ranks, q)
+    back[0] = forward[-1] = 0.0
+    total = forward + back + r + s
+    # the first document of a further query is a state of its own, the last one
+    moves = np.zeros((ranks + 1, ranks + 1))
+    moves[:-1, :-1] = np.diag((forward / total)[:-1], 1) + np.diag((back / total)[1:], -1)
+    moves[:-1, -1] = r / total
+    moves[-1] = moves[0]
+    stop, begin = np.append(s / total, s / total[0]), np.eye(ranks + 1)[0]
+    found = wandering(rng, sessions, moves, stop, begin, np.full(ranks + 1, 0.03))
+    new = np.cumsum(found.rank > ranks)
+    before = np.concatenate(([0], new))[np.searchsorted(found.session, found.session)]
+    query = np.asarray(new - before + 1, np.int64)
+    rank = np.where(found.rank > ranks, 1, found.rank)
+    return Visits(found.session, rank, found.time, found.left, ranks, query=query)
 
 
 def reading(
@@ -160,8 +188,15 @@ def _table(visits: Visits, first: int, queries: list[int]) -> Iterator[str]:
     left = visits.left.tolist()
     more = "" if visits.grades is None else "\t"
     grades = None if visits.grades is None else visits.grades.tolist()
+    asked = None if visits.query is None else iter(visits.query.tolist())
     for s, rank, when in _by_session(visits):
         page = f"{first + s}\t{queries[s]}\t"
+        if asked is not None:
+            for r, t in zip(rank, when, strict=True):
+                page = f"{first + s}\t{next(asked)}\t"
+                yield f"{page}{r}\t{t:.3f}\tclick\n"
+            yield f"{page}\t{left[s]:.3f}\tend\n"
+            continue
         if grades is not None:
             yield "".join([f"{page}{i}\t0\tshow\t{g:g}\n" for i, g in enumerate(grades[s], 1)])
         yield "".join([f"{page}{r}\t{t:.3f}\tclick{more}\n" for r, t in zip(rank, when, strict=True)])

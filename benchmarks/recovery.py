@@ -32,12 +32,17 @@ from scipy.special import bdtr
 import amble
 from amble.evaluation.fitted_intervals import interval_of
 from amble.logs import read_log
+from amble.logs.adaptive_fitting import fit_adaptive
 from amble.logs.bootstrap import Resampled
 from amble.logs.chain_fitting import fit_markov, fit_walk, fit_walk_by_rank
 from amble.logs.counts import Counts
 from amble.logs.dwell_times import fit_times
-from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
+from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_rbp
+from amble.logs.moves_fitting import fit_moves
+from amble.logs.session_fitting import fit_session_rbp, fit_session_walk
+from amble.measures import PH
 from amble.measures.fitted_parameters import resampled
+from amble.users.chain import Chain
 from amble.users.fitted import Fitted, FittedModel, Origin
 from amble.users.markov import MarkovUser
 
@@ -127,7 +132,7 @@ def inst() -> User:
         return made.reading(rng, n, _inverse_squares(rank + 2 * 2.5 - seen - 1), grades=grades)
 
     score = amble.parse("INST(T=2.5)").value(GRADES)
-    fits = {"inst": lambda data: fit_inst(data, "last")}
+    fits = {"inst": lambda data: fit_adaptive(data, "inst", "last")}
     return User("INST, T = 2.5", visits, fits, {"inst T": np.array(2.5)}, {f"INST(user='{FIT}')": score})
 
 
@@ -159,8 +164,63 @@ def wanderer() -> User:
     )
 
 
+def jumper() -> User:
+    """By moves of several lengths, alike at all ranks."""
+    names = {+1: 0.45, -1: 0.15, +2: 0.1, "top": 0.05}
+    on_list = Chain.from_moves(names, first="stop").over(RANKS)
+    moves = on_list.transition_matrix
+    true = {f"chain {move if move == 'top' else format(move, '+d')}": np.array(x) for move, x in names.items()}
+    return User(
+        "chain of four moves",
+        lambda rng, n: made.wandering(rng, n, moves, 1.0 - moves.sum(axis=1), np.eye(RANKS)[0], np.full(RANKS, 0.03)),
+        {"chain": lambda data: fit_moves(data, ("+1", "-1", "+2", "top"), "stop")},
+        true | {"chain stop": np.array(0.25)},
+        {f"PH(user='{FIT}')": PH(user=Chain.from_moves(names, first="stop")).value(GRADES)},
+    )
+
+
+def adaptive() -> User:
+    """Down, until her hope is fulfilled, as adaptive INSQ's user."""
+    rank = np.arange(1.0, RANKS + 1)
+
+    def visits(rng: Rng, n: int) -> made.Visits:
+        grades = (rng.random((n, RANKS)) < 1 / 3).astype(float)
+        left = np.maximum(0.0, 2.5 - np.cumsum(grades, axis=1))
+        return made.reading(rng, n, _inverse_squares(rank + 2 * left), grades=grades)
+
+    score = amble.parse("INSQ(T=2.5,adaptive=True)").value(GRADES)
+    fits = {"insq-adaptive": lambda data: fit_adaptive(data, "insq-adaptive", "last")}
+    truth = {"insq-adaptive T": np.array(2.5)}
+    return User("adaptive INSQ, T = 2.5", visits, fits, truth, {f"INSQ(user='{FIT}')": score})
+
+
+def asker() -> User:
+    """Back and forth, and from query to query."""
+    p, q, r, s = 0.6, 0.1, 0.2, 0.1
+    return User(
+        "MsM, p q r s = .6 .1 .2 .1",
+        lambda rng, n: made.asking(rng, n, p, q, r, s),
+        {"msm": fit_session_walk},
+        {f"msm {name}": np.array(x) for name, x in zip("pqrs", (p, q, r, s), strict=True)},
+        {},
+    )
+
+
+def reader_of_sessions() -> User:
+    """Down, and from query to query."""
+    p, b = 0.8, 0.7
+    return User(
+        "sRBP, p = 0.8, b = 0.7",
+        lambda rng, n: made.asking(rng, n, b * p, 0.0, p - b * p, 1.0 - p),
+        {"srbp": fit_session_rbp},
+        {"srbp p": np.array(p), "srbp b": np.array(b)},
+        {},
+    )
+
+
 USERS = {
     "walk": walker, "walk-rank": walker_by_rank, "rbp": rbp, "insq": insq, "inst": inst, "markov": wanderer,
+    "chain": jumper, "insq-adaptive": adaptive, "msm": asker, "srbp": reader_of_sessions,
 }  # fmt: skip
 
 

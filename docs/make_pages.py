@@ -78,6 +78,9 @@ visits to relevant documents, the share of all visits ("everywhere"), precision,
 Measures of whole sessions: several queries in a row, each with its list. [Sessions](../sessions.md) explains them, and
 what `amble session` reads. MsM, sRBP, sINSQ and the expected measures have users who go through a session:
 `parse("MsM").user(matrix)`.""",
+    "intents": """\
+People who mean different things by a query, each with the judgments of one intent (subtopic), and the mean over all of
+them. [Intents](../intents.md) explains what each is a population of, and who is left behind.""",
     "counts": "What there is to count. Most of these are summed over topics, not averaged. None is a user.",
     "sets": "The list, or its first documents, as a set: the order within it does not matter. None is a user.",
     "curve": "What can be read off the curve of precision against recall. None is a user.",
@@ -171,11 +174,11 @@ def pages() -> dict[str, str]:
 
 def _page(family: str, members: list[Any]) -> Iterator[str]:
     yield from (f"# {title(family)}", "", ABOUT[family])
-    if any(d.is_user for d in members):
+    if any(map(drawn, members)):
         yield from ("", CHARTS)
     for d in members:
         yield from ("", *entry(d, 2))
-        if d.is_user:
+        if drawn(d):
             yield from ("", f"![W, 1 − C and the residual of {d.name}, by rank](charts/{d.name}.svg)")
     yield from ("", MADE, "")
 
@@ -203,6 +206,22 @@ def _index(ours: dict[str, list[Any]]) -> Iterator[str]:
 
 
 # ---- charts
+
+
+def drawn(d: Any) -> bool:
+    """Whether a measure's user is drawn: those of intents are users of other measures."""
+    return d.is_user and not d.of_intents
+
+
+def people() -> Any:
+    """The chart of intents.md: two runs with the same mean, one of which leaves some people with nothing."""
+    from amble.reporting.charts.distribution_charts import distribution_chart
+
+    qrels = {"1": {"cat": {"a": 1, "b": 1, "c": 1}, "car": {"d": 1}}, "2": {"band": {"e": 1}, "film": {"e": 1, "f": 1}}}
+    cats = {"1": {"a": 9.0, "b": 8.0, "c": 7.0}, "2": {"e": 9.0, "f": 8.0}}
+    mixed = {"1": {"a": 9.0, "d": 8.0, "x": 7.0}, "2": {"e": 9.0, "f": 8.0}}
+    found = amble.run_distributions(qrels, {"cats": cats, "mixed": mixed}, "P_IA@2")
+    return distribution_chart(found, title="P_IA@2")
 
 
 def lines(name: str) -> list[Line]:
@@ -244,8 +263,9 @@ def main(words: list[str]) -> None:
         for name, text in pages().items():
             (FOLDER / name).write_text(text, encoding="utf-8")
     for d in REGISTRY.values():
-        if d.is_user:
+        if drawn(d):
             (charts / f"{d.name}.svg").write_text(vl_convert.vegalite_to_svg(chart(d.name)), encoding="utf-8")
+    (charts / "people.svg").write_text(vl_convert.vegalite_to_svg(people().to_dict()), encoding="utf-8")
 
 
 if __name__ == "__main__":

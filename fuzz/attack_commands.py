@@ -96,6 +96,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "log.csv --layout table --rounds 5 --threads 1 --model walk",
     ),
     "report": ("qrels.txt a.run b.run -m AP", "--config report.toml --baseline a.run"),
+    "explore": ("qrels.txt a.run b.run -m AP", "-o play.html"),
     "gate": ("qrels.txt a.run --baseline b.run --fail-if AP", "qrels.txt a.run b.run --fail-if P@5<0.1"),
     "list": ("", "RBP"),
     "index": ("docs.tsv -o new.index",),
@@ -105,7 +106,11 @@ BASES: dict[str, tuple[str, ...]] = {
     "demo": ("demo --size 1",),
 }
 WRITES = ("output", "plot", "hasse", "charts", "latex", "folder")  # options whose value is written to
-UNASKED = {"report": {"report.html", "made.html"}, "demo": {"demo"}}  # what is written though nobody named it
+UNASKED = {  # what is written though nobody named it
+    "report": {"report.html", "made.html"},
+    "explore": {"explore.html"},
+    "demo": {"demo"},
+}
 STREAMS = ("no input", "no output", "no errors", "full", "latin-1", "ascii", "nothing")
 
 Entry = Callable[[], object]

@@ -189,11 +189,11 @@ class Worker:
     def describe(self, reader: Any, origin: Any, *how: Any) -> Any:
         """Judgments as plain data."""
         judgments = reader.judge(origin, *how)
-        return reader.describe(judgments), reader.documents(judgments)
+        return reader.describe(judgments), reader.documents(judgments), reader.subtopics(judgments)
 
     def qrels(self, data: bytes, rng: Random, build: Any) -> None:
         """Judgments from bytes."""
-        how = rng.choice(NAMES), rng.choice(LONGEST)
+        how = rng.choice(NAMES), rng.choice(LONGEST), rng.random() < 0.5
         expected = outcome(self.describe, plain, io.BytesIO(data), *how)
         self.same(outcome(self.describe, build, self.source(data, rng), *how), expected, "judge")
         if rng.random() < 0.02:
@@ -328,6 +328,9 @@ class Worker:
         theirs, all_ours = rng.choice(self.judged)
         if rng.random() < 0.5:
             calls = [(self.describe, (build, origin, name), (plain, origin, name))]
+            if isinstance(origin, tuple):  # a column of subtopics, some of which come again
+                origin = origin[0], rng.choice((origin[1], origin[0], ["s", "t"] * len(origin[0]))), *origin[1:]
+                calls.append((self.describe, (build, origin, name, 1000, True), (plain, origin, name, 1000, True)))
         else:
             calls = [
                 (None, (all_ours[which], origin, ties, best, name), (theirs, origin, ties, best, name)),
@@ -386,7 +389,7 @@ def make(seed: int, number: int) -> tuple[Random, str, Any]:
     if kind == "run":
         return rng, kind, inputs.mutated(rng, inputs.run_file(rng))
     if kind == "qrels":
-        return rng, kind, inputs.mutated(rng, inputs.qrels_file(rng))
+        return rng, kind, inputs.mutated(rng, inputs.qrels_file(rng, rng.random() < 0.5))
     if kind == "numbers":
         return rng, kind, b"\n".join(inputs.numbers_file(rng))
     return rng, kind, inputs.table(rng) if kind == "table" else None

@@ -131,14 +131,16 @@ def number(rng: Random) -> bytes:
 # ---- files ----
 
 
-def qrels_file(rng: Random) -> list[bytes]:
-    """Return the lines of valid judgments."""
+def qrels_file(rng: Random, subtopics: bool = False) -> list[bytes]:
+    """Return the lines of valid judgments; of subtopics, some documents for several."""
     if rng.random() < 0.02:  # many topics
         return [b"%d 0 d%d 1" % (t, d) for t in range(rng.randrange(15, 90)) for d in range(rng.randrange(1, 3))]
     lines = []
     for topic in rng.sample(TOPICS, rng.choice((1, 1, 2, 3, 5))):
         docs = rng.sample(DOCS, rng.choice((1, 2, 3, 5, 9, 40)))
-        lines += [b"%b 0 %b %d" % (topic, doc, rng.randrange(-1, 4)) for doc in docs]
+        for subtopic in rng.sample((b"0", b"1", b"a", b"\xff"), rng.randrange(1, 4)) if subtopics else (b"0",):
+            some = docs if rng.random() < 0.3 or not subtopics else docs[: rng.randrange(1, len(docs) + 1)]
+            lines += [b"%b %b %b %d" % (topic, subtopic, doc, rng.randrange(-1, 4)) for doc in some]
     return lines
 
 

@@ -2,12 +2,14 @@
 
 The log is one day of Sogou, a search engine: the click data that come with the PSCM click model, 8,809 query sessions
 of ten results, in the layout of Yandex's Relevance Prediction Challenge. Users are fitted to it and saved; then all
-129 ad hoc runs are scored with the walk, the wanderer, and the wanderer with the fitted times. The first interval
-tells what the log leaves open of the user, the second that and the choice of topics.
+129 ad hoc runs are scored with each of them. Users who look at grades come from a field study, the TianGong-Qref
+sample: 1,571 pages with the grades of ten documents and the last rank that was reached. The first interval tells what
+the log leaves open of the user, the second that and the choice of topics.
 
   AMBLE_DATA=data python reproductions/fitted_trec8.py
 
-The folder holds clicks/sogou.relpred.tsv.gz and trec8/. Needs the extra ``logs``. Writes fitted_trec8.toml (--output).
+The folder holds clicks/sogou.relpred.tsv.gz, sessions/tiangong-qref.json.gz and trec8/. Needs the extra ``logs``.
+Writes fitted_trec8.toml (--output) and, beside it, the users of the study, with -study before the ending.
 """
 
 from __future__ import annotations
@@ -25,6 +27,11 @@ from amble.logs import fit, read_log
 from amble.metaevaluation import kendall
 
 LOG = "sogou.relpred.tsv.gz"
+STUDY = "tiangong-qref.json.gz"
+STUDIED = {  # of the study, by model: log-likelihood of the last ranks, of gains that are a third of the grade
+    "insq-adaptive": -2549.6, "insq-printed": -2548.2, "continuation": -2554.4, "inst": -2568.7, "insq": -2631.6,
+    "rbp": -2685.6,
+}  # fmt: skip
 SHOWN = 5  # runs that are shown, by AP
 FACTS = (  # what is known of the log: how many, or seconds
     ("query sessions", 8809, 0),
@@ -37,21 +44,33 @@ FACTS = (  # what is known of the log: how many, or seconds
 )
 
 
-def log_file(named: Path | None) -> Path:
-    """The log, given or in the folder that AMBLE_DATA names."""
+def data_file(named: Path | None, place: str) -> Path:
+    """A log, given or in the folder that AMBLE_DATA names."""
     folder = os.environ.get("AMBLE_DATA")
-    path = named or (Path(folder) / "clicks" / LOG if folder else None)
+    path = named or (Path(folder) / place if folder else None)
     if path is None or not path.exists():
-        raise amble.AmbleError(f"no data: name the log, or set AMBLE_DATA to the folder that holds clicks/{LOG}")
+        raise amble.AmbleError(f"no data: name the log, or set AMBLE_DATA to the folder that holds {place}")
     return path
 
 
-def measures(file: str) -> dict[str, str]:
-    """The measures with the users of a file, and what they are without."""
+def measures(file: str, study: str) -> dict[str, str]:
+    """The measures with the users of the files, and what they are without."""
     return {
         f"PH(user='{file}')": "PH",
+        f"PH(user='{file}#walk')": "PH",
+        f"PH(user='{file}#chain')": "PH",
+        f"RBP(user='{file}')": "RBP",
+        f"INSQ(user='{file}')": "INSQ",
+        f"CWL(user='{file}')": "CWL",
         f"MP(user='{file}')": "MP",
         f"MP(rates='{file}',user='{file}')": "MP",
+        f"INSQ(user='{study}#insq-adaptive')": "INSQ(adaptive=True)",
+        f"INSQ(user='{study}#insq-printed')": "INSQ(adaptive=True,form='printed')",
+        f"INST(user='{study}')": "INST",
+        f"BPM(user='{study}')": "BPM",
+        f"IFTGoal(user='{study}')": "IFTGoal",
+        f"PH(user='{study}#walk-grade')": "PH",
+        f"PH(user='{study}#walk-rank-grade')": "PH",
     }
 
 
@@ -59,10 +78,12 @@ def main(argv: list[str]) -> int:
     """Fit, score and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log", type=Path, help="(default: the one in AMBLE_DATA)")
+    parser.add_argument("--study", type=Path, help="pages with grades (default: those in AMBLE_DATA)")
     parser.add_argument("--trec8", type=Path, help="folder with qrels.txt and runs/ (default: the one in AMBLE_DATA)")
     parser.add_argument("-o", "--output", default="fitted_trec8.toml", help="the fit (default: %(default)s)")
     args = parser.parse_args(argv)
-    folder, log = trec8_folder(args.trec8), log_file(args.log)
+    folder, log = trec8_folder(args.trec8), data_file(args.log, f"clicks/{LOG}")
+    study = data_file(args.study, f"sessions/{STUDY}")
     start = time.perf_counter()
 
     head("The log")
@@ -81,9 +102,21 @@ def main(argv: list[str]) -> int:
     say(f"\n{args.output}: {os.path.getsize(args.output):,} bytes; best by the last click on held-out sessions: "
         f"{found.fitted.best}")  # fmt: skip
 
+    head("The users of the study")
+    studied = fit(read_log(study, "pages"), files=[study.name], layout="pages")
+    other = str(Path(args.output).with_suffix("")) + "-study.toml"
+    amble.write_fit(other, studied.fitted)
+    found_of = {row[0]: row[2] for row in studied.against()}
+    for name, known in STUDIED.items():
+        figures.add(f"study, log-likelihood of the last ranks: {name}", known, found_of[name], 0.05, digits=1)
+    show(
+        ["user", "parameters", "log-lik", "perplexity", "impossible", "distance"],
+        [list(row) for row in studied.against()],
+    )
+
     head("TREC-8 with these users")
     rankings = amble.align(folder / "qrels.txt", sorted((folder / "runs").iterdir()))
-    wanted = measures(args.output)
+    wanted = measures(args.output, other)
     plain = amble.evaluate(rankings, ["AP", *dict.fromkeys(wanted.values())])
     means = {name: plain.means()[:, j] for j, name in enumerate(plain.measures)}
     alone, both = (amble.fitted_intervals(rankings, list(wanted), topics=topics) for topics in (False, True))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from figures import head, note, run, say, show, trec8_folder
-from fitted_trec8 import log_file
+from fitted_trec8 import data_file
 
 import amble
 from amble.logs import fit, read_log
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--trec8", type=Path, help="folder with qrels.txt and runs/ (default: the one in AMBLE_DATA)")
     parser.add_argument("-o", "--output", default="gain_per_minute.toml", help="the fit (default: %(default)s)")
     args = parser.parse_args(argv)
-    folder, log = trec8_folder(args.trec8), log_file(args.log)
+    folder, log = trec8_folder(args.trec8), data_file(args.log, "clicks/sogou.relpred.tsv.gz")
     start = time.perf_counter()
 
     head("The reader")

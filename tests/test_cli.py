@@ -453,7 +453,7 @@ def arguments_of(command: str) -> list[argparse.Action]:
 # words that the help has for files: read, written
 FILES = {
     *("QRELS", "RUN", "FILE", "COLLECTION", "INDEX", "TOPICS", "LOG", "SESSIONS", "POOL", "N|FILE", "DOC"),
-    *("FOLDER",),
+    *("FOLDER", "FIT"),
 }
 # of these, no files: a run by its name, a document by its id; folders, of which the first is looked at file by file
 NO_FILES = {
@@ -463,6 +463,8 @@ NO_FILES = {
     ("explain", "doc"),
     ("report", "charts"),
     ("fit", "temporary"),
+    ("meta", "save_runs"),
+    ("meta", "baseline"),
 }
 
 
@@ -814,7 +816,12 @@ def test_an_option_is_one_thing_in_all_commands() -> None:
     assert {letter: names for letter, names in longs.items() if len(names) > 1} == {
         "-q": {"--by-topic", "--by-session"}
     }
-    assert {long: names for long, names in metavars.items() if len(names) > 1} == {"--output": {"FILE", "INDEX", "RUN"}}
+    assert {long: names for long, names in metavars.items() if len(names) > 1} == {
+        "--output": {"FILE", "INDEX", "RUN"},
+        "--baseline": {"RUN", "MEASURE"},  # of meta satisfaction, which compares measures
+        "--groups": {"FILE", "N|FILE"},  # of topics, and of runs
+        "--why": {"TOPIC", "SESSION"},
+    }
 
 
 def test_what_is_said_of_missing_topics_goes_before_trecs_habit(

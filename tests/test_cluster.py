@@ -369,7 +369,7 @@ def test_counts_of_shards_add_up(
         assert same_counts(parts[-1][0], counts)
     assert same_counts(merge_counts(parts), whole)
     # with more distinct gaps than are told one by one, a second pass counts those of the ranges with the quartiles
-    monkeypatch.setattr("amble.logs.counts.gap_counts.__defaults__", ((), 2))
+    monkeypatch.setattr("amble.logs.counts.gap_counts.__defaults__", ((), "next > 0", 2))
     passes = []
     monkeypatch.setattr("amble.logs.reading.quartile_ranges", lambda gaps: passes.append(gaps) or _ranges(gaps))
     assert same_counts(read_log(shards[1], executor=Workers()), whole)

@@ -36,7 +36,7 @@ from amble.comparison.design import (
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled
 from amble.logs.fitting import fit
-from amble.metaevaluation import robustness, significance, swaps
+from amble.metaevaluation import label_correlation, robustness, significance, swaps
 from amble.reporting.options import KEYS, read_config, write_config
 
 ROOT = Path(amble.__file__).parent
@@ -166,7 +166,9 @@ def test_a_default_is_written_once() -> None:
     for path in sorted(ROOT.rglob("*.py")):
         module = path.relative_to(ROOT)
         for name, default in parameters(ast.parse(path.read_text(encoding="utf-8"))):
-            known = name in ("alpha", "sides") or (name == "confidence" and module.parts[0] not in BEFORE)
+            known = (name in ("alpha", "sides") and "catalogue" not in module.parts) or (
+                name == "confidence" and module.parts[0] not in BEFORE
+            )
             if known and isinstance(default, ast.Constant) and default.value not in (None, ...):
                 written.append(f"{module}: {name}")
     assert written == ["comparison/design.py: sides", "comparison/design.py: alpha"]
@@ -204,7 +206,7 @@ def test_help_of_tests_is_that_of_the_design() -> None:
 def test_help_of_meta_evaluation_is_that_of_its_functions() -> None:
     said = helps("meta")
     of = {
-        "statistic": (meta.correlations, "statistic", "{}, Kendall's b"),
+        "statistic": (meta.correlations, "statistic", "{}, Kendall's b, all of them"),
         "resample": (meta.correlations, "resample", "{}"),
         "confidence": (meta.correlations, "confidence", "{}"),
         "alpha": (meta.agreement, "alpha", "{}"),
@@ -226,8 +228,9 @@ def test_help_of_meta_evaluation_is_that_of_its_functions() -> None:
     rounds = [defaults(f)["rounds"] for f in (meta.correlations, meta.agreement, meta.discriminative_power)]
     assert len(set(rounds)) == 1
     swapped, pooled = defaults(meta.swap_rates)["rounds"], defaults(meta.pool_effect)["rounds"]
-    assert said["rounds"] == f"{rounds[0]}; swaps {swapped}, pool {pooled}"
-    assert said["test"] == f"{AGREEMENT.test}, {POWER.test}"
+    degraded = defaults(meta.degradation)["rounds"]
+    assert said["rounds"] == f"{rounds[0]}; swaps {swapped}, pool {pooled}, degrade {degraded}"
+    assert said["test"].startswith(f"{AGREEMENT.test}, {POWER.test}")
 
 
 def test_choices_are_those_of_the_design() -> None:
@@ -235,7 +238,7 @@ def test_choices_are_those_of_the_design() -> None:
     for name, words in (("test", TESTS), ("sides", SIDES), ("correction", CORRECTIONS), ("interval", INTERVALS)):
         assert actions[name].choices == tuple(words)
     actions = {action.dest: action for action in _parser("meta", _command("meta"))._actions}
-    assert actions["test"].choices == tuple(significance.TESTS)
+    assert actions["test"].choices == tuple(dict.fromkeys((*significance.TESTS, *label_correlation.TESTS)))
 
 
 def _command(name: str) -> Any:

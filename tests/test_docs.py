@@ -29,7 +29,7 @@ from amble.validation import SEVERITY
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-USERS = [name for name, d in REGISTRY.items() if d.is_user]
+USERS = [name for name, d in REGISTRY.items() if d.is_user and not d.of_intents]  # those are others' users
 FAMILIES = [family for family in _FAMILIES if family != "yours"]
 
 

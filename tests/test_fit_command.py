@@ -38,10 +38,11 @@ def test_a_day_of_sogou_becomes_users(data: Path, amble_cli: Cli, tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert "8,809 query sessions" in done.stderr
     assert "3,614 moves from click to click, 611 (16.9 %) backward, 0 repeated" in done.stderr
+    assert "518 of 8,809 sessions (5.9 %) with a backward move" in done.stderr
     assert "quartiles of the gaps: 15.3 / 35.6 / 90.7 s" in done.stderr
     found = read_fit(fit)
     assert {model.name for model in found.models} == {
-        "walk", "walk-rank", "rbp", "insq", "continuation", "markov", "times", "times-censored",
+        "walk", "walk-rank", "chain", "rbp", "insq", "continuation", "markov", "times", "times-censored",
     }  # fmt: skip
     assert found.origin.files == ("sogou.relpred.tsv.gz",)
     assert (found.origin.sessions, found.origin.moves) == (8809, 3614)
@@ -106,7 +107,7 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--model", "bpm"], "--model 'bpm': expected some of walk, walk-rank"),
+        (["--model", "pbm"], "--model 'pbm': expected some of walk, walk-rank"),
         (["--model", "inst"], "inst needs grades of documents"),
         (["--show", "all"], "--show 'all': expected some of parameters, choice"),
         (["--show", "moves,choice", "--format", "csv"], "--format csv: expected one table"),
@@ -197,34 +198,41 @@ def test_one_person_is_not_many(amble_cli: Cli, write: Write, tmp_path: Path) ->
     """Fifty sessions with a click each, and one with forty: its 39 moves, 20 of them back, and its times are hers."""
     rows = [(i, 1 + i % 2, i) for i in range(50)] + [("x", rank, 1000 + 7 * i) for i, rank in enumerate([5, 4] * 20)]
     text = "\n".join(["session,rank,time", *(",".join(map(str, row)) for row in rows)])
-    path, fit = write("log.csv", text), str(tmp_path / "fit.toml")
-    done = amble_cli("fit", path, "--layout", "table", "--model", "rbp", "-o", fit)
+    path, fit, few = write("log.csv", text), str(tmp_path / "fit.toml"), ["--smallest", "10"]
+    done = amble_cli("fit", path, "--layout", "table", "--model", "rbp", "-o", fit, *few)
     assert done.returncode == 0, done.stderr
     assert "<10 moves from click to click, <10 backward, 0 repeated" in done.stderr
     assert "quartiles" not in done.stderr
     assert 'moves = "<10"' in Path(fit).read_text()
-    done = amble_cli("fit", path, "--layout", "table", "--model", "walk")
+    done = amble_cli("fit", path, "--layout", "table", "--model", "walk", *few)
     said = "amble: walk: fewer than 10 sessions went back: suppressed, and not counted as zero\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
-    done = amble_cli("fit", path, "--layout", "table", "--format", "json")
+    done = amble_cli("fit", path, "--layout", "table", "--format", "json", *few)
     assert f"walk left out: {said.split('walk: ')[1].strip()}" in json.loads(done.stdout)["notes"]
     log = json.loads(done.stdout)["log"]
     assert (log["moves"], log["backward"], log["quartiles"]) == ("<10", "<10", [None] * 3)
-    done = amble_cli("fit", path, "--layout", "table", "--smallest", "0", "--model", "walk,rbp")
-    assert "39 moves from click to click, 20 (51.3 %) backward" in done.stderr
+    done = amble_cli("fit", path, "--layout", "table", "--model", "walk,rbp")
+    assert "39 moves from click to click, 20 (51.3 %) backward" in done.stderr  # by default nothing is hidden of few
+    assert "fewer than 1,000 sessions: no count is suppressed" in done.stderr
+    assert "1 of 51 sessions (2.0 %) with a backward move" in done.stderr
 
 
-def test_few_sessions_are_not_told_of_by_default(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
+def test_few_sessions_are_not_told_of_in_a_log_of_many(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
     alone = "".join(f"x{i}\t0\tQ\tq\t0\ta\tb\tc\td\nx{i}\t1\tC\td\nx{i}\t2\tC\tb\n" for i in range(4))
-    path, fit = write("log.tsv", log() + alone), tmp_path / "fit.toml"
+    path, fit = write("log.tsv", log(996) + alone), tmp_path / "fit.toml"
     done = amble_cli("fit", path, "-o", str(fit), "--show", "moves", "--format", "tsv")
     assert "4\t2\tback\t<10\t-\t-\t-" in done.stdout.splitlines()
     assert "0\t4\tstart\t<10" in done.stdout
-    few = amble_cli("fit", write("few.tsv", log(9).replace("\n", "\n") + log(30, person="y").replace("C\td0", "C\td3")))
+    assert "no count is suppressed" not in done.stderr
+    few = amble_cli("fit", write("few.tsv", log(9) + log(991, person="y").replace("C\td0", "C\td3")))
     assert "<10 backward" in few.stderr
     assert read_fit(fit).smallest == 10
     done = amble_cli("fit", path, "--smallest", "1", "--show", "moves", "--format", "tsv")
     assert "4\t2\tback\t4" in done.stdout
+    # one session less, and nothing is hidden
+    done = amble_cli("fit", write("less.tsv", log(995) + alone), "--show", "moves", "--format", "tsv")
+    assert "4\t2\tback\t4\t" in done.stdout
+    assert "fewer than 1,000 sessions: no count is suppressed (smallest is 0, not 10)" in done.stderr
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

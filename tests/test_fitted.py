@@ -32,6 +32,8 @@ def all_kinds() -> Fitted:
     back = Estimate([0.0, 0.2, NAN], [0.0, 0.1, NAN], [0.0, 0.3, NAN], [90, 40, -1])
     by_grade = Estimate([0.7, 0.3], [0.6, 0.2], [0.8, 0.4], [90, 40], grades=(0, 1))
     matrix = Estimate([[0.25, 0.75], [0.5, 0.5]], None, None, [40, -1], concentration=[42.0, 4.0])
+    rows = [[0.4, 0.3], [0.2, 0.2]]
+    both = Estimate(rows, rows, rows, [[40, 30], [20, 20]], grades=(0, 1), pooled=[[1, 2], [3, 3]], draws=[rows])
     models = [
         FittedModel("walk", "walk", {"p": one(0.6, draws=[0.5, 0.7]), "q": one(0.1, draws=[0.1, 0.2])}, "clicks"),
         FittedModel("walk-rank", "walk", {"p": by_rank, "q": back}, "clicks", first="forward", likelihood=LIKELIHOOD),
@@ -41,6 +43,18 @@ def all_kinds() -> Fitted:
         FittedModel("inst", "inst", {"T": Estimate(0.5, 0.5, 3, 77)}, "last click"),
         FittedModel("C", "continuation", {"C": by_rank}, "cascade", confidence=0.9),
         FittedModel("markov", "markov", {"P": matrix}, "clicks"),
+        FittedModel(
+            "chain", "chain", {"+1": one(0.5), "-2": one(0.2), "top": one(0.1), "stop": one(0.2)}, "clicks", first="top"
+        ),
+        FittedModel("both", "walk", {"p": both, "q": both}, "clicks"),
+        FittedModel("insq-adaptive", "insq-adaptive", {"T": Estimate(2.5, 2, 3, 77)}, "last click"),
+        FittedModel("insq-printed", "insq-printed", {"T": Estimate(2.5, 2, 3, 77)}, "last click"),
+        FittedModel("bpm", "bpm", {"T": Estimate(2.5, 2, 3, 77), "k": Estimate(4, 3, 6, 77), "slip": one(0.2)}, "last"),
+        FittedModel("ift-goal", "ift-goal", {name: Estimate(2.5, 2, 3, 77) for name in "TR"}, "last click"),
+        FittedModel("ift-rate", "ift-rate", {"A": Estimate(0, 0, 0.1, 77), "R": Estimate(2.5, 2, 3, 77)}, "last click"),
+        FittedModel("ift", "ift", {name: Estimate(2.5, 2, 3, 77) for name in ("T", "R1", "A", "R2")}, "last click"),
+        FittedModel("msm", "session", dict(zip("pqrs", map(one, (0.5, 0.1, 0.3, 0.1)), strict=True)), "sessions"),
+        FittedModel("srbp", "session-rbp", {"p": one(0.8), "b": one(0.5)}, "sessions"),
         FittedModel("times", "times", {"mu": Estimate([0.1, 0.02], [0.05, 0.01], [0.2, 0.03], [50, 60])}, "clicks"),
     ]
     return Fitted(ORIGIN, models, best="walk-rank")
@@ -178,7 +192,7 @@ def test_pick() -> None:
         ("sessions = 8809\n", "", "origin.sessions: found None, expected a whole number"),
         ('date = "2026-11-16"', 'date = "today"', "origin.date: found 'today', expected a date"),
         ('files = ["log é.tsv.gz"]', "files = [1]", "origin.files: expected an array of names"),
-        ('kind = "rbp"', 'kind = "rpb"', "model 'rbp', kind: found 'rpb', expected one of walk, rbp"),
+        ('kind = "rbp"', 'kind = "rpb"', "model 'rbp', kind: found 'rpb', expected one of walk, chain, rbp"),
         ("level = 0.9\n", "level = 90\n", "model 'C', level: found 90, expected a number between 0 and 1"),
         ('first = "forward"', 'first = "back"', "model 'walk-rank', first: found 'back'"),
         ("[model.T]", "[model.t]", "model 'insq': T is missing, expected T"),

@@ -119,10 +119,9 @@ def test_figure_1(panel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["eval", "--gains", "=1"], "--gains '=1': expected a name of its own before the ="),
         (["eval", "--gains", "nan,?"], "--gains: all documents are unjudged, expected a grade"),
         (["compare", "--gains", "1", "--gains", "0"], "expected --why 1 with them"),
-        (["compare", "--gains", "1", "--why", "1"], "1 run, expected at least two to compare"),
         (["distribution", "--gains", "1", "--pairs"], "expected at least two"),
         (["distribution", "--plot", "a.svg", *["--gains=1"] * 13], "13 runs, expected at most 12 on one chart"),
-        (["compare", "--gains", "1", "--gains", "0", "--why", "1", "-m", "MsM"], "look at lists, not at sessions"),
+        (["compare", "--gains", "1", "--gains", "0", "--why", "1", "-m", "MsM"], "amble session --why SESSION"),
     ],
 )
 def test_bad_lists(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -365,8 +365,8 @@ def test_judgments_are_joined(write: Write) -> None:
     # session 1, by path: forward from rank 1 (a, grade 1) to its click at 3 (c, grade 2), back from 3, stop at 1;
     # on the second page stop at rank 2 (f, grade 1); session 3: forward from ranks 1 (a) and 3 (c), stop at 4, unjudged
     steps = counts.whole().steps[0]
-    assert steps[0].tolist() == [[2, 0, 1], [0, 0, 1], [0, 0, 0]]  # grade 1: at rank 1, in between, at rank 4
-    assert steps[1].tolist() == [[0, 0, 0], [1, 1, 0], [0, 0, 0]]
+    assert steps[0].tolist() == [[2, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 0]]  # grade 1, at ranks 1 to 4
+    assert steps[1].tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0]]
     # pages with a click: to rank 3 with gains 1/3, 1/3, 1; to rank 2 with gains 0, 1/3; to rank 4 as the first
     cells, came = counts.goal_cells["last"], counts.whole().goal_counts["last"][0]
     found = {tuple(np.round(cell, 6)): tuple(n) for cell, n in zip(cells, came, strict=True)}
@@ -442,7 +442,7 @@ def test_a_broken_row_is_named(row: tuple[object, ...], why: str, write: Write) 
     path = write("log.csv", text([*TABLE[:4], row, *TABLE[4:]], ","))
     with pytest.raises(ReadError) as error:
         read_log(path, "table")
-    assert str(error.value) == f"{path}:6: {why}"
+    assert str(error.value).split("; actions: ")[0] == f"{path}:6: {why}"
     by_hand(read_log(path, "table", skip_broken=True))
 
 

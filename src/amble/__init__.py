@@ -38,6 +38,7 @@ _PUBLIC = {
     "evaluation.cwl_report": "cwl",
     "evaluation.evaluator": "Evaluator",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",
+    "evaluation.intent_scores": "by_intent",
     "evaluation.run_distributions": "run_distributions",
     "evaluation.scores": "Scores evaluate",
     "evaluation.simulated_distributions": "simulate",

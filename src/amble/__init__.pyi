@@ -40,6 +40,7 @@ from amble.evaluation.cwl_report import cwl as cwl
 from amble.evaluation.evaluator import Evaluator as Evaluator
 from amble.evaluation.fitted_intervals import FittedIntervals as FittedIntervals
 from amble.evaluation.fitted_intervals import fitted_intervals as fitted_intervals
+from amble.evaluation.intent_scores import by_intent as by_intent
 from amble.evaluation.run_distributions import run_distributions as run_distributions
 from amble.evaluation.scores import Scores as Scores
 from amble.evaluation.scores import evaluate as evaluate
@@ -120,6 +121,7 @@ __all__ = [
     "__version__",
     "align",
     "anova",
+    "by_intent",
     "check",
     "compare",
     "cwl",

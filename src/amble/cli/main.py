@@ -31,6 +31,7 @@ COMMANDS = {
     "fuse": "many runs into one",
     "fit": "users fitted to logs of what people clicked",
     "report": "one page that shows it all, charts and tables for papers, gates for CI",
+    "explore": "a page to drag a user in, and watch the ranking of runs change; a playground of lists",
     "gate": "fail if a run is worse than a baseline: for continuous integration",
     "list": "the measures: their users, parameters, formulas, references",
     "index": "index a collection of documents",

@@ -193,7 +193,7 @@ def add_longest_line(add: Add) -> None:
 def add_reading(add: Add) -> None:
     """Declare how files are read: how long their lines may be, and what the columns of tables are called."""
     add_longest_line(add)
-    add("--columns", metavar="WHAT=NAME,…", help="columns of tables: topic, doc, score, grade")
+    add("--columns", metavar="WHAT=NAME,…", help="columns of tables: topic, doc, score, grade, subtopic")
 
 
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def inputs_of(args: argparse.Namespace) -> tuple[Any, Any]:
     return {"1": judged}, runs
 
 
-def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True) -> None:
+def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True, subtopics: bool = True) -> None:
     """Declare how runs meet judgments."""
     add("--depth", type=whole(), metavar="K", help="look no further than rank K (trec_eval -M)")
     add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
@@ -323,6 +323,9 @@ def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True)
     add("--float32", action="store_true", default=None, help="compare scores as floats (trec_eval 9, pytrec_eval)")
     if costs:
         add("--costs", metavar="FILE", help="lines of document cost, for users who look at it")
+    if subtopics:
+        add("--subtopics", action="store_true", default=None, help="judgments of subtopics: topic subtopic doc grade")
+        add("--intents", metavar="FILE", help="lines of topic subtopic probability (default: all as likely)")
     add("--allow-unjudged", action="store_true", default=None, help="runs none of whose documents is judged, too")
     add_reading(add)
 
@@ -341,6 +344,7 @@ def alignment_of(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_alignment`, for `align`."""
     chosen = {key: getattr(args, key) for key in ("depth", "ties", "unjudged", "duplicates", "threads", "costs")}
     chosen |= {"missing": args.missing or "zero", "score_dtype": "float32" if args.float32 else "float64"}
+    chosen |= {"subtopics": args.subtopics or args.intents is not None or None, "intents": args.intents}
     return chosen | reading_of(args)
 
 

@@ -30,9 +30,9 @@ __all__ = [
 # the arguments of all commands that name files, or patterns or folders of them
 READ = (
     *("qrels", "runs", "sessions", "logs", "collection", "index", "topics", "files", "pool", "texts"),
-    *("groups", "stopwords", "zscores", "costs", "config", "plugin"),
+    *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin", "user"),
 )
-WRITTEN = ("output", "plot", "hasse", "latex", "save_counts")
+WRITTEN = ("output", "plot", "hasse", "latex", "query_rates", "save_counts")
 _FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`
 
 
@@ -65,7 +65,7 @@ def provenance(rankings: Any, measures: list[Any], paths: Sequence[str | None], 
     from amble.measures.measure import plain_parameters
 
     fits = dict.fromkeys(path for m in measures for path in fit_files(m))
-    return file_digests([*paths, rankings.options.get("costs"), *fits]) | {
+    return file_digests([*paths, *(rankings.options.get(name) for name in ("costs", "intents")), *fits]) | {
         "options": rankings.options | more,
         "measures": {m.label: plain_parameters(m.written or m) | {"@": m.cut} for m in measures},
         "audit": rankings.audit.rows(),

@@ -379,7 +379,7 @@ class Comparison(PairResults, Tabled):
         † significant difference from x found
         run     mean      low    high
         x    0.4000   -0.2572  1.0572
-        z    0.9333†   0.3081  1.5585
+        z    0.9333†   0.3082  1.5585
         """
         if not self.design.baselines:
             raise AmbleError("marks need a baseline: compare with baseline=RUN")

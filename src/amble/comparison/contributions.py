@@ -285,6 +285,8 @@ def _sorted(
 
 def _contributions(m: ListMeasure, lists: Lists, i: int) -> tuple[Array, str] | None:
     """What each judged document of list i adds to its score, and the key of `_KINDS`; None if it is no such sum."""
+    if m.declaration.of_intents:  # what a document adds depends on those above it
+        return None
     if m.is_population:
         each = [(w, _contributions(one, lists, i)) for w, one in m.members]
         found = [(w, own) for w, own in each if own is not None]

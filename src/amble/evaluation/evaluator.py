@@ -6,7 +6,7 @@ from typing import Any, Unpack, get_args
 
 from amble import checks
 from amble.errors import AlignError
-from amble.evaluation.inputs import DEFAULTS, Measures, parse_measures, refuse_idle_costs
+from amble.evaluation.inputs import DEFAULTS, Measures, for_intents, parse_measures, refuse_idle_costs
 from amble.evaluation.scores import Scores, Undefined, scored, scores_of_dictionary
 from amble.io.trec import Qrels, one_dictionary, read_qrels
 from amble.measures import Lists
@@ -31,7 +31,7 @@ class Evaluator:
         As for `evaluate`.
     **options
         As for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
-        costs, columns.
+        costs, columns, subtopics, intents.
 
     Attributes
     ----------
@@ -57,12 +57,13 @@ class Evaluator:
         self.measures: tuple[ListMeasure, ...] = tuple(of_lists(m) for m in parse_measures(measures))
         if options.get("costs") is not None:
             refuse_idle_costs(self.measures)
-        self.options = options
-        self._how = {**DEFAULTS, **options}
+        self._how = {**DEFAULTS, **for_intents(self.measures, options)}
         if options:
             check_options(self._how)
             threads_for(self._how["threads"], ())
-        self.qrels: Qrels = read_qrels(qrels, max_line=self._how["max_line"], columns=self._how["columns"])
+        reading = {name: self._how[name] for name in ("max_line", "columns", "subtopics", "intents")}
+        self.qrels: Qrels = read_qrels(qrels, **reading)
+        self.options: dict[str, Any] = {key: value for key, value in options.items() if key != "intents"}
         usual = all(options.get(name, DEFAULTS[name]) == DEFAULTS[name] for name in _LISTS)
         self._is_plain = usual and undefined == "zero"
         self.kept: dict[tuple[Any, ...], Any] = {}  # what follows from the judgments alone, filled as runs are scored

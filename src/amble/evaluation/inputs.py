@@ -16,7 +16,9 @@ from amble.measures import Measure, parse
 from amble.parallel import workers_of
 from amble.rankings.alignment import Rankings, align
 
-__all__ = ["DEFAULTS", "Measures", "Scored", "aligning", "each_label", "parse_measures", "refuse_idle_costs"]
+__all__ = [
+    "DEFAULTS", "Measures", "Scored", "aligning", "each_label", "for_intents", "parse_measures", "refuse_idle_costs",
+]  # fmt: skip
 
 Measures = str | Measure | Iterable[str | Measure]
 M = TypeVar("M", bound=Measure)
@@ -67,6 +69,12 @@ def parse_measures(measures: Measures) -> list[Measure]:
     return each_label(parsed)
 
 
+def for_intents(measures: Iterable[Measure], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of `align`; judgments are of subtopics where a measure of intents needs them, unless it is said."""
+    needed = options.get("subtopics") is None and any(m.of_intents for m in measures)
+    return dict(options) | ({"subtopics": True} if needed else {})
+
+
 def refuse_idle_costs(measures: Iterable[Measure]) -> None:
     """An error if no measure has a user who looks at what documents cost."""
     if not any(getattr(m, "looks_at_costs", False) for m in measures):
@@ -76,14 +84,18 @@ def refuse_idle_costs(measures: Iterable[Measure]) -> None:
 
 
 def aligning(
-    *ready: type, costs: bool = False, quickly: Callable[[Any, Any, Any], Any] | None = None
+    *ready: type,
+    costs: bool = False,
+    intents: bool = False,
+    quickly: Callable[[Any, Any, Any], Any] | None = None,
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """A decorator: in place of its first argument, of one of the types ``ready``, a function also takes qrels and runs.
 
     These are aligned, with the options of `align`, when the measures are parsed. The first argument may have the name
     of its type. A mapping, if one is ready, is taken for qrels where runs follow. Rankings take costs all the same,
-    which are refused where no measure looks at them, unless ``costs`` says that they always matter. Of qrels, runs and
-    measures alone ``quickly`` is tried first: it returns None where it is not for such as these.
+    which are refused where no measure looks at them, unless ``costs`` says that they always matter. Judgments are of
+    subtopics where a measure needs them, or always (``intents``). Of qrels, runs and measures alone ``quickly`` is
+    tried first: it returns None where it is not for such as these.
 
     Examples
     --------
@@ -91,14 +103,14 @@ def aligning(
     >>> @aligning(Rankings)
     ... def lengths(rankings, measures, *, more=0):
     ...     return rankings.length + more
-    >>> print(*inspect.signature(lengths).parameters)
-    qrels runs measures more depth missing ties unjudged score_dtype duplicates threads max_line costs columns executor
+    >>> print(*list(inspect.signature(lengths).parameters)[:7], "…")
+    qrels runs measures more depth missing ties …
     >>> lengths({"1": {"a": 1}}, runs={"x": {"1": {"a": 2.0, "b": 1.0}}}, measures="AP", depth=1)
     array([1], dtype=int32)
     """
 
     def decorated(function: Callable[..., R]) -> Callable[..., R]:
-        forms = _Forms(function, ready, costs)
+        forms = _Forms(function, ready, costs, intents)
 
         @functools.wraps(function)
         def called(*given: Any, **named: Any) -> R:
@@ -120,9 +132,9 @@ def aligning(
 class _Forms:
     """The two forms of a function's arguments: with what is ready, or with qrels and runs."""
 
-    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...], costs: bool) -> None:
+    def __init__(self, function: Callable[..., Any], ready: tuple[type, ...], costs: bool, intents: bool) -> None:
         self.name, self.ready, self.own = function.__name__, ready, inspect.signature(function)
-        self.costs = costs
+        self.costs, self.intents = costs, intents
         self.named_first = ["{run: {topic: score}}" if kind is Mapping else kind.__name__.lower() for kind in ready]
         first, *others = self.own.parameters.values()
         self.first = first.name
@@ -171,8 +183,10 @@ class _Forms:
             refuse_idle_costs(parse_measures(wanted))
         if not is_ready:
             # a misspelled measure is found before files are read
-            bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parse_measures(wanted)
-            bound.arguments[self.first] = align(*data, **options)
+            parsed = parse_measures(wanted)
+            bound.arguments[self.measures] = parse(wanted) if self.measures == "measure" else parsed
+            given_options = {"subtopics": True} | options if self.intents else for_intents(parsed, options)
+            bound.arguments[self.first] = align(*data, **given_options)
         return bound
 
     def refused(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> AlignError:

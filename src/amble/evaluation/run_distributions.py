@@ -209,7 +209,7 @@ def orders_of(
         return np.full((second.size, 2), np.nan)
     if known is not None:
         return np.stack((np.array([distribution.mean for distribution in known.values()]), second), axis=1)
-    if all(one.one_user.has_order1 or one.question is Question.ORDER1 for _, one in m.members):
+    if m.has_order1:
         first = means_of(Question.ORDER1, rankings, m, topics, runs)
     else:  # the mean of its own distribution
         first = np.array(

@@ -175,6 +175,15 @@ class Scores:
         t = qrels.topics.index(topic) if topic in qrels.topics else -1
         if t < 0:
             raise KeyError(topic)
+        if m.declaration.of_intents:
+            if qrels.subtopics is None:
+                raise MeasureError(f"{m.label}: judgments without subtopics, expected them read with subtopics=True")
+            every = qrels.subtopics.matrix(t, int(qrels.offsets[t]), int(qrels.offsets[t + 1]))
+            i, own = rankings.list_of(run, topic), np.full((len(rankings.grades(run, topic)), every.shape[1]), np.nan)
+            hits = slice(int(rankings.offsets[i]), int(rankings.offsets[i + 1]))
+            own[rankings.positions[hits] - 1] = every[rankings.row[hits] - qrels.offsets[t]]
+            weight = qrels.subtopics.weight[qrels.subtopics.offsets[t] : qrels.subtopics.offsets[t + 1]]
+            return m, own, {"ideal": every, "max_grade": qrels.max_grade, "intents": (weight / weight.sum()).tolist()}
         judged = qrels.grades[qrels.offsets[t] : qrels.offsets[t + 1]]
         context: dict[str, Any] = {"ideal": judged, "max_grade": qrels.max_grade, "topic": topic}
         markov = any(one.question is Question.MARKOV for _, one in m.members)

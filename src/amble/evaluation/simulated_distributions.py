@@ -271,6 +271,11 @@ def simulate_lists(
     readers.threads = count
     if readers.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+    if measure.declaration.of_intents:
+        if kept is not None:
+            raise MeasureError(f"{measure}: paths are of users who mean one thing; simulate the measure of one intent")
+        people: Any = measure
+        return [people.simulated(readers.lists, group, users, seed) for group in groups]
     group_of = {i: g for g, group in enumerate(groups) for i in group}
     tallies = [ScoreCounts() for _ in groups]
     _ = measure.question  # may raise

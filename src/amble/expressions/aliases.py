@@ -85,6 +85,16 @@ ALIASES: dict[str, dict[str, str]] = {
         "SetRelP": "RelP",
         "SetR": "R",
         "SetF": "F",
+        "AP_IA": "MAP_IA",
+    },
+    "ndeval": {
+        "ERR-IA": "ERR_IA",
+        "nERR-IA": "nERR_IA",
+        "alpha-DCG": "alpha_DCG",
+        "alpha-nDCG": "alpha_nDCG",
+        "MAP-IA": "MAP_IA",
+        "P-IA": "P_IA",
+        "strec": "StRec",
     },
     "BEIR": {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "MRR": "RR", "R_cap": "RelP"},
     "MTEB": {
@@ -113,6 +123,10 @@ ALIASES: dict[str, dict[str, str]] = {
         "DFBM": "PH(model='P')",  # the deterministic forward, stochastic forward and random walk browsing models
         "SFBM": "PH(q=0)",
         "RWBM": "PH",
+        "I-rec": "StRec",
+        "S-recall": "StRec",
+        "D-nDCG": "D_nDCG",
+        "DSharp-nDCG": "DSharp_nDCG",  # D#-nDCG
     },
 }
 # other spellings of a part: ranx's level and the papers' recall, at the end, and ir_measures' parameters
@@ -144,6 +158,7 @@ AMBIGUOUS = {
     ),
 }
 
+_SIGNS = {"D#-": "DSharp-", "D♯-": "DSharp-", "α-": "alpha-"}
 _LONGEST = 1000  # longer ones are refused by the grammar
 # patterns, compiled when a name is not amble's own
 _ENDING = r"(?is)(?P<rest>.*?)\s*(?:-l(?P<level>[0-9]+)|@\s*rec(?:\s*\(T\))?)\s*"
@@ -189,6 +204,8 @@ def translate(text: str, own: Collection[str]) -> str:
         return text
     if name.strip().upper() == "P" and rank[:1] in ("H", "h"):  # P@H, whose H is no rank
         return translate("PH" + rank[1:], own)
+    for sign, word in _SIGNS.items():
+        text = text.replace(sign, word)
     ending = None if len(text) > _LONGEST else re.fullmatch(_ENDING, text)
     parts = None if len(text) > _LONGEST else re.fullmatch(_PARTS, ending["rest"] if ending else text)
     if parts is None:

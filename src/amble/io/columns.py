@@ -20,11 +20,13 @@ __all__ = [
     "of_columns",
 ]
 
-Columns = tuple[list[Any], list[Any], list[Any]]
+Columns = tuple[list[Any], ...]  # topics, subtopics if there are any, documents, numbers
 Names = Mapping[str, str | int]
 
 _TOPIC = ("topic", "query_id", "qid", "topic_id", "query", "q_id", "query-id", "topicno")
 _DOC = ("doc", "doc_id", "docno", "docid", "document", "did", "corpus-id", "document_id", "pid", "passage_id")
+_SUBTOPIC = ("subtopic", "subtopic_id", "subtopic-id", "intent", "intent_id", "aspect")
+_ITERATION = ("iteration", "iter")  # subtopics only where it is said
 _NUMBER = {
     "grade": ("grade", "relevance", "label", "rel", "relevance_grade", "judgment", "score"),
     "score": ("score", "sim", "rsv", "relevance_score", "rank"),
@@ -50,7 +52,7 @@ def check_columns(columns: Names | None) -> NamedColumns:
     """The columns that were named, ``{"topic": name or number, …}``, checked."""
     if columns is None or isinstance(columns, NamedColumns):
         return NamedColumns() if columns is None else columns
-    known = ("topic", "doc", "score", "grade")
+    known = ("topic", "doc", "score", "grade", "subtopic")
     if not isinstance(columns, Mapping):
         raise ReadError(f"columns {columns!r:.60}: expected a mapping, such as {{'topic': 'q', 'doc': 'd'}}")
     for key, value in columns.items():
@@ -114,10 +116,38 @@ def _find(names: list[str], number: str, columns: Names, name: str) -> list[int]
     return out
 
 
-def of_columns(names: list[str], take: Any, number: str, columns: Names, name: str) -> Columns:
-    """The three columns among those of a table, each got by ``take(index)``; of a rank, less is better."""
+def _find_subtopics(names: list[str], columns: Names, name: str, wanted: bool | None) -> int | None:
+    """Where the column of subtopics is; None if there is none, or none is wanted."""
+    given = columns.get("subtopic")
+    if wanted is False or (given is None and wanted is None):
+        return next(iter(_at(names, _SUBTOPIC)), None) if wanted is None else None
+    known = (*_SUBTOPIC, *_ITERATION) if given is None else (str(given),)
+    found = [given - 1] if isinstance(given, int) else _at(names, known)
+    if not found or found[0] >= len(names):
+        raise ReadError(
+            f"{name}: no column for the subtopic among {in_a_line(names)}; expected one of {', '.join(_SUBTOPIC)}, "
+            "or --columns subtopic=NAME (columns= in Python)"
+        )
+    return found[0]
+
+
+def _at(names: list[str], known: Sequence[str]) -> list[int]:
+    low = [text.strip().lower() for text in names]
+    return [low.index(word.lower()) for word in known if word.lower() in low]
+
+
+def of_columns(
+    names: list[str], take: Any, number: str, columns: Names, name: str, subtopics: bool | None = None
+) -> Columns:
+    """The columns among those of a table, each got by ``take(index)``; of a rank, less is better.
+
+    Of judgments, with the subtopics, if they are wanted, or (None) if there is a column of that name.
+    """
     where = _find(names, number, columns, name)
+    of_subtopics = _find_subtopics(names, columns, name, subtopics) if number == "grade" else None
     topics, docs, numbers = (list(take(i)) for i in where)
+    if of_subtopics is not None:
+        return topics, list(take(of_subtopics)), docs, numbers
     if number == "score" and names[where[2]].strip().lower() == "rank":
         try:
             numbers = [-x for x in numbers]
@@ -132,7 +162,7 @@ def _values(column: Any) -> Any:
     return next((getattr(column, to)() for to in ("to_pylist", "to_list", "tolist") if hasattr(column, to)), column)
 
 
-def _of_rows(rows: Iterable[Any], number: str, columns: Names, name: str) -> Columns:
+def _of_rows(rows: Iterable[Any], number: str, columns: Names, name: str, subtopics: bool | None) -> Columns:
     rows = iter(rows)
     first = next(rows, None)
     rows = () if first is None else itertools.chain((first,), rows)
@@ -147,20 +177,49 @@ def _of_rows(rows: Iterable[Any], number: str, columns: Names, name: str) -> Col
                 at = next(n for n, row in enumerate(records) if not isinstance(row, Mapping) or names[i] not in row)
                 raise ReadError(f"{name}: row {at}: found {records[at]!r:.100}, expected {names[i]}") from None
 
-        return of_columns(names, take, number, columns, name)
-    out: Columns = ([], [], [])
+        return of_columns(names, take, number, columns, name, subtopics)
+    of_four = isinstance(first, tuple | list) and len(first) == 4 and not hasattr(first, "query_id")
+    own = next((word for word in ("subtopic_id", "iteration")[: 1 + bool(subtopics)] if hasattr(first, word)), "")
+    with_subtopics = number == "grade" and subtopics is not False and bool(own or of_four)
+    if subtopics and not with_subtopics:
+        raise ReadError(f"{name}: row 0: found {first!r:.100}, expected (topic, subtopic, doc, grade)")
+    out: Columns = ([], [], [], []) if with_subtopics else ([], [], [])
     for i, row in enumerate(rows):
         if hasattr(row, "query_id") and hasattr(row, "doc_id"):  # ir_datasets and similar
             value = row.relevance if number == "grade" else row.score
-            topic, doc = row.query_id, row.doc_id
+            cells = (row.query_id, *([getattr(row, own)] if with_subtopics else []), row.doc_id, value)
         else:
             try:
-                topic, doc, value = row
-            except (TypeError, ValueError):
-                raise ReadError(f"{name}: row {i}: found {row!r:.100}, expected (topic, doc, {number})") from None
-        for column, cell in zip(out, (topic, doc, value), strict=True):
+                cells = tuple(row)
+            except TypeError:
+                cells = ()
+            if len(cells) != len(out):
+                expected = "(topic, subtopic, doc, grade)" if with_subtopics else f"(topic, doc, {number})"
+                raise ReadError(f"{name}: row {i}: found {row!r:.100}, expected {expected}") from None
+        for column, cell in zip(out, cells, strict=True):
             column.append(cell)
     return out
+
+
+def _nested(data: Mapping[Any, Any], name: str) -> Columns:
+    """Columns of ``{topic: {subtopic: {doc: grade}}}``."""
+    out: Columns = ([], [], [], [])
+    for topic, own in data.items():
+        for subtopic, docs in own.items() if isinstance(own, Mapping) else [(None, None)]:
+            if not isinstance(docs, Mapping):
+                found = own if subtopic is None else docs
+                at = f"topic {topic!r}" + ("" if subtopic is None else f", subtopic {subtopic!r}")
+                raise ReadError(f"{name}: {at}: found {found!r:.60}, expected {{topic: {{subtopic: {{doc: grade}}}}}}")
+            for doc, grade in docs.items():
+                for column, cell in zip(out, (topic, subtopic, doc, grade), strict=True):
+                    column.append(cell)
+    return out
+
+
+def _is_nested(data: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is of subtopics: the first value of the first value is a mapping, too."""
+    first = next((own for own in data.values() if isinstance(own, Mapping) and len(own)), {None: None})
+    return isinstance(next(iter(first.values())), Mapping)
 
 
 def _is_list(docs: Any) -> bool:
@@ -214,8 +273,10 @@ def _of_lists(data: Mapping[Any, Any], number: str, name: str) -> Columns:
     return out
 
 
-def as_table(data: Any, number: str, name: str, columns: Names | None = None) -> dict[str, Any] | Columns:
-    """The data as the reader takes it: ``{topic: {doc: number}}`` or three columns.
+def as_table(
+    data: Any, number: str, name: str, columns: Names | None = None, subtopics: bool | None = None
+) -> dict[str, Any] | Columns:
+    """The data as the reader takes it: ``{topic: {doc: number}}`` or three columns; of subtopics, four.
 
     Parameters
     ----------
@@ -230,13 +291,18 @@ def as_table(data: Any, number: str, name: str, columns: Names | None = None) ->
         What to call the data in messages.
     columns : mapping, optional
         Names of columns that are called otherwise, tried before the usual ones, or numbers from 1.
+    subtopics : bool, optional
+        Whether judgments are of subtopics; None: as the data say, by a column of that name, by rows of four, or by
+        ``{topic: {subtopic: {doc: grade}}}``.
     """
     given = {} if columns is None else columns_for(number, columns)
     if isinstance(data, Mapping):
         if given or any(key in data for key in _TOPIC):
             names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]
             if header_of(names, given) and len(kept) == len(names) and len(set(map(len, kept))) == 1:
-                return of_columns(names, lambda i: _values(kept[i]), number, given, name)
+                return of_columns(names, lambda i: _values(kept[i]), number, given, name, subtopics)
+        if subtopics or (number == "grade" and subtopics is None and _is_nested(data)):
+            return _nested(data, name)
         if set(map(type, data.values())) <= {dict}:
             return dict(data)
         if any(_is_list(docs) for docs in data.values()):
@@ -252,11 +318,11 @@ def as_table(data: Any, number: str, name: str, columns: Names | None = None) ->
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):
         frame, keys = data, list(data.column_names if hasattr(data, "column_names") else data.columns)
         names = [str(key) for key in keys]
-        return of_columns(names, lambda i: _values(frame[keys[i]]), number, given, name)
+        return of_columns(names, lambda i: _values(frame[keys[i]]), number, given, name, subtopics)
     if number == "grade" and hasattr(data, "qrels_iter"):
         data = data.qrels_iter()
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
-        return _of_rows(data, number, given, name)
+        return _of_rows(data, number, given, name, subtopics)
     raise ReadError(
         f"{name}: found {type(data).__name__}, expected a path, a dictionary, a frame or "
         f"an iterable of (topic, doc, {number})"

@@ -27,14 +27,17 @@ def _hash(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def policy(style: str, script: str = "") -> str:
-    """The content of a Content-Security-Policy that allows one style sheet and one script, if there is one.
+def policy(style: str, *scripts: str, workers: bool = False) -> str:
+    """The content of a Content-Security-Policy that allows one style sheet and some scripts, if there are any.
+
+    With ``workers`` a script of the page may run in the background what the page itself holds.
 
     >>> policy("")
     "default-src 'none'; style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='; base-uri 'none'; ..."
     """
-    scripts = f"script-src {_hash(script)}; " if script else ""
-    return f"default-src 'none'; {scripts}style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    run = f"script-src {' '.join(map(_hash, scripts))}; " if any(scripts) else ""
+    run += "worker-src blob:; " * workers
+    return f"default-src 'none'; {run}style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
 def embedded(data: Mapping[str, Any]) -> str:
@@ -45,19 +48,19 @@ def embedded(data: Mapping[str, Any]) -> str:
     return text
 
 
-def page(title: str, style: str, body: str, script: str = "") -> str:
+def page(title: str, style: str, body: str, *scripts: str, workers: bool = False) -> str:
     """An HTML page of a body that is HTML already; the title is text."""
-    scripts = f"<script>{script}</script>\n" if script else ""
+    run = "".join(f"<script>{script}</script>\n" for script in scripts)
     return f"""<!DOCTYPE html>
-<html lang="en">
+<html lang="en" data-theme="auto">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy(style, script)}">
+<meta http-equiv="Content-Security-Policy" content="{policy(style, *scripts, workers=workers)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html.escape(title)}</title>
 <style>{style}</style>
 </head>
 <body>
 {body}
-{scripts}</body>
+{run}</body>
 </html>"""

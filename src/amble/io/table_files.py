@@ -107,7 +107,9 @@ def _is_comment(cells: list[str], rows: list[list[str]], columns: Names) -> bool
     return cells[0].startswith("#") and len(cells) != width
 
 
-def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns: Names) -> tuple[Columns, list[int]]:
+def _delimited(
+    text: Iterator[str], layout: str, path: str, number: str, columns: Names, subtopics: bool | None
+) -> tuple[Columns, list[int]]:
     """The columns of lines with a sign between cells, and the line of each row."""
     import csv
 
@@ -155,7 +157,7 @@ def _delimited(text: Iterator[str], layout: str, path: str, number: str, columns
         return _numbers(cells, lines[first:], number, path) if len(seen) == 3 else cells
 
     seen: list[int] = []
-    return of_columns(names, take, number, columns, f"{path}:{lines[0]}"), lines[first:]
+    return of_columns(names, take, number, columns, f"{path}:{lines[0]}", subtopics), lines[first:]
 
 
 def _unique(path: str) -> Any:
@@ -195,24 +197,24 @@ def _parquet(data: bytes, path: str) -> Any:
 
 
 def _table(
-    file: IO[bytes], layout: str, path: str, number: str, columns: Names, most: int
+    file: IO[bytes], layout: str, path: str, number: str, columns: Names, most: int, subtopics: bool | None
 ) -> tuple[dict[str, Any] | Columns, Sequence[int] | None]:
     """The table of a file, as the reader takes it, and the lines of its rows, where it has lines."""
     if layout == "Parquet":
-        return as_table(_parquet(file.read(), path), number, path, columns), None
+        return as_table(_parquet(file.read(), path), number, path, columns, subtopics), None
     longest = max(most, LONGEST_DOCUMENT) if layout == "JSON" else most
     text = (
         raw.removeprefix(_BOM if i == 0 else b"").decode("utf-8", "surrogateescape")
         for i, raw in enumerate(limited_lines(file, path, longest))
     )
     if layout in _SIGNS:
-        return _delimited(text, layout, path, number, columns)
+        return _delimited(text, layout, path, number, columns, subtopics)
     made = _unique(path)
     if layout == "JSON":
-        return as_table(_loaded("".join(text), path, 1, made), number, path, columns), None
+        return as_table(_loaded("".join(text), path, 1, made), number, path, columns, subtopics), None
     records = {i: _loaded(one.rstrip(), path, i, made) for i, one in enumerate(text, 1) if one.strip()}
     try:
-        return as_table(list(records.values()), number, path, columns), list(records)
+        return as_table(list(records.values()), number, path, columns, subtopics), list(records)
     except ReadError as error:
         found = re.search(r"no column for the (\w+) among", str(error))
         what = f"{path}: JSON Lines without a {found[1].replace('document', 'doc')} column" if found else path
@@ -242,7 +244,11 @@ def _looks_like(head: bytes, number: str) -> str:
 
 @contextlib.contextmanager
 def open_input(
-    path: str, number: str, columns: Mapping[str, str | int] | None, most: int
+    path: str,
+    number: str,
+    columns: Mapping[str, str | int] | None,
+    most: int,
+    subtopics: bool | None = None,
 ) -> Iterator[tuple[Any, bool]]:
     """Open a file of a run (``number="score"``) or of judgments (``"grade"``): ``(origin, can be read again)``.
 
@@ -260,7 +266,7 @@ def open_input(
                 return
             is_plain = isinstance(source, int)
             with open(source, "rb", closefd=False) if is_plain else contextlib.nullcontext(source) as file:
-                origin, lines = _table(file, layout, path, number, given, most)
+                origin, lines = _table(file, layout, path, number, given, most, subtopics)
             yield origin, False
         except ReadError as error:
             message = str(error) if lines is None else _at_lines(str(error), path, lines)

@@ -9,6 +9,7 @@ The work is done by `amble.native`: in C or, where no compiler was at hand or ``
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import os
 import re
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table, check_columns, is_one_run
 from amble.io.files import byte_limit, plain_size, stem, topic_changes
+from amble.io.subtopics import Probabilities, Subtopics
 from amble.io.table_files import is_table_file, open_input
 from amble.native import is_compiled, load
 
@@ -56,7 +58,9 @@ class Qrels:
     offsets : ndarray of int64
         Topic ``i`` has the rows ``offsets[i]:offsets[i + 1]``.
     grades : ndarray of float64
-        The grade of each row.
+        The grade of each row: of judgments of subtopics, the largest that its document has for any of them.
+    subtopics : Subtopics or None
+        The grades by subtopic, where the judgments are of subtopics.
 
     Examples
     --------
@@ -72,6 +76,8 @@ class Qrels:
         topics, offsets, grades = reader.describe(judgments)
         self.judgments = judgments
         self._describe(topics, np.frombuffer(offsets, np.int64), np.frombuffer(grades, np.float64), name, path)
+        found = Subtopics.of_bytes(reader.subtopics(judgments))
+        self.subtopics = found if len(found) else None
 
     def _describe(
         self, topics: Iterable[str], offsets: NDArray[Any], grades: NDArray[Any], name: str, path: str | None
@@ -83,6 +89,7 @@ class Qrels:
 
     _documents: Callable[[], list[str]] | None = None
     reading: tuple[int | None, Mapping[str, str | int] | None] = None, None  # max_line and columns of its file
+    subtopics: Subtopics | None = None
 
     @classmethod
     def of_rows(
@@ -95,7 +102,8 @@ class Qrels:
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _same_qrels, (self.topics, self.offsets, self.grades, self.docs, self.name, self.path, self.reading)
+        rows = self.topics, self.offsets, self.grades, self.docs, self.name
+        return _same_qrels, (*rows, {"path": self.path, "reading": self.reading, "subtopics": self.subtopics})
 
     @cached_property
     def judgments(self) -> Any:
@@ -138,15 +146,18 @@ class Qrels:
         }
 
     def __repr__(self) -> str:
-        return f"Qrels({self.name!r}: {len(self.topics)} topic{'s' * (len(self.topics) != 1)}, {len(self)} judgments)"
+        topics, of, n = f"{len(self.topics)} topic{'s' * (len(self.topics) != 1)}", "", len(self)
+        if self.subtopics is not None:
+            of, n = f"{len(self.subtopics)} subtopics, ", self.subtopics.row.size
+        return f"Qrels({self.name!r}: {topics}, {of}{n} judgments)"
 
 
 def _same_qrels(
-    topics: list[str], offsets: NDArray[Any], grades: NDArray[Any], docs: list[str], name: str, path: Any, reading: Any
+    topics: list[str], offsets: NDArray[Any], grades: NDArray[Any], docs: list[str], name: str, more: dict[str, Any]
 ) -> Qrels:
     """The judgments that were pickled."""
     out = Qrels.of_rows(topics, offsets, grades, lambda: docs, name)
-    out.path, out.reading = path, reading
+    vars(out).update(more)
     return out
 
 
@@ -394,7 +405,13 @@ class Runs(Sequence[Run]):
 
 
 def read_qrels(
-    source: Any, *, name: str = "", max_line: int | None = None, columns: Mapping[str, str | int] | None = None
+    source: Any,
+    *,
+    name: str = "",
+    max_line: int | None = None,
+    columns: Mapping[str, str | int] | None = None,
+    subtopics: bool | None = None,
+    intents: Probabilities | None = None,
 ) -> Qrels:
     """The judgments of a file or of data in memory.
 
@@ -411,7 +428,14 @@ def read_qrels(
         The longest line of a file, in bytes; 1,000,000 if not given. A longer one is an error, and not read to its end.
     columns : mapping, optional
         Names of columns, tried before the usual ones, or their numbers from 1 where there is no header:
-        ``{"topic": "q", "doc": "d", "grade": "g"}``.
+        ``{"topic": "q", "doc": "d", "grade": "g"}``; also ``"subtopic"``.
+    subtopics : bool, optional
+        Whether the judgments are of subtopics: TREC's diversity qrels, ``topic subtopic doc grade``, a table with a
+        column ``subtopic``, ``{topic: {subtopic: {doc: grade}}}``, rows ``(topic, subtopic, doc, grade)``. Without it,
+        as the data say; a TREC file, whose second column does not say what it is, is read without subtopics.
+    intents : mapping or path, optional
+        How likely each subtopic is: ``{topic: {subtopic: probability}}``, or a file of ``topic subtopic probability``
+        lines. Without it, all of a topic are as likely.
 
     Returns
     -------
@@ -427,22 +451,46 @@ def read_qrels(
     >>> import amble
     >>> amble.read_qrels([("401", "a", 1), ("401", "b", 0)])
     Qrels('qrels': 1 topic, 2 judgments)
+    >>> amble.read_qrels({"1": {"jaguar, the cat": {"a": 1}, "the car": {"a": 0, "b": 2}}})
+    Qrels('qrels': 1 topic, 2 subtopics, 3 judgments)
     """
     if isinstance(source, Qrels):
-        return source
+        return source if not subtopics and intents is None else _of_subtopics(source, intents)
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if path is not None:
-        with open_input(path, "grade", columns, byte_limit(max_line)) as (opened, _):
-            judgments = reader.judge(opened, path, byte_limit(max_line))
+        limit = byte_limit(max_line)
+        with open_input(path, "grade", columns, limit, subtopics) as (opened, _):
+            is_table = isinstance(opened, dict | tuple)
+            of_subtopics = isinstance(opened, tuple) and len(opened) == 4 if is_table else bool(subtopics)
+            judgments = reader.judge(opened, path, limit, of_subtopics)
         name = name or path
     else:
-        name = name or "qrels"
-        judgments = reader.judge(as_table(source, "grade", name, columns), name)
+        name, is_table = name or "qrels", True
+        table = as_table(source, "grade", name, columns, subtopics)
+        judgments = reader.judge(table, name, byte_limit(None), isinstance(table, tuple) and len(table) == 4)
     qrels = Qrels(judgments, name, path)
     qrels.reading = max_line, columns
     if not len(qrels):
-        raise ReadError(f"{name}: empty, expected judgments: topic iter doc grade")
-    return qrels
+        raise ReadError(f"{name}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade")
+    if subtopics and not is_table and qrels.subtopics is not None and len(set(qrels.subtopics.names)) == 1:
+        raise ReadError(
+            f"{name}: every judgment is of subtopic {qrels.subtopics.names[0]!r:.60}, expected several subtopics: "
+            "these are plain judgments, topic iter doc grade"
+        )
+    return qrels if intents is None else _of_subtopics(qrels, intents)
+
+
+def _of_subtopics(qrels: Qrels, intents: Probabilities | None) -> Qrels:
+    """The judgments, which must be of subtopics, with the probabilities of these."""
+    if qrels.subtopics is None:
+        raise ReadError(
+            f"{qrels.name}: judgments without subtopics, expected them read with subtopics=True (--subtopics)"
+        )
+    if intents is None:
+        return qrels
+    out = copy.copy(qrels)
+    out.subtopics = qrels.subtopics.with_probabilities(intents, qrels.topics)
+    return out
 
 
 def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
@@ -467,10 +515,11 @@ def _runs_of(source: Any, **how: Any) -> Iterator[Run]:
 
 def one_dictionary(source: Any) -> Run | None:
     """The run of a dictionary, ``{topic: {doc: score}}`` or ``{name: {topic: {doc: score}}}``; None of all else."""
-    name = "run"
-    if type(source) is dict and len(source) == 1 and not is_one_run(source):
+    name, is_run = "run", type(source) is dict and is_one_run(source)
+    if not is_run and type(source) is dict and len(source) == 1:
         [(name, source)] = source.items()
-    if type(source) is not dict or not isinstance(name, str) or not is_one_run(source):
+        is_run = type(source) is dict and isinstance(name, str) and is_one_run(source)
+    if not is_run:
         return None
     return Run(as_table(source, "score", name), name, named=True)
 

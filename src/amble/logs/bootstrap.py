@@ -7,10 +7,11 @@ an estimate over such draws is that over draws of sessions; the clicks of a sess
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from amble.logs.counts import GROUPS, Counts
 from amble.logs.privacy import disclosed
 from amble.users.fitted import Estimate
 
-__all__ = ["MOST_ROUNDS", "Resampled"]
+__all__ = ["MOST_ROUNDS", "Resampled", "wilson"]
 
 _MOST = GROUPS // 2
 MOST_ROUNDS = 100_000  # a number for each group of sessions is kept of every round: 0.8 GB
@@ -46,6 +47,8 @@ class Resampled:
     seed : int
     by : Resampled, optional
         Other counts that decide what is pooled: those of all sessions, where these are some of them.
+    like : Resampled, optional
+        Other counts whose resampled sessions these are, round by round: those of all groups, where these are of one.
     """
 
     counts: Counts
@@ -55,6 +58,7 @@ class Resampled:
     smallest: int = 10
     seed: int = 0
     by: Resampled | None = None
+    like: Resampled | None = None
 
     def __post_init__(self) -> None:
         checks.whole(self.rounds, "rounds", most=MOST_ROUNDS)
@@ -72,6 +76,8 @@ class Resampled:
     @cached_property
     def weights(self) -> Array:
         """How often each group was drawn, by round."""
+        if self.like is not None:
+            return self.like.weights
         there = self.counts.present
         rng = np.random.default_rng(self.seed)
         weights = np.zeros((self.rounds, len(self.counts.pages)))
@@ -115,7 +121,7 @@ class Resampled:
         seen = disclosed(behind, self.smallest)
         gone = (seen < max(self.smallest, 1)) | np.isnan(value)
         if gone.all():
-            raise AmbleError(f"fewer than {self.smallest} sessions are behind it")
+            raise AmbleError(f"fewer than {max(self.smallest, 1)} sessions are behind it")
         value, draws = np.where(gone, np.nan, value), np.where(gone, np.nan, draws)
         tail = (1.0 - self.confidence) / 2.0
         with np.errstate(all="ignore"):
@@ -123,20 +129,42 @@ class Resampled:
             low, high = np.quantile(filled, [tail, 1.0 - tail], axis=0)
         if probability:
             flat = (high - low <= 1e-12) & ~gone
-            wide = _wilson(value, np.maximum(seen, 1), self.confidence)
+            wide = wilson(value, np.maximum(seen, 1), self.confidence)
             low, high = np.where(flat, wide[0], low), np.where(flat, wide[1], high)
         # what was estimated lies in its interval, also where draws lean to one side
         low, high = np.minimum(low, value), np.maximum(high, value)
         some = draws[: self.kept] if self.kept and drawn else None
         if some is not None and some.ndim == 2:
             some = np.where(np.isnan(some), value, some)
-        shared = None if first is None or (first == np.arange(first.size))[~gone].all() else first + 1
-        if shared is not None:
-            shared = np.where(gone, np.arange(1, gone.size + 1), shared)
+        places = np.arange(gone.size).reshape(gone.shape)
+        shared = None if first is None or (first == places)[~gone].all() else np.where(gone, places, first) + 1
         return Estimate(value, low, high, np.where(gone, -1, seen), draws=some, grades=grades, pooled=shared)
 
+    def joint(
+        self, names: Sequence[str], function: Callable[[Counts], Array], behind: Array, **more: Any
+    ) -> dict[str, Estimate]:
+        """Estimates of several parameters, which are the last axis of what a function returns: it is called once.
 
-def _wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
+        Parameters
+        ----------
+        names : sequence of str
+            Of the parameters; s of a walk, which follows from p and q, keeps no draws.
+        function, behind, **more
+            As for `estimate`.
+        """
+        found = {id(counts): function(counts) for counts in (self.whole, self.draws)}
+
+        def part(i: int) -> Callable[[Counts], Array]:
+            return lambda counts: np.asarray(found[id(counts)][..., i])
+
+        walk = tuple(names) == ("p", "q", "s")
+        return {
+            name: self.estimate(part(i), behind, drawn=not (walk and name == "s"), **more)
+            for i, name in enumerate(names)
+        }
+
+
+def wilson(share: Array, n: Array, confidence: float) -> tuple[Array, Array]:
     """Wilson's score interval of a share, which has a width also where it is 0 or 1."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
     middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n)

@@ -12,13 +12,11 @@ without a click say nothing about the walk.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from amble.arrays import Array
+from amble.arrays import Array, Ints
 from amble.errors import AmbleError
 from amble.logs.bootstrap import Resampled, design_effect
 from amble.logs.counts import Counts
@@ -26,8 +24,9 @@ from amble.logs.privacy import disclosable, pool_neighbours, pooling_matrix, poo
 from amble.users.fitted import Estimate, FittedModel
 
 __all__ = [
-    "STEPS", "count_steps", "edge_probabilities", "fit_markov", "fit_walk", "fit_walk_by_grade", "fit_walk_by_rank",
-    "log_likelihood", "smooth_transitions", "walk_probabilities",
+    "STEPS", "add_start", "by_edge", "count_steps", "edge_probabilities", "fit_markov", "fit_walk", "fit_walk_by_grade",
+    "fit_walk_by_rank", "fit_walk_by_rank_and_grade", "log_likelihood", "pool_cells", "smooth_transitions",
+    "walk_probabilities",
 ]  # fmt: skip
 
 STEPS = {
@@ -174,7 +173,7 @@ def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
         return walk_probabilities(by_edge(count_steps(counts.moves, how)), first)
 
     behind = steps.sum(axis=(-2, -1))
-    return _walk("walk", data, how, first, [_part(data, probabilities, i, behind) for i in range(3)])
+    return _walk("walk", data, how, first, data.joint("pqs", probabilities, behind))
 
 
 def _check_disclosable(steps: Array, smallest: int) -> None:
@@ -196,42 +195,90 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
         total = found.sum(axis=-1, keepdims=True)
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
-    p, q, s = (_part(data, probabilities, i, steps.sum(axis=-1) @ pooling_matrix(alike), first=alike) for i in range(3))
+    found = data.joint("pqs", probabilities, steps.sum(axis=-1) @ pooling_matrix(alike), first=alike)
+    q = found["q"]
     # there is no rank before the first to go back to
     if q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all():
-        q = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
-    return _walk("walk-rank", data, how, "stop", [p, q, s])
+        found["q"] = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
+    return _walk("walk-rank", data, how, "stop", found)
 
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
     """A walk with probabilities by the grade of the document; grades with few steps are pooled."""
-    first = first or likelier_first(data.whole.steps[0].sum(axis=0))
+    first = first or likelier_first(by_edge(data.whole.steps[0]).sum(axis=0))
     steps = data.counts.steps.sum(axis=-2)
     _check_disclosable(steps.sum(axis=-2), data.smallest)
     by = data.by or data
     alike = pool_neighbours(by.counts.steps.sum(axis=-2), by.smallest)
 
     def probabilities(counts: Counts) -> Array:
-        return walk_probabilities(np.einsum("ij,bjkl->bikl", pooling_matrix(alike), counts.steps), first)
+        return walk_probabilities(np.einsum("ij,bjkl->bikl", pooling_matrix(alike), by_edge(counts.steps)), first)
 
     behind, grades = steps.sum(axis=-1) @ pooling_matrix(alike), data.counts.facts.grades
-    parts = [_part(data, probabilities, i, behind, grades=grades, first=alike) for i in range(3)]
-    return _walk("walk-grade", data, "path", first, parts)
+    found = data.joint("pqs", probabilities, behind, grades=grades, first=alike)
+    return _walk("walk-grade", data, "path", first, found)
 
 
-def _part(data: Resampled, probabilities: Callable[[Counts], Array], i: int, behind: Array, **more: Any) -> Estimate:
-    # s follows from p and q, so do its draws
-    return data.estimate(lambda counts: probabilities(counts)[..., i], behind, drawn=i < 2, **more)
+def fit_walk_by_rank_and_grade(data: Resampled) -> FittedModel:
+    """A walk with probabilities by rank (below the last but one, its own) and by the grade of the document there.
+
+    Grades with few steps are pooled with their neighbours; within a grade, so are ranks.
+    """
+    if data.counts.steps.shape[2] < data.counts.depth:
+        raise AmbleError(f"{data.counts.depth} ranks and {len(data.counts.facts.grades)} grades: too many to count")
+    # cells in the order of ranks, as the numbers are written
+    steps = np.moveaxis(data.counts.steps[:, :, :-1], 1, 2)
+    _check_disclosable(steps.sum(axis=(1, 2)), data.smallest)
+    by = data.by or data
+    first = pool_cells(np.moveaxis(by.counts.steps[:, :, :-1], 1, 2), by.smallest)
+    alike, shape = pooling_matrix(first.reshape(-1)), first.shape
+
+    def probabilities(counts: Counts) -> Array:
+        found = np.moveaxis(counts.steps[:, :, :-1], 1, 2)
+        found = (alike @ found.reshape(len(found), -1, 3)).reshape(-1, *shape, 3)
+        total = found.sum(axis=-1, keepdims=True)
+        nothing = found.sum(axis=(1, 2), keepdims=True) / found.sum(axis=(1, 2, 3), keepdims=True)  # of no document
+        return np.asarray(np.divide(found, total, out=np.broadcast_to(nothing, found.shape).copy(), where=total > 0))
+
+    behind = (steps.sum(axis=-1).reshape(len(steps), -1) @ alike).reshape(-1, *shape)
+    none = behind.sum(axis=0) == 0  # no document of the grade stands at the rank: as all others together
+    behind = np.where(none, steps.sum(axis=(1, 2, 3))[:, None, None], behind)
+    grades = data.counts.facts.grades
+    found = data.joint("pqs", probabilities, behind, grades=grades, first=first)
+    return _walk("walk-rank-grade", data, "path", "stop", found)
 
 
-def _walk(name: str, data: Resampled, how: str, first: str, parts: list[Estimate]) -> FittedModel:
-    estimates, note = dict(zip("pqs", parts, strict=True)), ""
-    if how == "clicks" and name != "walk-grade":
-        note = _add_start(estimates, data)
+def pool_cells(counts: Array, smallest: int) -> Ints:
+    """Pools of ranks and grades whose sums may be disclosed: of whole grades, and within these of ranks.
+
+    Parameters
+    ----------
+    counts : (groups, ranks, grades, kinds) array
+
+    Returns
+    -------
+    (ranks, grades) array of int
+        For each cell the place, in the order of rows, of the first that it is pooled with.
+    """
+    ranks, grades = counts.shape[1:3]
+    of = pool_neighbours(counts.sum(axis=1), smallest)
+    if (of < 0).any():
+        raise AmbleError(f"fewer than {smallest} sessions are behind some counts of all ranks and grades together")
+    out = np.zeros((ranks, grades), np.int64)
+    for grade in np.unique(of):
+        pool = pool_neighbours(counts[:, :, of == grade].sum(axis=2), smallest)
+        out[:, of == grade] = (np.where(pool < 0, 0, pool) * grades + grade)[:, None]
+    return out
+
+
+def _walk(name: str, data: Resampled, how: str, first: str, estimates: dict[str, Estimate]) -> FittedModel:
+    note = ""
+    if how == "clicks" and name in ("walk", "walk-rank"):
+        note = add_start(estimates, data)
     return FittedModel(name, "walk", estimates, STEPS[how], confidence=data.confidence, first=first, note=note)
 
 
-def _add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
+def add_start(estimates: dict[str, Estimate], data: Resampled) -> str:
     """Add the distribution of the first click; ranks that few begin at share their sum. Return a note on it."""
     clicks = data.counts.moves[:, 0, 1:]
     few = ~disclosable(clicks, data.smallest)
@@ -301,5 +348,5 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
     if few:
         note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(few)}: all others are alike"
     estimates = {"P": matrix}
-    note = "; ".join(filter(None, (note, _add_start(estimates, data))))
+    note = "; ".join(filter(None, (note, add_start(estimates, data))))
     return FittedModel("markov", "markov", estimates, STEPS["clicks"], confidence=data.confidence, note=note)

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from amble.arrays import Array
 from amble.logs.engine import Engine
+from amble.logs.page_counts import GradedPages, count_graded_pages, gain_sql
+
+if TYPE_CHECKING:
+    from amble.logs.query_rates import QueryRates
+    from amble.logs.study import Records
 
 __all__ = [
-    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles",
+    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles", "reading",
 ]  # fmt: skip
 
 GROUPS = 1000
@@ -29,6 +34,7 @@ OBSERVATIONS = {
     "sdbn": "simplified DBN: stops when a clicked document satisfies, equally likely at every rank; without a click "
     "reads to the end",
 }
+_MOST_CELLS = 2000  # ranks times grades, of which steps are counted by both
 _EXACT = 20_000_000  # gaps whose quartiles are exact; those of more are sketched, as all would have to be in memory
 
 
@@ -50,6 +56,14 @@ class Facts:
         Those of documents on the pages.
     judged : int
         Documents on pages of which the grade is known.
+    backward_sessions : int
+        Sessions with a move to a higher place.
+    fixations, persons : int
+        Records of gaze; persons, 0 if they are not known.
+    dwell : bool
+        Whether times are durations that the log has, not those from one click to the next.
+    queries : int
+        Queries whose times are used, where that was asked for.
     """
 
     records: int
@@ -65,6 +79,11 @@ class Facts:
     beyond: int = 0
     grades: tuple[float, ...] = ()
     judged: int = 0
+    backward_sessions: int = 0
+    fixations: int = 0
+    persons: int = 0
+    dwell: bool = False
+    queries: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +109,24 @@ class Counts:
         The same of all visits of which the end is known, also by another query or by the end of the session; those
         that took longer than `longest` count as not ended, with that many seconds.
     longest : float
-    steps : (groups, grades, 3, 3) array
-        With grades: steps forward, back and stops (last axis) at documents of a grade at the first rank, in between,
-        and at the last one.
+    steps : (groups, grades, n or 3, 3) array
+        With grades: steps forward, back and stops (last axis) at documents of a grade at each rank; or, where that
+        would be too many numbers, at the first rank, in between, and at the last one.
     goal_counts : dict
         By observation, with grades: (groups, cells, 2) pages that reached a rank with a gain, and that stopped there.
     goal_cells : dict
         By observation: (cells, 2) rank and gain so far.
+    records : dict
+        By observation, where that was asked for: `Records` for a study of continuation.
+    query_rates : QueryRates, optional
+    by : str
+        The column that says in which group a page is.
+    groups : dict of str to Counts
+        Of each group apart.
+    onward : (groups, n + 1) array
+        Pages that another query of their session came after, by the rank of their last click; 0: without a click.
+    graded : GradedPages, optional
+        With grades: what pages showed, and where they were left; of all groups, whatever the other counts are of.
     """
 
     facts: Facts
@@ -108,9 +138,15 @@ class Counts:
     dwell: Array
     dwell_censored: Array
     longest: float
-    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 3, 3)))
+    steps: Array = field(default_factory=lambda: np.zeros((0, 0, 0, 3)))
     goal_counts: Mapping[str, Array] = field(default_factory=dict)
     goal_cells: Mapping[str, Array] = field(default_factory=dict)
+    records: Mapping[str, Records] = field(default_factory=dict)
+    query_rates: QueryRates | None = None
+    by: str = ""
+    groups: Mapping[str, Counts] = field(default_factory=dict)
+    onward: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    graded: GradedPages | None = None
 
     def weighted(self, weights: Array) -> Counts:
         """Sums over groups, one for each row of weights; what was the axis of groups is that of rows."""
@@ -120,8 +156,7 @@ class Counts:
 
         names = ("pages", "moves", "extremes", "clicked", "dwell", "dwell_censored")
         parts: dict[str, Any] = {name: summed(getattr(self, name)) for name in names}
-        if self.steps.size:
-            parts["steps"] = summed(self.steps)
+        parts |= {name: summed(x) for name in ("steps", "onward") if (x := getattr(self, name)).size}
         return replace(self, **parts, goal_counts={name: summed(x) for name, x in self.goal_counts.items()})
 
     def whole(self) -> Counts:
@@ -134,8 +169,18 @@ class Counts:
         return np.flatnonzero(self.pages > 0)
 
 
-def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: float | None) -> Counts:
-    """Counts of the tables ``visits``, ``pages`` and, with grades, ``shown``."""
+def count(
+    engine: Engine,
+    depth: int,
+    longest: float,
+    facts: Facts,
+    max_grade: float | None,
+    rel: float | None = None,
+    *,
+    timed: str = "next > 0",
+    by_query: bool = False,
+) -> Counts:
+    """Counts of the tables ``visits``, ``pages`` and, with grades, ``shown``; times of visits that are ``timed``."""
     n = depth
     found = engine.columns("select g, rank, next, first, count(*) n from visits group by all")
     moves = np.zeros((GROUPS, n + 1, n + 1))
@@ -148,9 +193,9 @@ def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: f
     pages[np.asarray(found["g"], np.int64)] = found["n"]
     extremes, clicked = _extremes(engine, n, pages)
     times = (
-        f"select g, rank, count(*) filter (next > 0) n, sum(held) filter (next > 0) t, "
+        f"select g, rank, count(*) filter ({timed}) n, sum(held) filter ({timed}) t, "
         f"count(*) filter (held <= {longest!r}) m, sum(least(held, {longest!r})) u "
-        "from visits where held is not null group by g, rank"
+        f"from visits where held is not null{' and page in (select page from asked)' * by_query} group by g, rank"
     )
     found = engine.columns(times)
     dwell, censored = np.zeros((GROUPS, n, 2)), np.zeros((GROUPS, n, 2))
@@ -160,19 +205,20 @@ def count(engine: Engine, depth: int, longest: float, facts: Facts, max_grade: f
             out[(*at, i)] = np.ma.filled(np.ma.asarray(found[name], np.float64), 0.0)
     counts = Counts(facts, n, pages, moves, extremes, clicked, dwell, censored, longest)
     if facts.judged and max_grade:
-        cells = {name: _goal_counts(engine, name, n, max_grade) for name in OBSERVATIONS}
+        cells = {name: _goal_counts(engine, name, n, gain_sql("grade", max_grade, rel)) for name in OBSERVATIONS}
         counts = replace(
             counts,
             steps=_steps(engine, n, facts.grades),
             goal_counts={name: x[1] for name, x in cells.items()},
             goal_cells={name: x[0] for name, x in cells.items()},
+            graded=count_graded_pages(engine, n, GROUPS, max_grade, rel),
         )
     return counts
 
 
 def _extremes(engine: Engine, n: int, pages: Array) -> tuple[Array, Array]:
     engine.run(
-        "create table deepest as select any_value(g) g, page, min(rank) high, max(rank) deep, "
+        "create or replace table deepest as select any_value(g) g, page, min(rank) high, max(rank) deep, "
         "bit_or(1::hugeint << rank) clicked from visits group by page"
     )
     found = engine.columns("select g, high, deep, count(*) n from deepest group by all")
@@ -202,31 +248,44 @@ def _steps(engine: Engine, n: int, grades: tuple[float, ...]) -> Array:
           union all
           select v.g, s.grade, s.rank, 2 from visits v join shown s on s.page = v.page
             and v.next = 0 and s.rank = v.rank)
-        select g, grade, case when rank = 1 then 0 when rank < {n} then 1 else 2 end as part, way, count(*) n
-        from steps group by all"""
+        select g, grade, rank, way, count(*) n from steps where rank <= {n} group by all"""
     )
-    out = np.zeros((GROUPS, len(grades), 3, 3))
+    places = n if len(grades) * n <= _MOST_CELLS else 3
+    out = np.zeros((GROUPS, len(grades), places, 3))
     of = np.searchsorted(np.array(grades), np.asarray(found["grade"], np.float64))
-    np.add.at(out, (np.asarray(found["g"], np.int64), of, found["part"], found["way"]), np.asarray(found["n"], float))
+    g, rank, way = (np.asarray(found[key], np.int64) for key in ("g", "rank", "way"))
+    place = rank - 1 if places == n else (rank > 1).astype(np.int64) + (rank == n)
+    np.add.at(out, (g, of, place, way), np.asarray(found["n"], float))
     return out
 
 
-def _goal_counts(engine: Engine, observation: str, n: int, max_grade: float) -> tuple[Array, Array]:
-    """Of pages with a judged document: how many reached each rank with each gain so far, and how many stopped there."""
+def reading(observation: str, n: int, gain: str | None) -> str:
+    """Of pages (with grades, of those with a judged document): each rank that was reached, as SQL.
+
+    Columns g, page, k, the rank, all but the last; stop, where it ended; gain, so far: the sum of ``gain``, an
+    expression in the grade, down to the rank.
+    """
     never = n + 1
     stop = {"last": "d.deep", "cascade": f"coalesce(d.high, {never})"}.get(observation, f"coalesce(d.deep, {never})")
+    ends = (
+        f"select p.g, p.page, {stop} as stop from pages p {'join' if observation == 'last' else 'left join'} deepest d "
+        "on d.page = p.page"
+    )
+    ranks = f"(select unnest(range(1, {n})) k) r on r.k <= e.stop"
+    if gain is None:
+        return f"select e.g, e.page, e.stop, r.k, 0.0 as gain from ({ends}) e join {ranks}"
+    return f"""
+        select e.g, e.page, e.stop, r.k, round(coalesce(sum(s.gain), 0), 9) as gain
+        from ({ends} where p.page in (select page from shown)) e join {ranks} left join
+          (select page, rank, {gain} as gain from shown) s on s.page = e.page and s.rank <= r.k
+        group by e.g, e.page, e.stop, r.k"""
+
+
+def _goal_counts(engine: Engine, observation: str, n: int, gain: str) -> tuple[Array, Array]:
+    """Of pages with a judged document: how many reached each rank with each gain so far, and how many stopped there."""
     found = engine.columns(
-        f"""
-        with ends as (
-          select p.g, p.page, {stop} as stop from pages p {"join" if observation == "last" else "left join"} deepest d
-            on d.page = p.page where p.page in (select page from shown)),
-        ranks as (select unnest(range(1, {n + 1})) k),
-        ways as (
-          select e.g, e.page, e.stop, r.k, round(coalesce(sum(s.grade), 0) / {max_grade!r}, 9) as gain
-          from ends e join ranks r on r.k <= e.stop left join
-            (select page, rank, greatest(grade, 0) grade from shown) s on s.page = e.page and s.rank <= r.k
-          group by e.g, e.page, e.stop, r.k)
-        select g, k, gain, count(*) n, count(*) filter (k = stop and k < {n}) m from ways where k < {n} group by all"""
+        f"select g, k, gain, count(*) n, count(*) filter (k = stop) m from ({reading(observation, n, gain)}) "
+        "group by all"
     )
     where = np.stack([np.asarray(found["k"], np.float64), np.asarray(found["gain"], np.float64)], axis=1)
     cells, of = np.unique(where, axis=0, return_inverse=True)
@@ -236,11 +295,11 @@ def _goal_counts(engine: Engine, observation: str, n: int, max_grade: float) -> 
     return cells, out
 
 
-def gap_quartiles(engine: Engine, moves: int) -> tuple[float, float, float]:
-    """Quartiles of the seconds from one click to the next: the values at 1, 2 and 3 times (n + 1) / 4, interpolated."""
+def gap_quartiles(engine: Engine, timed: str = "next > 0") -> tuple[float, float, float]:
+    """Quartiles of the seconds of visits that are ``timed``: values at 1, 2 and 3 times (n + 1) / 4, interpolated."""
     nothing = float("nan"), float("nan"), float("nan")
-    gaps = "visits where next > 0 and held is not null"
-    n = int(engine.run(f"select count(*) from {gaps}")[0][0]) if moves else 0
+    gaps = f"visits where {timed} and held is not null"
+    n = int(engine.run(f"select count(*) from {gaps}")[0][0])
     if not n:
         return nothing
     at = [min(max(((n + 1) * share - 1) / max(n - 1, 1), 0.0), 1.0) for share in (0.25, 0.5, 0.75)]
@@ -264,10 +323,10 @@ class GapCounts(NamedTuple):
     ranges: bool = False
 
 
-def gap_counts(engine: Engine, ranges: Sequence[int] = (), most: int = _DISTINCT) -> GapCounts:
+def gap_counts(engine: Engine, ranges: Sequence[int] = (), timed: str = "next > 0", most: int = _DISTINCT) -> GapCounts:
     """The gaps, or those of some ranges, counted; of more than a million different ones, how many are in each range."""
     place = f"floor(held * {RANGE})::bigint"
-    gaps = "visits where next > 0 and held is not null"
+    gaps = f"visits where {timed} and held is not null"
     gaps += f" and {place} in ({', '.join(map(str, ranges))})" if ranges else ""
 
     def counted(by: str, limit: str) -> tuple[Array, NDArray[np.int64]]:

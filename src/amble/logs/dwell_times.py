@@ -4,6 +4,8 @@ The paper estimates the parameter by (n - 1) / n, divided by the mean time: (n -
 takes the time from a click to the next. How long the last visit took is not in a log of clicks; in a chain in
 continuous time, the holding time does not depend on the next rank, so leaving the last visits out makes no bias.
 
+Where a log has durations, of fixations for example, they are the times, and those of last visits are known, too.
+
 `censored` uses more: last visits that another query of the session ended, or its end, are counted; and a visit that
 took longer than `longest` counts as one of which only that is known.
 """
@@ -51,4 +53,6 @@ def fit_times(data: Resampled, *, censored: bool) -> FittedModel:
         note = f"(n - 1) / sum of t; beyond {data.counts.longest:g} s a visit is taken as not ended"
     else:
         name, seen, note = "times", "from a click to the next; the last visit is left out", "(n - 1) / sum of t"
+    if data.counts.facts.dwell:
+        seen = "durations of visits"
     return FittedModel(name, "times", {"mu": found}, seen, confidence=data.confidence, note=note)

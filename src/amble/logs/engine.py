@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +28,7 @@ _PREFIX = "amble-logs-"
 _YOUNG = 60  # seconds in which a folder may not have its lock yet
 _EVERY = 0.2  # seconds between two reports of progress
 _CHUNK = 1 << 20  # bytes that are unpacked at once
+_HEAD = 64  # bytes that show what a stream is
 # no extension is fetched: nothing here may use the network
 _CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
@@ -110,27 +111,43 @@ class Engine:
         except OSError:  # a system without such links
             packed = True
         if packed:
-            with open_bytes(path) as file, own.open("wb") as out:
-                while data := file.read(_CHUNK):
-                    try:
-                        out.write(data)
-                        out.flush()
-                    except OSError as error:
-                        raise AmbleError(f"{self.folder.parent}: {error.strerror}, unpacking {path}") from None
+            self._unpack(path, own)
         return self.path(own)
+
+    def keep_stream(self, path: str, ending: Callable[[bytes], str]) -> str:
+        """Put what can be read once into the folder, unpacked, and return its name there, which ends as its bytes say.
+
+        Messages name the stream (`original_names`), and it is removed with the other files.
+        """
+        own = self.folder / f"stream-{len(self._names)}"
+        self._names[str(own)] = path
+        self._unpack(path, own)
+        with own.open("rb") as file:
+            named = own.with_suffix(ending(file.read(_HEAD)))
+        self._names[str(named)] = self._names.pop(str(own))
+        return str(own.rename(named))
+
+    def _unpack(self, path: str, own: Path) -> None:
+        with open_bytes(path) as file, own.open("wb") as out:
+            while data := file.read(_CHUNK):
+                try:
+                    out.write(data)
+                    out.flush()
+                except OSError as error:
+                    raise AmbleError(f"{self.folder.parent}: {error.strerror}, unpacking {path}") from None
 
     def remove_files(self) -> None:
         """Remove the files that were put into the folder, once they are read."""
         for own in self._names:
-            os.unlink(own)
+            Path(own).unlink(missing_ok=True)
 
     def path(self, own: Path) -> str:
         """Name a file of the engine's folder in SQL, where ``*``, ``?`` and ``[`` would make it a pattern."""
         return quoted(re.sub(r"([*?[])", r"[\1]", str(own)))
 
     def original_names(self, text: str) -> str:
-        """A message of the engine, with the names that were given for its own."""
-        for own, path in self._names.items():
+        """A message of the engine, with the names that were given for its own, also where one stands for another."""
+        for own, path in [*self._names.items()][::-1]:
             text = text.replace(own, path)
         return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -12,32 +13,59 @@ import numpy as np
 
 from amble import checks
 from amble.errors import AmbleError
+from amble.logs.adaptive_fitting import ADAPTIVE, fit_adaptive
 from amble.logs.bootstrap import Resampled
-from amble.logs.chain_fitting import STEPS, count_steps, fit_markov, fit_walk, fit_walk_by_grade, fit_walk_by_rank
+from amble.logs.chain_fitting import (
+    STEPS,
+    count_steps,
+    fit_markov,
+    fit_walk,
+    fit_walk_by_grade,
+    fit_walk_by_rank,
+    fit_walk_by_rank_and_grade,
+)
 from amble.logs.counts import OBSERVATIONS, Counts
 from amble.logs.dwell_times import fit_times
-from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_inst, fit_rbp
-from amble.logs.privacy import SMALLEST, disclosable, enough_sessions, shown_count
-from amble.logs.selection import HALF, HeldOut, behaviour, comparison_table, fit_table, likelihoods, suppression_notes
+from amble.logs.forward_fitting import fit_continuation, fit_insq, fit_rbp
+from amble.logs.implied import Behaviour, behaviour, last_clicks, looks, measure_behaviour
+from amble.logs.moves_fitting import MOVES, fit_moves, read_moves
+from amble.logs.page_counts import GradedPages
+from amble.logs.privacy import MANY, SMALLEST, default_smallest, disclosable, enough_sessions, shown_count
+from amble.logs.selection import HALF, HeldOut, comparison_table, fit_table, likelihoods, suppression_notes
+from amble.logs.session_fitting import fit_session_rbp, fit_session_walk
+from amble.measures.list_measure import of_lists
+from amble.measures.measure import Measure
+from amble.measures.parsing import parse
 from amble.table import Table
 from amble.users.estimates import SUPPRESSED
 from amble.users.fitted import Fitted, FittedModel, Origin
 
-__all__ = ["MODELS", "Fit", "fit"]
+__all__ = ["MODELS", "Fit", "against", "fit"]
 
 MODELS = {
     "walk": "back and forth: p, q and s, the same at every rank",
     "walk-rank": "back and forth: p, q and s by rank",
     "walk-grade": "back and forth: p, q and s by the grade of the document (needs grades)",
+    "walk-rank-grade": "back and forth: p, q and s by rank and grade (needs grades)",
+    "chain": "moves of any length, the same at every rank: those of --moves",
     "rbp": "reads down: RBP's p",
     "insq": "reads down: INSQ's T",
+    "insq-adaptive": "reads down: adaptive INSQ's T, as the paper's figures have it (needs grades)",
+    "insq-printed": "reads down: adaptive INSQ's T, equation 3 as printed (needs grades)",
     "inst": "reads down: INST's T (needs grades)",
+    "bpm": "reads down: BPM's T and k, and how often people do otherwise (needs grades)",
+    "ift-goal": "reads down: IFTGoal's T and R (needs grades)",
+    "ift-rate": "reads down: IFTRate's A and R (needs grades)",
+    "ift": "reads down: IFT's T, R1, A and R2 (needs grades)",
     "continuation": "reads down: C(i), whatever it is",
+    "msm": "several queries: MsM's p, q, r and s (needs sessions of several queries)",
+    "srbp": "several queries: session RBP's p and b (needs sessions of several queries)",
     "markov": "never stops: transition probabilities from rank to rank, for MP",
     "times": "how long at each rank, from a click to the next: (n - 1) / sum of t",
     "times-censored": "the same, with last visits where their end is known, and long ones as not ended",
 }
-_GRADED = ("walk-grade", "inst")
+_GRADED = ("walk-grade", "walk-rank-grade", *ADAPTIVE)
+_SESSIONS = ("msm", "srbp")
 _TIMED = ("times", "times-censored")
 
 Fitter = Callable[[Resampled], FittedModel]
@@ -59,6 +87,8 @@ class Fit:
         How clicks were taken for steps.
     notes : tuple of str
         Models left out, and why; what was suppressed or pooled.
+    pages : GradedPages, optional
+        The pages whose last clicks are compared, where some users look at grades; without it all.
     """
 
     fitted: Fitted
@@ -66,6 +96,7 @@ class Fit:
     data: Resampled
     steps: str
     notes: tuple[str, ...] = ()
+    pages: GradedPages | None = None
 
     def facts(self) -> dict[str, Any]:
         """Facts about the log; counts of moves that few sessions made are suppressed."""
@@ -75,6 +106,8 @@ class Fit:
         by_way = {"moves": inner, "backward": np.tril(inner, -1), "repeated": inner * np.eye(counts.depth)}
         for name, moves in by_way.items():
             facts[name] = shown_count(facts[name], bool(enough_sessions(moves.sum(axis=(1, 2)), smallest)), smallest)
+        if isinstance(facts["backward"], str):
+            facts["backward_sessions"] = facts["backward"]
         for name in ("elsewhere", "beyond"):
             facts[name] = shown_count(facts[name], facts[name] >= smallest, smallest)
         if isinstance(facts["moves"], str):
@@ -116,8 +149,56 @@ class Fit:
                 rows.append(row)
         return Table(["from", "to", "way", "moves", "share", "low", "high"], rows)
 
-    def implied(self) -> Table:
-        """A table of W, L and C by rank: observed, with confidence intervals, and as each model implies them."""
+    def against(self, measures: Sequence[Any] = ()) -> Table:
+        """A table of the fitted models and of any measures that are users: how well each predicts the last click.
+
+        Parameters
+        ----------
+        measures : sequence of str or Measure
+            Measures that are users, with their parameters as they are.
+
+        Returns
+        -------
+        Table
+            Of each user: how many parameters were fitted; the log-likelihood of all last clicks; the perplexity (of
+            models on held-out sessions); the share of pages that are impossible under the user, whose log-likelihood is
+            then -inf; and the distance between the distribution of the last rank that the user implies and the observed
+            one (total variation: the share of pages that would have to be left elsewhere).
+        """
+        n, pages = self.data.counts.depth, self._common(measures)
+        users: list[tuple[str, int, Behaviour | None, float | None]] = []
+        for model in self.fitted.models:
+            if model.name in self.held_out:
+                told = self.held_out[model.name]
+                users.append((model.name, told.own.parameters, behaviour(model, n, pages), told.perplexity))
+        users += [(m.label, 0, measure_behaviour(m, n, pages), None) for m in _measures(measures)]
+        seen = last_clicks(self.data.counts, np.ones(len(self.data.counts.pages)), pages)
+        shares = seen.sum(axis=0) / seen.sum()
+        rows: list[list[Any]] = []
+        for name, parameters, found, held_out in users:
+            if found is None:
+                continue
+            last = np.broadcast_to(found[1], seen.shape)
+            impossible = float(seen[last <= 0].sum())
+            with np.errstate(divide="ignore", invalid="ignore"):
+                log = -math.inf if impossible else float(np.where(seen > 0, seen * np.log(last), 0.0).sum())
+            per = math.exp(min(-log / seen.sum(), 690.0)) if log > -math.inf else math.inf
+            mean = seen.sum(axis=1) @ last / seen.sum()
+            distance = float(np.abs(mean - shares).sum() / 2.0)
+            rows.append(
+                [name, parameters, log, per if held_out is None else held_out, impossible / float(seen.sum()), distance]
+            )
+        rows.sort(key=lambda row: (row[3], row[5]))
+        return Table(["user", "parameters", "log-lik", "perplexity", "impossible", "distance"], rows)
+
+    def implied(self, measures: Sequence[Any] = ()) -> Table:
+        """A table of W, L and C by rank: observed, with confidence intervals, and as each user implies them.
+
+        Parameters
+        ----------
+        measures : sequence of str or Measure
+            Measures that are users, beside the fitted models.
+        """
         n = self.data.counts.depth
         rows: list[list[Any]] = []
         observed = [_behaviour(count_steps(c.moves, self.steps)) for c in (self.data.whole, self.data.draws)]
@@ -126,18 +207,22 @@ class Fit:
         came, on, ended = (
             disclosable(x, self.data.smallest) for x in (steps.sum(axis=-1), steps[..., :2].sum(axis=-1), steps[..., 2])
         )
-        for model in self.fitted.models:
-            found = behaviour(model, n)
+        pages = self._common(measures)
+        many = last_clicks(self.data.counts, np.ones(len(self.data.counts.pages)), pages).sum(axis=1)
+        models = [(model.name, behaviour(model, n, pages), model) for model in self.fitted.models]
+        users = [*models, *((m.label, measure_behaviour(m, n, pages), None) for m in _measures(measures))]
+        for name, found, model in users:
             if found is None:
                 continue
-            visits, last = found
+            visits, last = (x if x.ndim == 1 else many @ x / many.sum() for x in found)
             values = {"W": visits / visits.sum(), "L": last, "C": 1.0 - last / np.maximum(visits, 1e-300)}
-            if model.kind == "continuation":  # what is filled in is not shown as if it were estimated
+            values["C"] = np.where(visits > 0, values["C"], np.nan)
+            if model is not None and model.kind == "continuation":  # what is filled in is not shown as estimated
                 values["C"] = model.estimates["C"].value
                 values["L"] = np.where(np.isnan(np.append(values["C"], 0.0)), np.nan, last)
             for panel, value in values.items():
                 shown = [i for i in range(n - (panel == "C")) if value[i] == value[i]]
-                rows += [[model.name, panel, i + 1, *[float(value[i])] * 3] for i in shown]
+                rows += [[name, panel, i + 1, *[float(value[i])] * 3] for i in shown]
         # last, so that a chart draws it above the others
         for panel in "WLC":
             value, draws = observed[0][panel][0], observed[1][panel]
@@ -146,6 +231,16 @@ class Fit:
                 if came[i] and (panel == "W" or ended[i]) and (panel != "C" or on[i]) and value[i] == value[i]:
                     rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
         return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
+
+    def _common(self, measures: Sequence[Any]) -> GradedPages | None:
+        """The pages that all users are put on: those with grades where some look at them."""
+        static = all(m.is_static for m in _measures(measures) if not m.is_population)
+        return self.pages if static else self.data.counts.graded
+
+
+def _measures(measures: Sequence[Any]) -> list[Any]:
+    """Measures of lists, from their names."""
+    return [of_lists(m if isinstance(m, Measure) else parse(m)) for m in measures]
 
 
 def _behaviour(steps: Any) -> dict[str, Any]:
@@ -166,12 +261,14 @@ def fit(
     observation: str = "last",
     steps: str = "path",
     first: str | None = None,
+    moves: Sequence[Any] | str = MOVES,
     smooth: float = 1.0,
     confidence: float = Resampled.confidence,
     rounds: int = Resampled.rounds,
     draws: int = Resampled.kept,
-    smallest: int = SMALLEST,
+    smallest: int | None = None,
     seed: int = Resampled.seed,
+    like: Resampled | None = None,
     files: Sequence[str] = (),
     layout: str = "",
     date: str = "",
@@ -184,20 +281,25 @@ def fit(
         From `read_log`.
     models : "all", or some of `MODELS`
     observation : {"last", "cascade", "dependent", "sdbn"}
-        What clicks say about how far somebody read: for rbp, insq, inst and continuation.
+        What clicks say about how far somebody read: for users who read down.
     steps : {"path", "clicks"}
         What clicks say about a walk: see `amble.logs.chain_fitting`.
     first : {"forward", "stop"}, optional
-        What happens at rank 1 instead of going back: for walk and walk-grade. By default what is likelier.
+        What happens at rank 1 instead of going back: for walk, walk-grade and chain. By default what is likelier.
+    moves : str or sequence
+        Of a chain: ranks forward or back, as ``+2`` or ``-1``, and ``top``, to rank 1.
     smooth : float
         How many moves are added to those from each rank, to all others alike: for markov.
     confidence : float
         Of the intervals.
     rounds, draws : int
         How often sessions are resampled, and how many of the results are kept for scores.
-    smallest : int
-        A number that fewer sessions are behind is suppressed.
+    smallest : int, optional
+        A number that fewer sessions are behind is suppressed; by default 10 in a log of 1,000 sessions or more, and
+        nothing is suppressed in a smaller one.
     seed : int
+    like : Resampled, optional
+        Counts of which these are some, whose sessions are resampled.
     files, layout, date
         Where the log comes from, for the file.
 
@@ -224,23 +326,32 @@ def fit(
     checks.one_of(steps, STEPS, "steps")
     checks.one_of(first, ("forward", "stop", None), "first")
     checks.number(smooth, "smooth", least=0, most=1e9)
+    moves = read_moves(moves)
     chosen = _chosen(models, counts)
-    data = Resampled(counts, rounds, draws, confidence, smallest, seed)
+    found, notes = list[FittedModel](), list[str]()
+    if smallest is None:
+        smallest = default_smallest(counts.facts.sessions)
+        if not smallest:
+            notes.append(f"fewer than {MANY:,} sessions: no count is suppressed (smallest is 0, not {SMALLEST})")
+    data = Resampled(counts, rounds, draws, confidence, smallest, seed, like=like)
     if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
         raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to")
     fitters: dict[str, Fitter] = {
         "walk": lambda d: fit_walk(d, steps, first),
         "walk-rank": lambda d: fit_walk_by_rank(d, steps),
         "walk-grade": lambda d: fit_walk_by_grade(d, first),
+        "walk-rank-grade": fit_walk_by_rank_and_grade,
+        "chain": lambda d: fit_moves(d, moves, first),
         "rbp": lambda d: fit_rbp(d, observation),
         "insq": lambda d: fit_insq(d, observation),
-        "inst": lambda d: fit_inst(d, observation),
+        **{kind: partial(_fit_adaptive, kind, observation) for kind in ADAPTIVE},
+        "msm": fit_session_walk,
+        "srbp": fit_session_rbp,
         "continuation": lambda d: fit_continuation(d, observation),
         "markov": lambda d: fit_markov(d, smooth if d.by is None else max(smooth, HALF)),
         "times": lambda d: fit_times(d, censored=False),
         "times-censored": lambda d: fit_times(d, censored=True),
     }
-    found, notes = [], []
     for name in chosen:
         try:
             found.append(_usable(fitters[name](data)))
@@ -249,21 +360,62 @@ def fit(
                 raise AmbleError(f"{name}: {error}") from None
             notes.append(f"{name} left out: {error}")
     if not found:
-        raise AmbleError(notes[0] if notes else "nothing to fit")
+        raise AmbleError(notes[-1] if notes else "nothing to fit")
     plain: dict[str, Callable[[Counts], FittedModel]] = {
         m.name: partial(_plainly, fitters[m.name], data) for m in found if m.kind != "times"
     }
-    seen = likelihoods(counts, plain, observation, steps)
+    pages = counts.graded if any(map(looks, found)) else None
+    if pages is not None and pages.pages.sum() < (clicked := counts.moves[:, 1:, 0].sum()):
+        notes.append(f"the last click is compared on {pages.pages.sum():,} of {clicked:,.0f} pages: those with grades")
+    seen = likelihoods(counts, plain, observation, steps, pages)
     found = [replace(m, likelihood=(seen[m.name].last or seen[m.name].own) if m.name in seen else None) for m in found]
     found.sort(key=lambda m: seen[m.name].perplexity if m.name in seen else math.inf)
     for i, model in enumerate(found):
         parts = [*filter(None, model.note.split("; ")), *suppression_notes(model, smallest)]
         found[i] = replace(model, note="; ".join(parts))
-        notes += [f"{model.name}: {part}" for part in parts if f"fewer than {smallest} " in part]
+        notes += [f"{model.name}: {part}" for part in parts if re.search("fewer than|too few", part)]
     facts = counts.facts
     made = enough_sessions(counts.moves[:, 1:, 1:].sum(axis=(1, 2)), smallest) or not facts.moves
     origin = Origin(files, layout, facts.pages, facts.records, facts.moves if made else SUPPRESSED, date)
-    return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes))
+    return Fit(Fitted(origin, found, smallest=smallest), seen, data, steps, tuple(notes), pages)
+
+
+def against(counts: Counts, measures: Sequence[Any], models: Sequence[str] | str = "all", **options: Any) -> Table:
+    r"""Measures that are users against what people did: how well each predicts the last click, beside fitted users.
+
+    Parameters
+    ----------
+    counts : Counts
+        From `read_log`.
+    measures : sequence of str or Measure
+    models, **options
+        The users that are fitted, as for `fit`.
+
+    Returns
+    -------
+    Table
+        As `Fit.against` has it; `Fit.implied` has what each user does, rank by rank.
+
+    Examples
+    --------
+    Of 60 pages of three results, half are left at rank 1, and half at rank 3:
+
+    >>> import pathlib, tempfile
+    >>> from amble.logs import against, read_log
+    >>> rows = [f"{i}\t{1 + 2 * (i % 2)}" for i in range(60)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = pathlib.Path(folder) / "log.tsv"
+    ...     _ = log.write_text("\n".join(["session\trank", *rows]))
+    ...     counts = read_log(log, "table")
+    >>> print(against(counts, ["RBP(p=0.7)", "P@3"], "rbp"))        # RBP(0.7): 0.3, 0.21 and 0.49
+    user        parameters   log-lik  perplexity  impossible  distance
+    RBP(p=0.7)           0  -57.5...
+    """
+    return fit(counts, models, **options).against(measures)
+
+
+def _fit_adaptive(kind: str, observation: str, data: Resampled) -> FittedModel:
+    return fit_adaptive(data, kind, observation)
 
 
 def _plainly(fitter: Fitter, data: Resampled, counts: Counts) -> FittedModel:
@@ -286,11 +438,13 @@ def _chosen(models: Sequence[str] | str, counts: Counts) -> list[str]:
     if unknown or not names:
         raise AmbleError(f"model {(unknown or [''])[0]!r:.60}: expected all, or some of {', '.join(MODELS)}")
     lacking = [] if counts.facts.judged else list(_GRADED)
+    lacking += [] if counts.onward.any() else list(_SESSIONS)
     lacking += [] if counts.dwell_censored.any() or counts.dwell.any() else list(_TIMED)
     if models == "all":
         return [name for name in names if name not in lacking]
     for name in names:
         if name in lacking:
             lack = "grades of documents: judgments, or a column of grades" if name in _GRADED else "times"
+            lack = "sessions of several queries" if name in _SESSIONS else lack
             raise AmbleError(f"{name} needs {lack}")
     return names

@@ -1,4 +1,4 @@
-"""Users who read down and stop, fitted to click logs: continuation probabilities C(i), RBP's p, T of INSQ and INST.
+"""Users who read down and stop, fitted to click logs: continuation probabilities C(i), RBP's p and INSQ's T.
 
 A log of clicks does not say how far somebody read. An observation model does (`amble.logs.counts.OBSERVATIONS`): it
 says how many reached each rank, and how many stopped there. At the last rank of a page nobody can continue, so nothing
@@ -19,12 +19,13 @@ from amble.logs.privacy import disclosable, enough_sessions, pool_neighbours
 from amble.users.fitted import FittedModel
 
 __all__ = [
-    "continuation_probabilities", "fit_continuation", "fit_insq", "fit_inst", "fit_rbp", "insq_continuation",
-    "stopping_counts", "stopping_log_likelihood",
+    "check_stops", "continuation_probabilities", "fit_continuation", "fit_insq", "fit_rbp", "insq_continuation",
+    "most_likely", "stopping_counts", "stopping_log_likelihood",
 ]  # fmt: skip
 
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0
-_BOUNDS = {"insq": (1e-4, 1e4), "inst": (0.5, 1e4)}
+_BOUNDS = {"inst": (0.5, 1e4)}
+_GRID = 97  # goals that are tried first: steps of a fifth, so that one of several maxima is not missed
 
 
 def stopping_counts(counts: Counts, observation: str) -> Array:
@@ -85,17 +86,23 @@ def insq_continuation(goal: Array, rank: Array, gain: Array | float = 0.0) -> Ar
     return np.asarray(((depth - 1.0) / depth) ** 2)
 
 
-def _most_likely(came: Array, probability: Callable[[Array], Array], kind: str) -> Array:
-    """The maximum-likelihood T of each row of counts, by golden sections on a logarithmic scale."""
-    low, high = (np.full(came.shape[0], np.log(bound)) for bound in _BOUNDS[kind])
+def most_likely(came: Array, probability: Callable[[Array], Array], kind: str) -> Array:
+    """The maximum-likelihood T of each row of counts: the best of a grid, then golden sections around it."""
 
     def at(x: Array) -> Array:
         return stopping_log_likelihood(came, probability(np.exp(x)[:, None]))
 
+    least, most = np.log(_BOUNDS.get(kind, (1e-4, 1e4))).tolist()
+    grid = np.linspace(least, most, _GRID)
+    with np.errstate(divide="ignore"):
+        c = np.concatenate([probability(np.exp(x)[None, None]) for x in grid]).T
+        on, off = (np.maximum(log, -1e100) for log in (np.log(c), np.log1p(-c)))
+    best = np.argmax((came[..., 0] - came[..., 1]) @ on + came[..., 1] @ off, axis=1)
+    low, high = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, _GRID - 1)]
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     of_left, of_right = at(left), at(right)
     while float((high - low).max()) > 1e-9:
-        worse = of_left < of_right
+        worse = (of_left < of_right) | np.isneginf(of_left)  # below what is possible at all
         low, high = np.where(worse, left, low), np.where(worse, high, right)
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         of_left, of_right = at(left), at(right)
@@ -106,12 +113,17 @@ def _model(
     kind: str, parameter: str, data: Resampled, observation: str, *, function: Callable[[Counts], Array], came: Array
 ) -> FittedModel:
     """A model of one parameter, from how many reached and how many stopped at each of some cells, by group."""
+    estimate = data.estimate(function, check_stops(came, data.smallest), probability=kind == "rbp")
+    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], confidence=data.confidence)
+
+
+def check_stops(came: Array, smallest: int) -> Array:
+    """How many could stop, by group; an error if too few did, or went on."""
     sums = came.sum(axis=-2)
     for count, did in ((sums[:, 1], "stopped"), (sums[:, 0] - sums[:, 1], "continued")):
-        if not disclosable(count, data.smallest):
-            raise AmbleError(f"fewer than {data.smallest} sessions {did}: suppressed, and not counted as zero")
-    estimate = data.estimate(function, sums[:, 0], probability=kind == "rbp")
-    return FittedModel(kind, kind, {parameter: estimate}, OBSERVATIONS[observation], confidence=data.confidence)
+        if not disclosable(count, smallest):
+            raise AmbleError(f"fewer than {smallest} sessions {did}: suppressed, and not counted as zero")
+    return np.asarray(sums[:, 0])
 
 
 def fit_rbp(data: Resampled, observation: str) -> FittedModel:
@@ -128,21 +140,9 @@ def fit_insq(data: Resampled, observation: str) -> FittedModel:
     rank = np.arange(1.0, data.counts.depth)
 
     def goal(counts: Counts) -> Array:
-        return _most_likely(stopping_counts(counts, observation), lambda T: insq_continuation(T, rank), "insq")
+        return most_likely(stopping_counts(counts, observation), lambda T: insq_continuation(T, rank), "insq")
 
     return _model("insq", "T", data, observation, function=goal, came=stopping_counts(data.counts, observation))
-
-
-def fit_inst(data: Resampled, observation: str) -> FittedModel:
-    """A model of INST's T; it needs grades, since C depends on the gain so far."""
-    if observation not in data.counts.goal_counts:
-        raise AmbleError("inst needs grades of documents: judgments, or a column of grades")
-    rank, gain = data.counts.goal_cells[observation].T
-
-    def goal(counts: Counts) -> Array:
-        return _most_likely(counts.goal_counts[observation], lambda T: insq_continuation(T, rank, gain), "inst")
-
-    return _model("inst", "T", data, observation, function=goal, came=data.counts.goal_counts[observation])
 
 
 def pooled_ranks(came: Array, smallest: int) -> Ints:

@@ -2,8 +2,10 @@
 
 A count that few sessions are behind could reveal what one person did. How many sessions are behind a count is not
 known, but in how many groups of sessions it is not zero: no more than there are sessions. Where that is less than
-`smallest` the count is suppressed. A suppressed count is never taken as zero: nothing is estimated from it, or it is
-pooled with its neighbours until their sum may be disclosed. That nobody did something may be disclosed.
+`smallest` the count is suppressed. By default that is done in logs of many sessions only: a study of a few hundred
+pages, of people who know that they take part, would lose what it was made for. A suppressed count is never taken as
+zero: nothing is estimated from it, or it is pooled with its neighbours until their sum may be disclosed. That nobody
+did something may be disclosed.
 """
 
 from __future__ import annotations
@@ -13,11 +15,21 @@ import numpy as np
 from amble.arrays import Array, Bools, Ints
 
 __all__ = [
-    "SMALLEST", "disclosable", "disclosed", "enough_sessions", "pool_neighbours", "pooling_matrix", "pooling_weights",
-    "shown_count",
+    "MANY", "SMALLEST", "default_smallest", "disclosable", "disclosed", "enough_sessions", "pool_neighbours",
+    "pooling_matrix", "pooling_weights", "shown_count",
 ]  # fmt: skip
 
 SMALLEST = 10
+MANY = 1000  # sessions from which counts are suppressed by default
+
+
+def default_smallest(sessions: int) -> int:
+    """The least number of sessions behind a count that is not suppressed: `SMALLEST` of a log of `MANY`, else none.
+
+    >>> default_smallest(204), default_smallest(8809)
+    (0, 10)
+    """
+    return SMALLEST if sessions >= MANY else 0
 
 
 def _groups(counts: Array) -> Ints:

@@ -2,7 +2,7 @@
 
 Sessions are held out a fifth at a time, so that each is predicted by models that were not fitted to it. Models predict
 different events: walks steps, forward users stops, Markov chains moves. All but Markov chains predict the rank of the
-last click; by that they are compared with one another.
+last click; by that they are compared with one another. Where some look at grades, all are on pages that have some.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 
 from amble.arrays import Array
-from amble.logs.chain_fitting import count_steps, edge_probabilities, log_likelihood
+from amble.logs.adaptive_fitting import ADAPTIVE, continuation
+from amble.logs.chain_fitting import by_edge, count_steps, edge_probabilities, log_likelihood
 from amble.logs.counts import Counts
-from amble.logs.forward_fitting import (
-    continuation_probabilities,
-    insq_continuation,
-    stopping_counts,
-    stopping_log_likelihood,
-)
+from amble.logs.forward_fitting import continuation_probabilities, stopping_counts, stopping_log_likelihood
+from amble.logs.implied import behaviour, forward_continuation, last_clicks
+from amble.logs.moves_fitting import chain_transitions
+from amble.logs.page_counts import GradedPages
 from amble.logs.privacy import pooling_matrix
+from amble.logs.session_fitting import session_log_likelihood, session_steps
 from amble.table import Table
-from amble.users.fitted import Estimate, FittedModel, Likelihood
-from amble.users.walk import Walk
+from amble.users.estimates import Estimate
+from amble.users.fitted import FittedModel, Likelihood, is_move
 
 __all__ = [
-    "FOLDS", "HALF", "HeldOut", "behaviour", "comparison_table", "fit_table", "folds", "likelihoods",
+    "FOLDS", "HALF", "HeldOut", "comparison_table", "fit_table", "folds", "likelihood", "likelihoods",
     "suppression_notes",
 ]  # fmt: skip
 
@@ -76,64 +76,51 @@ def likelihood(sessions: float, events: float, log: float, parameters: int) -> L
     )
 
 
-def folds(counts: Counts) -> list[tuple[Counts, Counts]]:
-    """Counts to fit to, and counts held out, five times."""
+def fold_weights(counts: Counts) -> list[Array]:
+    """Weights of groups of sessions, 1 for those held out, five times."""
     groups = np.arange(len(counts.pages))
     order = np.zeros(groups.size, np.int64)
     order[counts.present] = np.arange(counts.present.size)  # groups without sessions do not count
+    return [(order % FOLDS == fold).astype(np.float64) for fold in range(min(FOLDS, max(counts.present.size, 1)))]
+
+
+def folds(counts: Counts) -> list[tuple[Counts, Counts]]:
+    """Counts to fit to, and counts held out, five times."""
+    return [(counts.weighted(1.0 - held[None]), counts.weighted(held[None])) for held in fold_weights(counts)]
+
+
+def _spots(e: Estimate) -> list[tuple[Any, str, int]]:
+    """The first place of each group of numbers that were estimated together, its name, and how many there are."""
+    if e.form == "one":
+        return [((), "", 1)]
+    pooled = np.arange(1, e.value.size + 1).reshape(e.value.shape) if e.pooled is None else e.pooled
     out = []
-    for fold in range(min(FOLDS, max(counts.present.size, 1))):
-        held = (order % FOLDS == fold).astype(np.float64)[None, :]
-        out.append((counts.weighted(1.0 - held), counts.weighted(held)))
+    for first in np.unique(pooled).tolist():
+        at = np.argwhere(pooled == first)
+        parts = []
+        if e.form != "grade":
+            parts.append(_span("rank", [str(i + 1) for i in np.unique(at[:, 0]).tolist()]))
+        if e.grades is not None:
+            parts.append(_span("grade", [f"{e.grades[i]:g}" for i in np.unique(at[:, -1]).tolist()]))
+        out.append((tuple(at[0]), ", ".join(parts), len(at)))
     return out
 
 
-def behaviour(model: FittedModel, n: int) -> tuple[Array, Array] | None:
-    """Expected visits and distribution of the last rank on a list of n; None if a model needs grades, or never stops.
-
-    Users who would continue beyond rank n stop there, since a page ends.
-    """
-    if model.kind == "walk":
-        p, q = model.estimates["p"], model.estimates["q"]
-        if p.form == "grade":
-            return None
-        start = model.estimates.get("start")
-        distribution = None if start is None else start.distribution.tolist()
-        walk = Walk(*(np.atleast_1d(e.known).tolist() for e in (p, q)), first=model.first, start=distribution)
-        on_list = walk.over(n)
-        return np.asarray(on_list.visits), np.asarray(on_list.last)
-    probability = _continuation(model, n)
-    if probability is None:
-        return None
-    visits = np.concatenate((np.ones(1), np.cumprod(probability)))
-    return visits, visits * (1.0 - np.append(probability, 0.0))
-
-
-def _continuation(model: FittedModel, n: int) -> Array | None:
-    """C at all ranks but the last; None if it is no forward user's."""
-    if model.kind == "rbp":
-        return np.full(n - 1, float(model.estimates["p"].value))
-    if model.kind == "insq":
-        return insq_continuation(model.estimates["T"].value, np.arange(1.0, n))
-    return model.estimates["C"].known[: n - 1] if model.kind == "continuation" else None
-
-
-def spelled(e: Estimate, first: int, last: int) -> str:
+def _span(what: str, names: list[str]) -> str:
     """Names of ranks or grades: ``rank 3``, ``ranks 5-7``."""
-    names = [str(i) if e.grades is None else f"{e.grades[i - 1]:g}" for i in (first, last)]
-    what = "rank" if e.grades is None else "grade"
-    return f"{what} {names[0]}" if first == last else f"{what}s {names[0]}-{names[1]}"
+    return f"{what} {names[0]}" if len(names) == 1 else f"{what}s {names[0]}-{names[-1]}"
 
 
 def suppression_notes(model: FittedModel, smallest: int) -> list[str]:
     """Notes on what was suppressed in a model by rank or by grade, and what was done about it."""
     pools, gone = [], []
     for name, e in model.estimates.items():
-        if e.form in ("rank", "grade") and name not in ("s", "start"):
-            pools += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if b > a]
-            gone += [f"{name} of {spelled(e, a, b)}" for a, b in e.places() if np.isnan(e.value[a - 1])]
+        if e.form not in ("one", "matrix") and name not in ("s", "start"):
+            pools += [f"{name} of {where}" for _, where, many in _spots(e) if many > 1]
+            gone += [f"{name} of {where}" for at, where, _ in _spots(e) if np.isnan(e.value[at])]
     found = ((pools, "estimated together"), (gone, "not estimated, filled in from the estimate before (or the first)"))
-    return [f"fewer than {smallest} sessions are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
+    few = f"fewer than {smallest} sessions" if smallest else "too few observations"
+    return [f"{few} are behind some counts, {did}: {', '.join(x)}" for x, did in found if x]
 
 
 def fit_table(models: Sequence[FittedModel]) -> Table:
@@ -143,11 +130,9 @@ def fit_table(models: Sequence[FittedModel]) -> Table:
         for name, e in model.estimates.items():
             if e.form == "matrix" or name == "start":
                 continue
-            for a, b in e.places() if e.form != "one" else [(1, 1)]:
-                at = a - 1 if e.form != "one" else ()
+            for at, where, _ in _spots(e):
                 seen = int(e.observations[at])
                 ends = [float("nan") if end is None else float(end[at]) for end in (e.low, e.high)]
-                where = "" if e.form == "one" else spelled(e, a, b)
                 few = "few" if seen < 0 else str(seen)
                 rows.append([model.name, name, where, float(e.value[at]), *ends, few])
     return Table(["model", "parameter", "at", "value", "low", "high", "observations"], rows)
@@ -157,7 +142,11 @@ def fit_table(models: Sequence[FittedModel]) -> Table:
 
 
 def likelihoods(
-    counts: Counts, fitters: dict[str, Callable[[Counts], FittedModel]], observation: str, how: str
+    counts: Counts,
+    fitters: dict[str, Callable[[Counts], FittedModel]],
+    observation: str,
+    how: str,
+    pages: GradedPages | None = None,
 ) -> dict[str, HeldOut]:
     """The likelihood of each model on held-out sessions.
 
@@ -168,48 +157,75 @@ def likelihoods(
         By name of a model: a function that fits it to counts (without intervals), pooled as the one that is written.
     observation, how
         As the models were fitted.
+    pages : GradedPages, optional
+        The pages whose last clicks are predicted; without it all, and none by users who look at grades.
     """
     n = counts.depth
-    sums: dict[str, dict[str, float]] = {}
-    pages = 0.0
-    for train, test in folds(counts):
-        pages += float(test.pages.sum())
-        last = test.moves[0, 1:, 0]
+    sums: dict[str, list[float]] = {}
+    words: dict[str, str] = {}
+    sessions = 0.0
+    for held in fold_weights(counts):
+        train, test = (counts.weighted(w[None]) for w in (1.0 - held, held))
+        sessions += float(test.pages.sum())
+        last, before = (last_clicks(counts, w, pages) for w in (held, 1.0 - held))
         for name, fitter in fitters.items():
             model = fitter(train)
-            events, log, what, parameters = _own(model, train, test, observation, how)
-            of = sums.setdefault(name, {"events": 0.0, "log": 0.0, "last": 0.0, "seen": 0.0, "parameters": 0.0})
-            of["events"] += events
-            of["log"] += log
-            of["parameters"] = max(of["parameters"], parameters)
-            sums[name][what] = 1.0
-            implied = behaviour(model, n)
-            if implied is None:
-                of["last"] = math.nan
-            else:
-                distribution = implied[1] + HALF / max(float(train.moves[0, 1:, 0].sum()), 1.0)
-                of["last"] += float((last * np.log(distribution / distribution.sum())).sum())
-            of["seen"] += float(last.sum())
+            events, log, words[name], parameters = _own(model, train, test, observation, how)
+            of = sums.setdefault(name, [0.0] * 5)  # events, log-likelihood, that of the last click, these, parameters
+            found = behaviour(model, n, pages)
+            common = np.nan
+            if found is not None:
+                shares = found[1] + HALF / max(float(before.sum()), 1.0)
+                common = float((last * np.log(shares / shares.sum(axis=-1, keepdims=True))).sum())
+            more = (events, log, common, float(last.sum()))
+            sums[name] = [*(x + y for x, y in zip(of, more, strict=False)), max(of[4], parameters)]
     out = {}
-    for name, of in sums.items():
-        k = int(of["parameters"])
-        what = next(word for word in ("steps", "stops", "moves") if word in of)
-        common = None if math.isnan(of["last"]) else likelihood(pages, of["seen"], of["last"], k)
-        out[name] = HeldOut(what, likelihood(pages, of["events"], of["log"], k), common)
+    for name, (events, log, common, seen, k) in sums.items():
+        together = None if math.isnan(common) else likelihood(sessions, seen, common, int(k))
+        out[name] = HeldOut(words[name], likelihood(sessions, events, log, int(k)), together)
     return out
 
 
 def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how: str) -> tuple[float, float, str, int]:
     """Number of events, log-likelihood, what the events are, and number of parameters."""
     n = test.depth
+    if model.kind in ("session", "session-rbp"):
+        steps = session_steps(test, model.name)[0]
+        if model.kind == "session":
+            probabilities = np.array([float(model.estimates[name].value) for name in "pqrs"])
+        else:
+            p, b = (float(model.estimates[name].value) for name in "pb")
+            probabilities = np.array([b * p, 0.0, p - b * p, 1.0 - p])
+        k = len(model.estimates) - (model.kind == "session")
+        return float(steps.sum()), session_log_likelihood(steps, probabilities), "session steps", k
+    if model.kind == "chain":
+        moves = test.moves[0, 1:].copy()
+        if "0" not in model.estimates:
+            np.fill_diagonal(moves[:, 1:], 0.0)
+        k = sum(map(is_move, model.estimates)) + (n - 1 if "start" in model.estimates else 0)
+        return (
+            float(moves.sum()),
+            log_likelihood(moves, _possible(chain_transitions(model, n))),
+            "steps of any length",
+            k,
+        )
     if model.kind == "walk":
-        if model.name == "walk-grade":
+        form = model.estimates["p"].form
+        if form == "grade":
             probabilities = np.stack([model.estimates[key].known for key in "pqs"], axis=-1)
-            steps = test.steps[0]
+            steps = by_edge(test.steps[0])
             distributions = edge_probabilities(probabilities, model.first)
             return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", 2 * len(probabilities)
+        if form == "rank and grade":
+            steps = np.moveaxis(test.steps[0], 0, 1)
+            shown = np.stack([model.estimates[key].value for key in "pqs"], axis=-1)
+            inner = shown.reshape(-1, shown.shape[1], 3)
+            ends = edge_probabilities(inner[[0, -1]], model.first)
+            distributions = np.concatenate([ends[:1, :, 0], inner[1:], ends[1:, :, 2]])
+            k = 2 * len(_spots(model.estimates["p"]))
+            return float(steps.sum()), log_likelihood(steps, _possible(distributions)), "steps", k
         steps = count_steps(test.moves, how)[0]
-        if model.name == "walk-rank":
+        if form == "rank":
             seen = count_steps(train.moves, how)[0] + HALF
             seen[0, 1] = seen[-1, 0] = 0.0
             seen[:-1] = _alike(model.estimates["p"]) @ seen[:-1]
@@ -226,11 +242,12 @@ def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how:
         distribution = model.estimates["P"].value
         moves = np.where(distribution > 0, moves, 0.0)
         return float(moves.sum()), log_likelihood(moves, distribution), "moves", n * (n - 1)
-    if model.kind == "inst":
+    if model.kind in ADAPTIVE:
         came = test.goal_counts[observation][0]
-        rank, gain = test.goal_cells[observation].T
-        probability = _possible(insq_continuation(model.estimates["T"].value, rank, gain))
-        return float(came[:, 0].sum()), float(stopping_log_likelihood(came, probability)), "stops", 1
+        values = {name: float(e.value) for name, e in model.estimates.items()}
+        probability = _possible(continuation(model.kind, values, *test.goal_cells[observation].T))
+        log = float(stopping_log_likelihood(came, probability))
+        return float(came[:, 0].sum()), log, "stops", len(model.estimates)
     came = stopping_counts(test, observation)[0]
     k = 1
     if model.kind == "continuation":
@@ -240,7 +257,7 @@ def _own(model: FittedModel, train: Counts, test: Counts, observation: str, how:
         probability = replace(e, value=np.where(gone, np.nan, np.exp(alike @ each / alike.sum(axis=1)))).known
         k = sum(not gone[a - 1] for a, _ in e.places())
     else:
-        found = _continuation(model, n)
+        found = forward_continuation(model, n)
         assert found is not None
         probability = found
     return float(came[:, 0].sum()), float(stopping_log_likelihood(came, _possible(probability))), "stops", k

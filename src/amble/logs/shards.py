@@ -21,6 +21,7 @@ from amble.arrays import Array
 from amble.errors import AmbleError, ReadError
 from amble.io.files import whole_file
 from amble.logs.counts import GROUPS, RANGE, Counts, Facts, GapCounts
+from amble.logs.page_counts import GradedPages
 
 __all__ = ["add_gaps", "add_shards", "merge_counts", "quartile_ranges", "read_counts", "spell_gaps", "write_counts"]
 
@@ -47,11 +48,14 @@ def add_shards(shards: Sequence[Counts], gaps: GapCounts) -> Counts:
         raise AmbleError("shards were read with different longest visits; expected the same (--longest)")
     parts: dict[str, Any] = {name: sum(_deeper(counts, name, n) for counts in shards) for name in _SUMMED}
     grades = tuple(sorted({grade for counts in shards for grade in counts.facts.grades}))
-    if any(counts.steps.size for counts in shards):
-        parts["steps"] = np.zeros((GROUPS, len(grades), 3, 3))
-        for counts in shards:
-            if counts.steps.size:
-                parts["steps"][:, np.searchsorted(np.array(grades), counts.facts.grades)] += counts.steps
+    if having := [counts for counts in shards if counts.steps.size]:
+        parts["steps"] = np.zeros((GROUPS, len(grades), *having[0].steps.shape[2:]))
+        for counts in having:
+            parts["steps"][:, np.searchsorted(np.array(grades), counts.facts.grades)] += counts.steps
+    if any(counts.onward.size for counts in shards):
+        # a shard each of whose sessions has one page has no page that another came after
+        parts["onward"] = sum(_deeper(counts, "onward", n) for counts in shards if counts.onward.size)
+    parts["graded"] = _graded([counts.graded for counts in shards if counts.graded is not None])
     parts["goal_cells"], parts["goal_counts"] = _goals(shards)
     facts: dict[str, Any] = {name: sum(getattr(counts.facts, name) for counts in shards) for name in _ADDED}
     facts |= {"grades": grades, "quartiles": _quartiles(gaps)}
@@ -65,6 +69,28 @@ def _deeper(counts: Counts, name: str, n: int) -> Array:
         return np.asarray(x)
     axes = (1, 2) if name in ("moves", "extremes") else (1,)
     return np.pad(x, [(0, more if axis in axes else 0) for axis in range(x.ndim)])
+
+
+def _graded(shards: Sequence[GradedPages]) -> GradedPages | None:
+    """The pages of all shards: each pattern of grades once, and of each group, pattern and last click all its pages."""
+    if not shards:
+        return None
+    if len({(pages.max_grade, pages.rel) for pages in shards}) > 1:
+        raise AmbleError("shards have different largest grades; expected the same in all, or judgments (--qrels)")
+    place: dict[bytes, int] = {}
+    of, rows = [], []
+    for pages in shards:
+        own = []
+        for row in pages.grades:
+            if row.tobytes() not in place:
+                place[row.tobytes()] = len(rows)
+                rows.append(row)
+            own.append(place[row.tobytes()])
+        of.append(np.array(own, np.int64)[pages.pattern])
+    keys = np.stack([np.concatenate(x) for x in ([p.group for p in shards], of, [p.last for p in shards])], axis=1)
+    each, at = np.unique(keys, axis=0, return_inverse=True)
+    count = np.bincount(at.reshape(-1), np.concatenate([p.pages for p in shards])).astype(np.int64)
+    return replace(shards[0], grades=np.array(rows), group=each[:, 0], pattern=each[:, 1], last=each[:, 2], pages=count)
 
 
 def _goals(shards: Sequence[Counts]) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -136,6 +162,7 @@ def _quartiles(gaps: GapCounts) -> tuple[float, float, float]:
 # ---- files
 
 _KIND = "amble counts 1"
+_PAGES = ("grades", "group", "pattern", "last", "pages")
 
 
 def write_counts(path: str | os.PathLike[str], counts: Counts, gaps: GapCounts) -> None:
@@ -143,7 +170,10 @@ def write_counts(path: str | os.PathLike[str], counts: Counts, gaps: GapCounts) 
     if gaps.ranges:
         raise AmbleError(f"{os.fspath(path)}: too many different gaps for a file of counts; use --cluster or --workers")
     about = {"kind": _KIND, "depth": counts.depth, "longest": counts.longest, "facts": asdict(counts.facts)}
-    arrays = {name: getattr(counts, name) for name in (*_SUMMED, "steps")}
+    arrays = {name: getattr(counts, name) for name in (*_SUMMED, "steps", "onward")}
+    if counts.graded is not None:
+        about["graded"] = {"max_grade": counts.graded.max_grade, "rel": counts.graded.rel}
+        arrays |= {f"graded {name}": getattr(counts.graded, name) for name in _PAGES}
     arrays |= {f"cells {name}": x for name, x in counts.goal_cells.items()}
     arrays |= {f"goals {name}": x for name, x in counts.goal_counts.items()}
     arrays |= {"gap": gaps.values, "gaps": gaps.counts, "about": np.array(json.dumps(about))}
@@ -164,9 +194,11 @@ def read_counts(path: str | os.PathLike[str]) -> Shard:
         gaps = GapCounts(found.pop("gap"), found.pop("gaps"))
         goals = {
             kind: {key.partition(" ")[2]: found.pop(key) for key in list(found) if key.startswith(f"{kind} ")}
-            for kind in ("cells", "goals")
+            for kind in ("cells", "goals", "graded")
         }
         cells, sums = goals["cells"], goals["goals"]
+        if "graded" in about:
+            found["graded"] = GradedPages(**goals["graded"], **about["graded"])
         own: dict[str, Any] = {"depth": about["depth"], "longest": about["longest"], **found}
         return Counts(Facts(**facts), **own, goal_cells=cells, goal_counts=sums), gaps
     except OSError as error:

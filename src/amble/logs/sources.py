@@ -6,11 +6,13 @@ where its n-th record is, so that a broken one can be found.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import glob
 import io
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +20,7 @@ from amble.errors import ReadError
 from amble.io.files import open_bytes, open_source, plain_size
 from amble.logs.engine import Engine, quoted
 
-__all__ = ["Source", "find_files", "lines_of", "table_of"]
+__all__ = ["Source", "find_files", "kept_streams", "lines_of", "table_of"]
 
 _HEAD = 1 << 16  # bytes in which the first line must end
 _LONGEST_LINE = 2_000_000  # bytes
@@ -100,17 +102,33 @@ def find_files(given: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         raise ReadError("no log given, expected at least one file")
     seen: set[str] = set()
     for path in out:
-        if path == "-":
-            raise ReadError("-: a log is read from files, not from standard input")
-        real = os.path.realpath(path)
+        real = path if path == "-" else os.path.realpath(path)
         if real in seen:
             raise ReadError(f"{path}: given twice")
         seen.add(real)
+        if path == "-" or _is_pipe(path):
+            continue
         with open_source(path):
             pass
         if not os.path.isfile(path):
             raise ReadError(f"{path}: expected a regular file")
     return tuple(out)
+
+
+def _is_pipe(path: str) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    return False
+
+
+def kept_streams(engine: Engine, paths: Sequence[str]) -> tuple[str, ...]:
+    """The files; standard input and pipes, which can be read once, are put into the engine's folder, unpacked."""
+    return tuple(engine.keep_stream(path, _ending) if path == "-" or _is_pipe(path) else path for path in paths)
+
+
+def _ending(head: bytes) -> str:
+    """The ending of a file's name, by its first bytes."""
+    return ".parquet" if head.startswith(b"PAR1") else ".json" if head.lstrip()[:1] in (b"{", b"[") else ".tsv"
 
 
 def _given(engine: Engine, paths: Sequence[str]) -> tuple[str, ...]:

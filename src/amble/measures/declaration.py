@@ -73,6 +73,11 @@ class Declaration(NamedTuple):
         return self.question is not None
 
     @property
+    def of_intents(self) -> bool:
+        """Whether it is a measure of lists judged by intent."""
+        return "intents" in self.seen
+
+    @property
     def of_sessions(self) -> bool:
         """Whether it is a measure of sessions, not of lists."""
         return "sessions" in self.seen
@@ -151,7 +156,7 @@ def _parameters(function: Callable[..., Any], name: str) -> tuple[tuple[str, ...
     for i, argument in enumerate(names):
         hint = hints.get(argument)
         if get_origin(hint) is not Annotated:
-            if argument in (*SEEN, "gains", "sessions"):
+            if argument in (*SEEN, "gains", "sessions", "intents"):
                 seen.append(argument)
                 continue
             raise MeasureError(

@@ -96,9 +96,10 @@ class FittedUser(Domain):
     accepts = "str"
     smooth = False
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.text = f"the name of a file of `amble fit` with a {kind} model, as 'fit.toml' or 'fit.toml#name'"
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
+        named = " or ".join(kinds)
+        self.text = f"the name of a file of `amble fit` with a {named} model, as 'fit.toml' or 'fit.toml#name'"
 
     def check(self, value: Any) -> FittedParameters:
         """The parameters of the model; a file is read."""
@@ -113,10 +114,10 @@ class FittedUser(Domain):
             elif isinstance(value, FittedModel):
                 value = Fitted(Origin((), "", 0, 0, 0), [value], smallest=0)
             if isinstance(value, Fitted):
-                return FittedParameters(value, value.pick([self.kind], chosen), source)
+                return FittedParameters(value, value.pick(self.kinds, chosen), source)
         except AmbleError as error:
             raise MeasureError(str(error)) from None
-        if not isinstance(value, FittedParameters) or value.model.kind != self.kind:
+        if not isinstance(value, FittedParameters) or value.model.kind not in self.kinds:
             raise ValueError
         return value
 
@@ -126,8 +127,8 @@ class FittedOrChain(FittedUser):
 
     accepts = "Any"
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
+    def __init__(self, *kinds: str) -> None:
+        super().__init__(*kinds)
         self.text += ", or of a chain, with lines of from, to and probability, as 'matrix.tsv'"
 
     def check(self, value: Any) -> Any:
@@ -183,15 +184,18 @@ def refuse_beside(given: frozenset[str], names: Sequence[str], has: str = "the f
             raise MeasureError(f"user and {name}: expected one of them, {has} {name}")
 
 
-def fitted_variant(name: str) -> Callable[..., Any]:
-    """The variant function of a measure one of whose parameters comes from a file if ``user`` is given."""
+def fitted_variant(*names: str) -> Callable[..., Any]:
+    """The variant function of a measure some of whose parameters come from a file if ``user`` is given."""
 
     def variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
         if values["user"] is None:
             return d, values, cut
-        refuse_beside(given, [name])
-        found = float(values["user"][name])
-        return d, values | {"user": None, name: checked(d.name, name, d.parameters[name].domain, found)}, cut
+        refuse_beside(given, names)
+        found = {name: float(values["user"][name]) for name in names}
+        if "k" in found:
+            found["k"] = round(found["k"])  # a rank
+        own = {name: checked(d.name, name, d.parameters[name].domain, x) for name, x in found.items()}
+        return d, values | {"user": None} | own, cut
 
     return variant
 

@@ -111,6 +111,11 @@ class ListMeasure(Measure):
         """Whether the user ignores the grades, so that one vector of weights serves all lists."""
         return self.declaration.is_user and not self.is_population and self.one_user.is_static
 
+    @property
+    def has_order1(self) -> bool:
+        """Whether E[T/H] of any list is computed without its distribution."""
+        return all(one.one_user.has_order1 or one.question is Question.ORDER1 for _, one in self.members)
+
     @cached_property
     def ends(self) -> bool:
         """Whether the user looks no further than the end of the list."""

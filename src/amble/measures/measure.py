@@ -84,6 +84,11 @@ class Measure(ABC):
         """-1 if less is better, else 1: the score times this is the greater the better, where either is."""
         return -1.0 if self.declaration.less else 1.0
 
+    @property
+    def of_intents(self) -> bool:
+        """Whether it needs judgments of subtopics."""
+        return self.declaration.of_intents
+
     def __str__(self) -> str:
         return self._text
 

@@ -115,6 +115,11 @@ class Mixture(ListMeasure):
         """True."""
         return True
 
+    @property
+    def of_intents(self) -> bool:
+        """Whether one of its measures needs judgments of subtopics."""
+        return any(m.of_intents for m in self.parts)
+
     @cached_property
     def by_topic(self) -> tuple[str, ...]:
         """The parameters of its measures that differ by topic."""

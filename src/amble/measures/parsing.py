@@ -81,6 +81,10 @@ def parse(text: str | Measure) -> Measure:
         from amble.measures.session_measure import SessionMeasure
 
         kind = SessionMeasure
+    elif d.of_intents:
+        from amble.measures.intent_measure import IntentMeasure
+
+        kind = IntentMeasure
     at = NOTHING if call.at is None else call.at
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
     found = found.labelled(" ".join(text.split()))

@@ -31,7 +31,7 @@ _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades i
 
 def bounds(measure: ListMeasure) -> bool:
     """Whether score and score plus residual bound the score whatever the grades of unjudged documents."""
-    return all(_bounds(one) for _, one in measure.members)
+    return not measure.of_intents and all(_bounds(one) for _, one in measure.members)
 
 
 def _bounds(one: ListMeasure) -> bool:
@@ -44,6 +44,8 @@ def _bounds(one: ListMeasure) -> bool:
 
 def residual_interval(measure: ListMeasure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
     """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one."""
+    if measure.declaration.of_intents:
+        measure.members_of(Lists.of_grades([]))  # refuses
     if measure.declaration.family == "counts":
         raise MeasureError(f"{measure} counts judgments, so judging more documents gives no interval of it")
     if measure.is_population:

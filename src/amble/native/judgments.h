@@ -1,5 +1,6 @@
 /* Judgments: for each topic a table from document to row. Rows are numbered by topic in order of first appearance,
- * and within a topic in order of appearance, so a topic's rows are one range. */
+ * and within a topic in order of appearance, so a topic's rows are one range. Of judgments of subtopics, a row has the
+ * largest grade of its document, and the grades by subtopic are kept beside it, as they come. */
 #ifndef AMBLE_JUDGMENTS_H
 #define AMBLE_JUDGMENTS_H
 
@@ -12,8 +13,12 @@ typedef struct { /* half a cache line: a judged document is verified with one mi
     u32 n;
     union { u8 near[NEAR]; const u8 *far; } at;
 } Doc;
-typedef struct { u64 *slot; size_t mask; Doc *doc; double *grade; size_t n, doc_cap, grade_cap; u64 base; } Topic;
-typedef struct { Names topics; Topic *topic; size_t topic_cap; u64 rows; Arena arena; } Judgments;
+typedef struct { u64 hash; u32 doc, subtopic; double grade; } Aspect; /* the grade of a document for a subtopic */
+typedef struct { Names names; u64 *slot; size_t mask; Aspect *aspect; size_t n, cap; u64 base; } Subtopics;
+typedef struct {
+    u64 *slot; size_t mask; Doc *doc; double *grade; size_t n, doc_cap, grade_cap; u64 base; Subtopics sub;
+} Topic;
+typedef struct { Names topics; Topic *topic; size_t topic_cap; u64 rows, aspects, subtopics; Arena arena; } Judgments;
 
 INLINE const u8 *doc_bytes(const Doc *d) { return d->n <= NEAR ? d->at.near : d->at.far; }
 
@@ -22,6 +27,9 @@ static void judgments_clear(Judgments *j) {
         mem_free(j->topic[i].slot);
         mem_free(j->topic[i].doc);
         mem_free(j->topic[i].grade);
+        names_free(&j->topic[i].sub.names);
+        mem_free(j->topic[i].sub.slot);
+        mem_free(j->topic[i].sub.aspect);
     }
     names_free(&j->topics);
     mem_free(j->topic);
@@ -41,6 +49,33 @@ INLINE i64 topic_find(const Topic *t, const u8 *p, u32 n, u64 hash) {
             if (d->hash == hash && d->n == n && !memcmp(doc_bytes(d), p, n)) return SLOT_INDEX(t->slot[s]);
         }
     return -1;
+}
+
+/* Finds a name, or adds it with bytes of its own: *at is its index. */
+static int name_index(Names *t, const Name *k, Arena *arena, i64 *at, Err *e) {
+    if ((*at = names_find(t, k)) >= 0) return FINE;
+    Name kept = *k;
+    if (!(kept.p = arena_keep(arena, k->p, k->n))) return fail_memory(e);
+    *at = (i64)t->n;
+    return names_add(t, &kept, e);
+}
+
+/* Keeps the grade of a document, of a topic's index, for a subtopic; 1 when there is one already. */
+static int judge_subtopic(Judgments *j, Topic *t, u32 doc, const Name *subtopic, double grade, Err *e) {
+    Subtopics *s = &t->sub;
+    i64 at;
+    if (make_slot(&s->slot, &s->mask, 64, s->n, s->aspect, sizeof *s->aspect, e)) return e->kind;
+    if (RESERVE(s->aspect, s->cap, s->n + 1, e) || name_index(&s->names, subtopic, &j->arena, &at, e)) return e->kind;
+    Aspect a = {fold(hash_key.seed ^ ((u64)doc << 32 | (u32)at), hash_key.step), doc, (u32)at, grade};
+    for (size_t i = a.hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
+        const Aspect *b = &s->aspect[SLOT_INDEX(s->slot[i])];
+        if (b->doc == a.doc && b->subtopic == a.subtopic) return 1;
+    }
+    if (j->aspects == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
+    take_slot(s->slot, s->mask, a.hash, s->n);
+    s->aspect[s->n++] = a;
+    j->aspects++;
+    return FINE;
 }
 
 /* a topic that has no judgments yet; NULL without memory */
@@ -67,28 +102,37 @@ static int put_document(Judgments *j, Topic *t, const Name *doc, double grade, E
     return FINE;
 }
 
-/* 1 when the document was judged before for this topic (nothing changes then) */
-static int judge(Judgments *j, const Name *topic, const Name *doc, double grade, Err *e) {
+/* Judges a document, for a subtopic unless that is NULL; 1 when it was judged before (nothing changes then). */
+static int judge(Judgments *j, const Name *topic, const Name *subtopic, const Name *doc, double grade, Err *e) {
     i64 at = names_find(&j->topics, topic);
     Topic *t = at < 0 ? add_judged_topic(j, topic, e) : &j->topic[at];
     if (!t) return e->kind;
     if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;
-    if (topic_find(t, doc->p, doc->n, doc->hash) >= 0) return 1;
+    i64 known = topic_find(t, doc->p, doc->n, doc->hash);
+    if (known >= 0 && !subtopic) return 1;
+    if (known >= 0) {
+        if (grade > t->grade[known]) t->grade[known] = grade;
+        return judge_subtopic(j, t, (u32)known, subtopic, grade, e);
+    }
     if (RESERVE(t->doc, t->doc_cap, t->n + 1, e) || RESERVE(t->grade, t->grade_cap, t->n + 1, e)) return e->kind;
     if (j->rows == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
-    return put_document(j, t, doc, grade, e);
+    if (put_document(j, t, doc, grade, e)) return e->kind;
+    return subtopic ? judge_subtopic(j, t, (u32)t->n - 1, subtopic, grade, e) : FINE;
 }
 
 static void number_rows(Judgments *j) {
     u64 base = 0;
+    j->subtopics = 0;
     for (size_t i = 0; i < j->topics.n; i++) {
         j->topic[i].base = base;
         base += j->topic[i].n;
+        j->topic[i].sub.base = j->subtopics;
+        j->subtopics += j->topic[i].sub.names.n;
     }
 }
 
 /* one qrels line: 1 a judgment, 0 nothing on it, -1 wrong; *next is the line after it, unless it is wrong */
-INLINE int qrels_line(const u8 *p, const u8 **next, size_t longest, Name *topic, Name *doc, double *grade) {
+INLINE int qrels_line(const u8 *p, const u8 **next, size_t longest, Name *topic, Name *second, Name *doc, double *grade) {
     const u8 *start = p;
     p = skip_blanks(p);
     if (*p == '#') while (*p != '\n') p++;
@@ -96,7 +140,7 @@ INLINE int qrels_line(const u8 *p, const u8 **next, size_t longest, Name *topic,
     if (*p <= ' ') return -1;
     p = skip_blanks(hash_column(p, topic));
     if (*p <= ' ') return -1;
-    p = skip_blanks(skip_column(p));
+    p = skip_blanks(hash_column(p, second));
     if (*p <= ' ') return -1;
     p = skip_blanks(hash_column(p, doc));
     if (*p <= ' ' || parse_number(p, &p, grade) != NUMBER) return -1;
@@ -107,26 +151,27 @@ INLINE int qrels_line(const u8 *p, const u8 **next, size_t longest, Name *topic,
 }
 
 /* reads the whole source (it is kept in the window to the end, so that a duplicate's first line can be found) */
-static int judgments_read(Judgments *j, Source *s, Err *e) {
+static int judgments_read(Judgments *j, Source *s, int subtopics, Err *e) {
     Window w = {0};
     int rc = FINE;
     while (!s->ended && rc == FINE) rc = window_fill(&w, s, 0, e);
     const u8 *p = w.buf, *next = p;
-    Name topic, doc;
+    Name topic, second, doc;
     double grade;
     for (u64 line = 1; rc == FINE && p < w.lim; line++, p = next) {
         if (!(line % LOOK_EVERY) && (rc = interrupted(&s->state, e))) break;
-        int is = qrels_line(p, &next, s->longest, &topic, &doc, &grade);
-        if (is < 0) rc = explain_line(p, line, &QRELS_LINE, 0, s->longest, e);
+        int is = qrels_line(p, &next, s->longest, &topic, &second, &doc, &grade);
+        if (is < 0) rc = explain_line(p, line, subtopics ? &SUBTOPICS_LINE : &QRELS_LINE, 0, s->longest, e);
         if (is <= 0) continue;
         e->line = line;
-        rc = judge(j, &topic, &doc, grade, e);
+        rc = judge(j, &topic, subtopics ? &second : NULL, &doc, grade, e);
         if (rc != 1) continue;
         u64 first = 1; /* the line that judged it first */
-        Name t, d;
+        Name t, o, d;
         for (const u8 *q = w.buf;; first++, q = next)
-            if (qrels_line(q, &next, s->longest, &t, &d, &grade) > 0 && same_name(&t, &topic) && same_name(&d, &doc)) break;
-        rc = refuse_twice(&topic, doc.p, doc.n, "is judged", "on line", first, e);
+            if (qrels_line(q, &next, s->longest, &t, &o, &d, &grade) > 0 && same_name(&t, &topic) &&
+                same_name(&d, &doc) && (!subtopics || same_name(&o, &second))) break;
+        rc = refuse_judged_twice(&topic, &doc, subtopics ? NULL : &o, &second, "on line", first, e);
     }
     mem_free(w.buf);
     if (rc == FINE) number_rows(j);

@@ -21,6 +21,7 @@ static void quote(const u8 *p, size_t n, char out[QUOTED]) {
  * that a blank inside a document id is not taken for such text */
 typedef struct { const char *columns; int least, most; int number; const char *number_is; int more; } Layout;
 static const Layout QRELS_LINE = {"topic iter doc grade", 4, 4, 3, "grade", 0};
+static const Layout SUBTOPICS_LINE = {"topic subtopic doc grade", 4, 4, 3, "grade", 0};
 static const Layout RUN_LINE = {"topic Q0 doc rank score tag", 5, 6, 4, "score", 1};
 
 #define LINE_TOO_LONG(from, to, longest) ((size_t)((to) - (from)) > (longest))
@@ -31,6 +32,20 @@ static int refuse_twice(const Name *topic, const u8 *doc, size_t n, const char *
     quote(topic->p, topic->n, t);
     quote(doc, n, d);
     return refuse(e, "document %s %s twice for topic %s (first %s %llu)", d, is, t, where, (unsigned long long)first);
+}
+
+/* a document judged twice: for one subtopic or, in judgments that are read without them, under which others */
+static int refuse_judged_twice(const Name *topic, const Name *doc, const Name *before, const Name *now, const char *where,
+                               u64 first, Err *e) {
+    char t[QUOTED], d[QUOTED], n[QUOTED];
+    if (before && same_name(before, now)) return refuse_twice(topic, doc->p, doc->n, "is judged", where, first, e);
+    quote(topic->p, topic->n, t);
+    quote(doc->p, doc->n, d);
+    quote(now->p, now->n, n);
+    return refuse(e, before ? "document %s is judged twice for topic %s (first %s %llu), here under %s: judgments of "
+                              "subtopics? read them with subtopics=True (--subtopics)"
+                            : "document %s is judged twice for topic %s (first %s %llu), subtopic %s",
+                  d, t, where, (unsigned long long)first, n);
 }
 
 static int wrong_number(const u8 *p, const char *what, Err *e) {

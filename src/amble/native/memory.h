@@ -24,7 +24,7 @@ typedef struct {
     u64 line; /* 0: the message needs none */
     i64 row;  /* of a table's columns; -1: none */
     int system_error;
-    char text[640];
+    char text[1024];
 } Err;
 
 static int fail_memory(Err *e) { return e->kind = NO_MEMORY; }

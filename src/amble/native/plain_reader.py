@@ -4,7 +4,7 @@ It is used where no compiler was at hand, and it is the C reader's specification
 together. Everything is read whole, line by line; ids are bytes inside and strings outside.
 
 An *origin* is a source (a file descriptor or an object with ``readinto``), a dictionary ``{topic: {doc: number}}`` or
-three lists ``(topics, docs, numbers)``.
+three lists ``(topics, docs, numbers)``; of judgments of subtopics, four: ``(topics, subtopics, docs, grades)``.
 """
 
 from __future__ import annotations
@@ -44,25 +44,42 @@ class Layout(NamedTuple):
 
 
 QRELS_LINE = Layout("topic iter doc grade", 4, 4, 3, "grade", False)
+SUBTOPICS_LINE = QRELS_LINE._replace(columns="topic subtopic doc grade")
 RUN_LINE = Layout("topic Q0 doc rank score tag", 5, 6, 4, "score", True)
 
 
 class Judgments:
-    """Documents and grades by topic, in order of first appearance; rows count through the topics."""
+    """Documents and grades by topic, in order of first appearance; rows count through the topics.
+
+    Of judgments of subtopics, a row has the largest grade of its document, and the grades by document and subtopic are
+    kept beside it.
+    """
 
     def __init__(self) -> None:
         self.rows: dict[bytes, dict[bytes, int]] = {}
         self.grades: dict[bytes, list[float]] = {}
         self.base: dict[bytes, int] = {}
         self.index: dict[bytes, int] = {}
+        self.subtopics: dict[bytes, dict[bytes, int]] = {}
+        self.aspects: dict[bytes, dict[tuple[int, int], float]] = {}
 
-    def add(self, topic: bytes, doc: bytes, grade: float) -> bool:
+    def add(self, topic: bytes, doc: bytes, grade: float, subtopic: bytes | None = None) -> bool:
         """Judge a document; false when it was judged before."""
-        docs = self.rows.setdefault(topic, {})
-        if doc in docs:
+        docs, grades = self.rows.setdefault(topic, {}), self.grades.setdefault(topic, [])
+        known = doc in docs
+        if known and subtopic is None:
             return False
-        docs[doc] = len(docs)
-        self.grades.setdefault(topic, []).append(grade)
+        row = docs.setdefault(doc, len(docs))
+        if not known:
+            grades.append(grade)
+        if subtopic is None:
+            return True
+        names, aspects = self.subtopics.setdefault(topic, {}), self.aspects.setdefault(topic, {})
+        at = row, names.setdefault(subtopic, len(names))
+        if at in aspects:
+            return False
+        aspects[at] = grade
+        grades[row] = max(grades[row], grade)
         return True
 
     def number_rows(self) -> None:
@@ -195,8 +212,8 @@ def _number_of(value: Any, what: str, where: str) -> float:
     return number
 
 
-def _table(origin: Any, what: str, name: str) -> Iterator[tuple[int, str, bytes, bytes, float]]:
-    """Yield entry, place in words, topic, document and number of each entry of a table."""
+def _table(origin: Any, what: str, name: str) -> Iterator[tuple[int, str, bytes, bytes | None, bytes, float]]:
+    """Yield entry, place in words, topic, subtopic (of four columns), document and number of each entry of a table."""
     if isinstance(origin, dict):
         entry = 0
         for topic, docs in origin.items():
@@ -207,42 +224,52 @@ def _table(origin: Any, what: str, name: str) -> Iterator[tuple[int, str, bytes,
             for doc, value in docs.items():
                 d = _name_of(doc, "document", at)
                 here = f"{name}: topic {topic!r}, document {doc!r}: "
-                yield entry, here, t, d, _number_of(value, what, here)
+                yield entry, here, t, None, d, _number_of(value, what, here)
                 entry += 1
         return
-    for row, (topic, doc, value) in enumerate(zip(*origin, strict=False)):
+    for row, (topic, *subtopic, doc, value) in enumerate(zip(*origin, strict=False)):
         at = f"{name}: row {row}: "
-        t, d = _name_of(topic, "topic", at), _name_of(doc, "document", at)
-        yield row, at, t, d, _number_of(value, what, at)
+        t = _name_of(topic, "topic", at)
+        s = _name_of(subtopic[0], "subtopic", at) if subtopic else None
+        yield row, at, t, s, _name_of(doc, "document", at), _number_of(value, what, at)
 
 
 def _is_table(origin: object) -> bool:
     return isinstance(origin, dict | tuple)
 
 
-def judge(origin: Any, name: str, longest: int = LONGEST) -> Judgments:
-    """Read judgments from an origin."""
+def _twice(topic: bytes, doc: bytes, before: bytes | None, now: bytes | None, first: str) -> str:
+    """What is wrong with a document judged twice, and whether these may be judgments of subtopics."""
+    text = f"document {quote(doc)} is judged twice for topic {quote(topic)} (first {first})"
+    if now is None or before == now:
+        return text
+    if before is None:
+        return f"{text}, subtopic {quote(now)}"
+    return f"{text}, here under {quote(now)}: judgments of subtopics? read them with subtopics=True (--subtopics)"
+
+
+def judge(origin: Any, name: str, longest: int = LONGEST, subtopics: bool = False) -> Judgments:
+    """Read judgments from an origin; of subtopics, if the second column is one of them."""
     judgments = Judgments()
-    first: dict[tuple[bytes, bytes], int] = {}
+    first: dict[tuple[bytes | None, ...], tuple[int, bytes]] = {}
     if _is_table(origin):
-        for entry, where, topic, doc, grade in _table(origin, "grade", name):
-            if not judgments.add(topic, doc, grade):
+        for entry, where, topic, subtopic, doc, grade in _table(origin, "grade", name):
+            if not judgments.add(topic, doc, grade, subtopic):
                 if isinstance(origin, dict):
                     raise ReadError(f"{where}judged twice")
-                raise ReadError(
-                    f"{where}document {quote(doc)} is judged twice for topic {quote(topic)} "
-                    f"(first in row {first[topic, doc]})"
-                )
-            first[topic, doc] = entry
+                at, _ = first[topic, doc, subtopic]
+                raise ReadError(f"{where}{_twice(topic, doc, None, subtopic, f'in row {at}')}")
+            first[topic, doc, subtopic] = entry, b""
     else:
-        for line, columns, _, grade in parse_lines(_lines_of(origin, longest), QRELS_LINE, name, longest=longest):
-            topic, _, doc, *_ = columns
-            if not judgments.add(topic, doc, grade):
-                raise ReadError(
-                    f"{name}:{line}: document {quote(doc)} is judged twice for topic {quote(topic)} "
-                    f"(first on line {first[topic, doc]})"
-                )
-            first[topic, doc] = line
+        layout = SUBTOPICS_LINE if subtopics else QRELS_LINE
+        for line, columns, _, grade in parse_lines(_lines_of(origin, longest), layout, name, longest=longest):
+            topic, second, doc, *_ = columns
+            key = topic, doc, second if subtopics else None
+            if not judgments.add(*key[:2], grade, key[2]):
+                at, before = first[key]
+                why = _twice(topic, doc, None if subtopics else before, second, f"on line {at}")
+                raise ReadError(f"{name}:{line}: {why}")
+            first[key] = line, second
     judgments.number_rows()
     return judgments
 
@@ -259,6 +286,20 @@ def describe(judgments: Judgments) -> tuple[list[str], bytes, bytes]:
 def documents(judgments: Judgments) -> list[str]:
     """Documents by row."""
     return [decode(doc) for docs in judgments.rows.values() for doc in docs]
+
+
+def subtopics(judgments: Judgments) -> tuple[list[str], bytes, bytes, bytes, bytes]:
+    """Subtopics, offsets of those of each topic, and rows, subtopics and grades of all judgments, topic by topic."""
+    names: list[str] = []
+    offsets, rows, own, grades = array("q", [0]), array("q"), array("q"), array("d")
+    for topic in judgments.rows:
+        for (row, subtopic), grade in judgments.aspects.get(topic, {}).items():
+            rows.append(judgments.base[topic] + row)
+            own.append(len(names) + subtopic)
+            grades.append(grade)
+        names += map(decode, judgments.subtopics.get(topic, ()))
+        offsets.append(len(names))
+    return names, offsets.tobytes(), rows.tobytes(), own.tobytes(), grades.tobytes()
 
 
 def _best(records: list[_Record], ties: int) -> list[_Record]:
@@ -317,7 +358,7 @@ def _records(origin: Any, ties: int, keep_best: int, name: str, longest: int) ->
         at, word = f"{name}: row ", "in row"
         entries = [
             _Entry(entry, topic, _Record(doc, score, 0.0), b"")
-            for entry, _, topic, doc, score in _table(origin, "score", name)
+            for entry, _, topic, _, doc, score in _table(origin, "score", name)
         ]
     else:
         at, word = f"{name}:", "on line"

@@ -5,7 +5,8 @@
  * the fuzzer hold the two together. Limited API (abi3): one build serves every CPython from 3.11 on.
  *
  * Origins. A source is a descriptor of a regular file (int) or an object with readinto; a table is a dictionary
- * {topic: {doc: number}} or a tuple of three lists (topics, docs, numbers).
+ * {topic: {doc: number}} or a tuple of three lists (topics, docs, numbers); of judgments of subtopics, of four
+ * (topics, subtopics, docs, grades).
  */
 #define PY_SSIZE_T_CLEAN
 #if !defined(Py_LIMITED_API) && !defined(AMBLE_FULL_API)
@@ -129,8 +130,9 @@ static PyObject *copy_of_dict(PyObject *dict) {
  * them meanwhile. A dictionary becomes a list of pairs (topic, copy of its documents). */
 static PyObject *copy_of_table(PyObject *table) {
     if (PyTuple_Check(table)) {
-        PyObject *copy = PyTuple_New(3);
-        for (int i = 0; copy && i < 3; i++) {
+        Py_ssize_t columns = PyTuple_Size(table);
+        PyObject *copy = PyTuple_New(columns);
+        for (Py_ssize_t i = 0; copy && i < columns; i++) {
             PyObject *column = PyList_GetSlice(PyTuple_GetItem(table, i), 0, PY_SSIZE_T_MAX);
             if (!column) { Py_DECREF(copy); return NULL; }
             PyTuple_SetItem(copy, i, column);
@@ -151,8 +153,9 @@ static PyObject *copy_of_table(PyObject *table) {
     return pairs;
 }
 
-/* Calls `take` for each (topic, doc, number) of a table. */
-typedef int (*Take)(void *to, const Name *topic, const Name *doc, double number, const Place *at, Err *e);
+/* Calls `take` for each (topic, doc, number) of a table; with a subtopic, if there is a column of them. */
+typedef int (*Take)(void *to, const Name *topic, const Name *subtopic, const Name *doc, double number, const Place *at,
+                    Err *e);
 
 static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Arena *arena, Take take, void *to, Err *e) {
     PyObject *doc, *value;
@@ -172,7 +175,7 @@ static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Ar
             if (name_of(doc, "document", &at, arena, &d, e)) return e->kind;
             at.doc = doc;
             int rc = number_of(value, number, &at, &x, e);
-            if (rc || (rc = take(to, &t, &d, x, &at, e))) return rc;
+            if (rc || (rc = take(to, &t, NULL, &d, x, &at, e))) return rc;
         }
     }
     return FINE;
@@ -180,19 +183,23 @@ static int each_of_pairs(PyObject *pairs, PyObject *name, const char *number, Ar
 
 static int each_of_columns(PyObject *table, PyObject *name, const char *number, Arena *arena, Take take, void *to,
                            Err *e) {
-    PyObject *topics = PyTuple_GetItem(table, 0), *docs = PyTuple_GetItem(table, 1), *values = PyTuple_GetItem(table, 2);
-    Name t = {0}, d;
+    Py_ssize_t more = PyTuple_Size(table) - 3;
+    PyObject *topics = PyTuple_GetItem(table, 0), *subtopics = PyTuple_GetItem(table, more);
+    PyObject *docs = PyTuple_GetItem(table, 1 + more), *values = PyTuple_GetItem(table, 2 + more);
+    Name t = {0}, s, d;
     PyObject *last = NULL; /* most rows repeat the topic of the row above */
     double x;
-    for (Py_ssize_t i = 0; i < PyList_Size(topics) && i < PyList_Size(docs) && i < PyList_Size(values); i++) {
+    for (Py_ssize_t i = 0; i < PyList_Size(topics) && i < PyList_Size(subtopics) && i < PyList_Size(docs) &&
+                           i < PyList_Size(values); i++) {
         Place at = {name, NULL, NULL, i};
         if (!((i + 1) % LOOK_EVERY) && PyErr_CheckSignals()) return e->kind = PYTHON;
         PyObject *topic = PyList_GetItem(topics, i), *doc = PyList_GetItem(docs, i), *value = PyList_GetItem(values, i);
         if (topic != last && name_of(topic, "topic", &at, arena, &t, e)) return e->kind;
         last = topic;
+        if (more && name_of(PyList_GetItem(subtopics, i), "subtopic", &at, arena, &s, e)) return e->kind;
         if (name_of(doc, "document", &at, arena, &d, e)) return e->kind;
         int rc = number_of(value, number, &at, &x, e);
-        if (rc || (rc = take(to, &t, &d, x, &at, e))) return rc;
+        if (rc || (rc = take(to, &t, more ? &s : NULL, &d, x, &at, e))) return rc;
     }
     return FINE;
 }
@@ -250,10 +257,10 @@ static int each_of_plain(PyObject *table, TakeTopic take, void *to, Err *e) {
     return rc;
 }
 
-static int is_table(PyObject *x) {
-    if (PyDict_Check(x)) return 1;
-    if (!PyTuple_Check(x) || PyTuple_Size(x) != 3) return 0;
-    for (int i = 0; i < 3; i++)
+static int is_table(PyObject *x, Py_ssize_t columns) {
+    if (PyDict_Check(x)) return columns == 3;
+    if (!PyTuple_Check(x) || PyTuple_Size(x) != columns) return 0;
+    for (Py_ssize_t i = 0; i < columns; i++)
         if (!PyList_Check(PyTuple_GetItem(x, i))) return 0;
     return 1;
 }
@@ -282,26 +289,34 @@ static int source_of(PyObject *x, long long longest, Source *s) {
 
 /* ---- judgments ---- */
 
-static int take_judgment(void *to, const Name *topic, const Name *doc, double grade, const Place *at, Err *e) {
-    int rc = judge(to, topic, doc, grade, e);
+static int take_judgment(void *to, const Name *topic, const Name *subtopic, const Name *doc, double grade,
+                         const Place *at, Err *e) {
+    int rc = judge(to, topic, subtopic, doc, grade, e);
     if (at->row >= 0) e->row = at->row;
     if (rc == 1 && at->row < 0) /* two keys of a dictionary that are the same bytes */
         return wrong_value(at, e, "%s twice", at->doc, "judged");
     return rc; /* 1: the caller finds the first row */
 }
 
-static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
-    PyObject *topics = PyTuple_GetItem(table, 0), *docs = PyTuple_GetItem(table, 1);
+/* the names of a row of judgments: topic, subtopic (of a table without them, the topic again), document */
+static int names_of_row(PyObject *table, i64 row, Arena *arena, Name name[3], Err *e) {
     Place at = {Py_None, NULL, NULL, -1};
+    Py_ssize_t more = PyTuple_Size(table) - 3, column[3] = {0, more, 1 + more};
+    for (int i = 0; i < 3; i++)
+        if (name_of(PyList_GetItem(PyTuple_GetItem(table, column[i]), (Py_ssize_t)row), "", &at, arena, &name[i], e))
+            return e->kind;
+    return FINE;
+}
+
+static int judged_twice_in_columns(PyObject *table, i64 second, Err *e) {
     Arena arena = {0};
-    Name topic, doc, t, d;
-    if (!name_of(PyList_GetItem(topics, (Py_ssize_t)second), "", &at, &arena, &topic, e) &&
-        !name_of(PyList_GetItem(docs, (Py_ssize_t)second), "", &at, &arena, &doc, e))
+    Name now[3], was[3];
+    const Name *none = PyTuple_Size(table) > 3 ? NULL : now;
+    if (!names_of_row(table, second, &arena, now, e))
         for (i64 first = 0; first <= second; first++) {
-            if (name_of(PyList_GetItem(topics, (Py_ssize_t)first), "", &at, &arena, &t, e) ||
-                name_of(PyList_GetItem(docs, (Py_ssize_t)first), "", &at, &arena, &d, e)) break;
-            if (!same_name(&t, &topic) || !same_name(&d, &doc)) continue;
-            refuse_twice(&topic, doc.p, doc.n, "is judged", "in row", (u64)first, e);
+            if (names_of_row(table, first, &arena, was, e)) break;
+            if (!same_name(&was[0], &now[0]) || !same_name(&was[1], &now[1]) || !same_name(&was[2], &now[2])) continue;
+            refuse_judged_twice(&now[0], &now[2], none, now + (none ? 0 : 1), "in row", (u64)first, e);
             break;
         }
     arena_free(&arena);
@@ -337,17 +352,18 @@ static void free_capsule(PyObject *capsule) { judgments_free(PyCapsule_GetPointe
 static PyObject *py_judge(PyObject *self, PyObject *args) {
     PyObject *origin, *name, *held = NULL;
     long long longest = INT32_MAX;
+    int subtopics = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OU|L", &origin, &name, &longest)) return NULL;
+    if (!PyArg_ParseTuple(args, "OU|Lp", &origin, &name, &longest, &subtopics)) return NULL;
     Judgments *j = mem_grow(NULL, 1, sizeof *j);
     if (!j) return PyErr_NoMemory();
     memset(j, 0, sizeof *j);
     Err e = {0};
     e.row = -1;
-    int rc = each_of_plain(origin, judge_plain_topic, j, &e);
+    int rc = subtopics ? NOT_PLAIN : each_of_plain(origin, judge_plain_topic, j, &e);
     if (rc == NOT_PLAIN) judgments_clear(j);
     if (rc != NOT_PLAIN) {
-    } else if (is_table(origin)) {
+    } else if (is_table(origin, subtopics ? 4 : 3)) {
         rc = each_of_table(origin, &held, name, "grade", &j->arena, take_judgment, j, &e);
         if (rc == 1) rc = judged_twice_in_columns(held, e.row, &e);
         Py_XDECREF(held);
@@ -355,7 +371,7 @@ static PyObject *py_judge(PyObject *self, PyObject *args) {
         Source s;
         if (source_of(origin, longest, &s)) { judgments_free(j); return NULL; }
         s.state = PyEval_SaveThread();
-        rc = judgments_read(j, &s, &e);
+        rc = judgments_read(j, &s, subtopics, &e);
         PyEval_RestoreThread(s.state);
     }
     if (rc) {
@@ -425,6 +441,41 @@ static PyObject *py_documents(PyObject *self, PyObject *capsule) {
             PyList_SetItem(list, row++, text);
         }
     return list;
+}
+
+/* (subtopics, offsets of those of each topic, rows, subtopics and grades of all judgments), topic by topic */
+static PyObject *py_subtopics(PyObject *self, PyObject *capsule) {
+    (void)self;
+    const Judgments *j = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (!j) return NULL;
+    PyObject *names = PyList_New((Py_ssize_t)j->subtopics), *out[4] = {NULL};
+    const size_t size[4] = {j->topics.n + 1, j->aspects, j->aspects, j->aspects};
+    char *to[4];
+    int fine = names != NULL;
+    for (int i = 0; fine && i < 4; i++)
+        if ((fine = (out[i] = bytes_for(size[i], sizeof(i64))) != NULL)) to[i] = PyBytes_AsString(out[i]);
+    size_t n = 0;
+    for (size_t i = 0; fine && i <= j->topics.n; i++) {
+        i64 base = (i64)(i < j->topics.n ? j->topic[i].sub.base : j->subtopics);
+        memcpy(to[0] + i * sizeof base, &base, sizeof base);
+        if (i == j->topics.n) break;
+        const Topic *t = &j->topic[i];
+        for (size_t k = 0; fine && k < t->sub.names.n; k++) {
+            PyObject *text = text_of(t->sub.names.name[k].p, t->sub.names.name[k].n);
+            if ((fine = text != NULL)) PyList_SetItem(names, (Py_ssize_t)base + (Py_ssize_t)k, text);
+        }
+        for (size_t k = 0; k < t->sub.n; k++, n++) {
+            const Aspect *a = &t->sub.aspect[k];
+            i64 row = (i64)(t->base + a->doc), subtopic = base + (i64)a->subtopic;
+            memcpy(to[1] + n * sizeof row, &row, sizeof row);
+            memcpy(to[2] + n * sizeof row, &subtopic, sizeof row);
+            memcpy(to[3] + n * sizeof row, &a->grade, sizeof row);
+        }
+    }
+    if (fine) return Py_BuildValue("NNNNN", names, out[0], out[1], out[2], out[3]);
+    Py_XDECREF(names);
+    for (int i = 0; i < 4; i++) Py_XDECREF(out[i]);
+    return NULL;
 }
 
 /* ---- runs ---- */
@@ -533,9 +584,11 @@ static PyObject *py_rank_stream(PyObject *self, PyObject *args) {
     return out;
 }
 
-static int take_record(void *to, const Name *topic, const Name *doc, double score, const Place *at, Err *e) {
+static int take_record(void *to, const Name *topic, const Name *subtopic, const Name *doc, double score,
+                       const Place *at, Err *e) {
     RunLine l = {.topic = *topic, .doc = *doc, .score = score};
     (void)at;
+    (void)subtopic;
     return add_record(to, &l, e);
 }
 
@@ -595,7 +648,7 @@ static PyObject *py_rank(PyObject *self, PyObject *args) {
     if (j && PyDict_CheckExact(origin) && r.rank.ties != TIES_RANK &&
         ((out = rank_plain(j, origin, &r.rank, name)) || PyErr_Occurred()))
         return out;
-    if (is_table(origin)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
+    if (is_table(origin, 3)) rc = each_of_table(origin, &held, name, "score", &r.arena, take_record, &r, &e);
     else {
         Source s;
         if (source_of(origin, longest, &s)) return NULL;
@@ -645,9 +698,10 @@ static PyObject *py_live(PyObject *self, PyObject *none) { (void)self; (void)non
 #endif
 
 static PyMethodDef METHODS[] = {
-    {"judge", py_judge, METH_VARARGS, "judge(origin, name[, longest]) -> judgments"},
+    {"judge", py_judge, METH_VARARGS, "judge(origin, name[, longest[, subtopics]]) -> judgments"},
     {"describe", py_describe, METH_O, "describe(judgments) -> (topics, offsets, grades)"},
     {"documents", py_documents, METH_O, "documents(judgments) -> documents by row"},
+    {"subtopics", py_subtopics, METH_O, "subtopics(judgments) -> (names, offsets by topic, rows, subtopics, grades)"},
     {"rank_stream", py_rank_stream, METH_VARARGS,
      "rank_stream(judgments, source, stop, middle, ties, keep_best, name[, longest]) -> ranked, or None: a topic is split"},
     {"rank", py_rank, METH_VARARGS,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from amble import checks
 from amble.errors import AlignError, AmbleError, UnjudgedWarning
 from amble.io.columns import NamedColumns, check_columns
+from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
 from amble.parallel import MOST_THREADS, FilePath, map_in_order, spread, usual_threads
 from amble.progress import Progress
@@ -62,6 +63,8 @@ class AlignOptions(TypedDict, total=False):
     max_line: int | None
     costs: Prices | None
     columns: Mapping[str, str | int] | None
+    subtopics: bool | None
+    intents: Probabilities | None
     executor: Any
 
 
@@ -412,7 +415,7 @@ class SentQrels:
 
     def __getstate__(self) -> dict[str, Any]:
         qrels = self.qrels
-        if qrels.path is None or not os.path.isfile(qrels.path):
+        if qrels.path is None or not os.path.isfile(qrels.path) or qrels.subtopics is not None:
             return {"qrels": qrels}
         path, mark = FilePath(qrels.path), _mark(qrels.offsets, qrels.grades)
         return {"_sent": (path, qrels.name, qrels.path, *qrels.reading, mark)}
@@ -517,6 +520,8 @@ def align(
     max_line: int | None = None,
     costs: Prices | None = None,
     columns: Mapping[str, str | int] | None = None,
+    subtopics: bool | None = None,
+    intents: Probabilities | None = None,
     executor: Any = None,
 ) -> Rankings:
     """Align runs with judgments.
@@ -552,6 +557,9 @@ def align(
     columns : mapping, optional
         Names of columns, tried before the usual ones, ``{"topic": "q", "doc": "d", "score": "s", "grade": "g"}``; or
         their numbers from 1, for runs if ``score`` is one of them, for judgments if ``grade`` is.
+    subtopics, intents : optional
+        Whether the judgments are of subtopics, and how likely each of these is, as for `read_qrels`. Functions that
+        align for measures of intents (alpha_nDCG, IA …) read TREC files so.
     executor : optional
         Who reads the runs, as `Workers` takes it; without one, threads of this process.
 
@@ -572,7 +580,7 @@ def align(
     prices = None if costs is None else PriceList(costs)  # before the time of reading is spent
     named = check_columns(columns)
     unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
-    qrels = read_qrels(qrels, max_line=max_line, columns=named)
+    qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     count = threads_for(threads, runs)
@@ -584,6 +592,8 @@ def align(
     if unread:
         named.refuse_unmet()
     out = gather(qrels, runs, ranked, options)
+    if isinstance(intents, str | os.PathLike):
+        out.options |= {"intents": os.fspath(intents)}
     return out if prices is None else out.with_costs(prices)
 
 

@@ -7,7 +7,7 @@ cost. One list given by its grades and thousands read from files are the same he
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -111,9 +111,11 @@ class Lists:
         qrels: Qrels | None = None,
         judgment: Ints | None = None,
         costs: Costs | None = None,
-        kept: dict[tuple[Any, ...], JudgedGains] | None = None,
+        kept: dict[tuple[Any, ...], Any] | None = None,
     ) -> None:
         self.topics, self.qrels = topics, qrels
+        self.subtopics = None if qrels is None else qrels.subtopics
+        self._intents: dict[Any, ListsByIntent] = {}
         self._judgment = judgment
         self._kept = {} if kept is None else kept  # what other lists of these judgments may share
         self.grades, self.rows = grades, rows
@@ -133,7 +135,7 @@ class Lists:
         self._last: tuple[NDArray[np.bool_], tuple[Ints, Ints, Ints, Ints]] | None = None
 
     @classmethod
-    def of_rankings(cls, rankings: Rankings, kept: dict[tuple[Any, ...], JudgedGains] | None = None) -> Lists:
+    def of_rankings(cls, rankings: Rankings, kept: dict[tuple[Any, ...], Any] | None = None) -> Lists:
         """The lists of aligned runs; ``kept`` holds, and gets, the gains of the judgments."""
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
@@ -158,7 +160,7 @@ class Lists:
         return out
 
     @classmethod
-    def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], JudgedGains]) -> Lists:
+    def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], Any]) -> Lists:
         """The lists of one run as the reader returns them, in its order of topics, down to their ends."""
         lists, hits = ranked.lists, ranked.hits
         length, position, offsets = lists[:, 1], hits[:, 0], np.concatenate(([0], lists[:, 4]))
@@ -291,7 +293,7 @@ class Lists:
 
         Maps of grades to gains mostly agree on which grades gain nothing, so the last result is kept.
         """
-        if self._last is None or (self._last[0] is not rows and not np.array_equal(self._last[0], rows)):
+        if self._last is None or self._last[0] is not rows:
             # methods of arrays, not functions of numpy, which take long on few lists
             kept = rows.take(self.row).nonzero()[0]
             offsets = kept.searchsorted(self.offsets)
@@ -323,13 +325,8 @@ class Lists:
                 return self._views[of.key]
             if of.key not in self._kept:
                 gain = of.function(self.grades, self.max_grade)
-                if ((gain > 0) & (gain < _LEAST)).any():
-                    raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
                 share = None if of.share is None else np.append(of.share(self.qrels), 0.0)[self.judgment]
-                made = JudgedGains(self.grades, self.rows, self.max_grade, gain, share)
-                alike = (other.gainful for other in self._kept.values() if np.array_equal(other.gainful, made.gainful))
-                made.gainful = next(alike, made.gainful)  # one array, which `gainful` knows again
-                self._kept[of.key] = made
+                self._kept[of.key] = JudgedGains(self, gain, share, self._kept.values())
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
@@ -343,6 +340,26 @@ class Lists:
         out["ties"] = None if self.ties is None else (self.ties[0][hits], self.ties[1][hits])
         out["costs"] = None if self.costs is None else self.costs.of(np.arange(start, stop))
         return out
+
+    @property
+    def judged_intents(self) -> JudgedIntents:
+        """The judgments of the intents of the topics."""
+        if ("intents",) not in self._kept:
+            self._kept[("intents",)] = JudgedIntents(self)
+        found: JudgedIntents = self._kept[("intents",)]
+        return found
+
+    def by_intent(self, of: GainMap | None = None) -> ListsByIntent:
+        """These lists, each as often as its topic has intents, with the grades of one of them.
+
+        With a map of grades to gains, only the hits that gain something are kept, and nobody may look at others.
+        """
+        if self._whole:
+            return self._whole.by_intent(of)
+        key = None if of is None else of.key
+        if key not in self._intents:
+            self._intents[key] = ListsByIntent(self, self.judged_intents, of)
+        return self._intents[key]
 
     def ending_at(self, k: int) -> Lists:
         """These lists, each ending at rank k at the latest: for users who stop at the end of a list.
@@ -380,9 +397,125 @@ class Lists:
         """Drop cached views, which refer back to the lists, so that their memory is freed at once."""
         for cut in self._cuts.values():
             cut.forget()
+        for own in self._intents.values():
+            own.lists.forget()
         self._cuts.clear()
         self._views.clear()
+        self._intents.clear()
         self._last = None
+
+
+class JudgedIntents:
+    """The judgments of all intents, whatever the runs: an intent of a topic is one of its rows' subtopics.
+
+    Attributes
+    ----------
+    topic, subtopic, weight : ndarray
+        Of each intent: its topic and subtopic, and its weight, 1 where all of a topic are as likely.
+    intents : ndarray
+        Topic ``t`` has the intents ``intents[t]:intents[t + 1]``.
+    row, grades, rows : ndarray
+        Of each judgment, intent by intent: the row of its document, and its grade; intent ``s`` has the judgments
+        ``rows[s]:rows[s + 1]``.
+    made : dict
+        Results that several measures or runs share.
+    """
+
+    def __init__(self, whole: Lists) -> None:
+        known = whole.subtopics
+        if known is None:
+            raise MeasureError(
+                "judgments without subtopics, expected TREC's diversity qrels, topic subtopic doc grade, read with "
+                "subtopics=True (--subtopics), or {topic: {subtopic: {doc: grade}}}"
+            )
+        upto = np.searchsorted(known.row, np.arange(int(known.row.max(initial=-1)) + 3))
+        judgment = np.where(whole.judgment < 0, upto.size - 2, np.minimum(whole.judgment, upto.size - 2))
+        at, row = _hits_of(upto, judgment)
+        of_row = np.repeat(np.arange(whole.rows.size - 1), np.diff(whole.rows))
+        stride = max(len(known), 1)
+        key, self.intent = np.unique(of_row[row] * stride + known.subtopic[at], return_inverse=True)
+        self.topic, self.subtopic = key // stride, key % stride
+        self.weight: Array = known.weight[self.subtopic]
+        self.intents = np.searchsorted(self.topic, np.arange(whole.rows.size))
+        self.by_row = known.grade[at]  # row after row, as are `intent` and `place`
+        self.entries = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=whole.grades.size))))
+        order = np.argsort(self.intent, kind="stable")
+        self.place = np.empty(order.size, np.int64)
+        self.place[order] = np.arange(order.size)
+        self.row, self.grades = row[order], self.by_row[order]
+        self.rows = np.searchsorted(self.intent[order], np.arange(key.size + 1))
+        self.topics = None if whole.topics is None else [whole.topics[t] for t in self.topic.tolist()]
+        self.judgment = None if whole.qrels is None else whole.judgment[self.row]
+        self.max_grade = whole.max_grade
+        self.kept: dict[tuple[Any, ...], Any] = {}
+        self.made: dict[Any, Any] = {}
+
+    def gainful(self, of: GainMap) -> tuple[Ints, Ints]:
+        """The judgments, row after row, that gain something, and where those of each row start."""
+        key = "gainful", of.key
+        if key not in self.made:
+            kept = np.flatnonzero(of.function(self.by_row, self.max_grade) > 0)
+            self.made[key] = kept, np.searchsorted(kept, self.entries)
+        found: tuple[Ints, Ints] = self.made[key]
+        return found
+
+    def shares(self, gainful: NDArray[np.bool_], even: bool = False) -> Array:
+        """The share of each intent among those of its topic that gain something."""
+        weight = np.where(gainful, 1.0 if even else self.weight, 0.0)
+        total = np.bincount(self.topic, weight)[self.topic]
+        return np.asarray(np.divide(weight, total, out=np.zeros(weight.size), where=total > 0))
+
+
+class ListsByIntent:
+    """Lists of people who mean different things: each list once for every intent of its topic that has judgments.
+
+    Attributes
+    ----------
+    judged : JudgedIntents
+    lists : Lists
+        A topic of which is an intent of a topic.
+    owner : ndarray
+        Of each of these lists, the list that it is.
+    first : ndarray
+        List ``i`` is the lists ``first[i]:first[i + 1]``.
+    """
+
+    def __init__(self, whole: Lists, judged: JudgedIntents, of: GainMap | None) -> None:
+        self.judged = judged
+        count = np.diff(judged.intents)[whole.topic]
+        self.first = np.concatenate(([0], np.cumsum(count)))
+        self.owner = np.repeat(np.arange(whole.n), count)
+        # the judgments of the hits, in the order of lists, intents and ranks
+        hit_row = np.asarray(whole.row, np.int64)
+        if of is None:
+            entry, hit = _hits_of(judged.entries, hit_row)
+        else:
+            kept, some = judged.gainful(of)
+            hits = np.flatnonzero((some[1:] > some[:-1])[hit_row])
+            entry, hit = _hits_of(some, hit_row[hits])
+            entry, hit = kept[entry], hits[hit]
+        owner = np.searchsorted(whole.offsets, hit, side="right") - 1
+        mine = self.first[owner] + judged.intent[entry] - judged.intents[whole.topic[owner]]
+        by_list = np.argsort(mine, kind="stable")
+        hit, entry = hit[by_list], entry[by_list]
+        self.lists = Lists(
+            grades=judged.grades,
+            rows=judged.rows,
+            topic=np.arange(self.owner.size) - np.repeat(self.first[:-1] - judged.intents[whole.topic], count),
+            length=whole.length[self.owner],
+            offsets=np.searchsorted(mine[by_list], np.arange(self.owner.size + 1)),
+            position=whole.position[hit],
+            row=judged.place[entry],
+            max_grade=whole.max_grade,
+            shown=(whole.shown_position[hit], whole.shown_length[self.owner]),
+            ties=None if whole.ties is None else (whole.ties[0][hit], whole.ties[1][hit]),
+            depth=whole.depth,
+            topics=judged.topics,
+            judgment=judged.judgment,
+            costs=None if whole.costs is None else whole.costs.of(self.owner),
+            kept=judged.kept,
+        )
+        self.lists.qrels = whole.qrels  # its documents, not its subtopics
 
 
 def _copied(of: T) -> T:
@@ -411,14 +544,21 @@ class JudgedGains:
         Of each topic: how many judged documents gain something.
     """
 
-    def __init__(self, grades: Array, rows: Ints, max_grade: float, by_row: Array, share: Array | None = None) -> None:
-        self.grades, self.rows, self.max_grade, self.by_row, self.share = grades, rows, max_grade, by_row, share
+    def __init__(self, of: Lists, by_row: Array, share: Array | None, others: Iterable[JudgedGains] = ()) -> None:
+        self.grades, self.rows, self.max_grade = of.grades, of.rows, of.max_grade
+        self.by_row, self.share = by_row, share
         self.gainful = by_row > 0
         self.binary = bool((self.gainful == by_row).all())  # all that gain something gain 1
-        total = np.zeros(by_row.size + 1)
-        np.cumsum(self.gainful, out=total[1:])
-        upto = total[rows]
-        self.relevant: Array = upto[1:] - upto[:-1]
+        if not self.binary and (self.gainful & (by_row < _LEAST)).any():
+            raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
+        alike = next((other for other in others if (other.gainful == self.gainful).all()), None)
+        if alike is None:
+            total = np.zeros(by_row.size + 1)
+            self.gainful.cumsum(out=total[1:])
+            upto = total.take(of.rows)
+            self.relevant: Array = upto[1:] - upto[:-1]
+        else:  # one array, which `Lists.gainful` knows again
+            self.gainful, self.relevant = alike.gainful, alike.relevant
         self.made: dict[Any, Any] = {}  # results that several measures or runs share
 
     @cached_property
@@ -505,6 +645,18 @@ class Gains:
             for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
         return out
+
+    def fading(self, novel: float) -> Gains:
+        """The same, of which each further one on a list brings a share ``novel`` less than the one before."""
+        key = "fading", novel
+        if key not in self.made:
+            out = _copied(self)
+            out.gain, out.made = self.gain * (1.0 - novel) ** (self.ordinal - 1), {}
+            vars(out).pop("share", None)
+            vars(out)["seen"] = scan(np.add.accumulate, out.gain, out.offsets)  # not their number, as of gains of 1
+            self.made[key] = out
+        found: Gains = self.made[key]
+        return found
 
     def hits(self, i: int) -> slice:
         """The gainful hits of list i, as a slice of `position` and `gain`.

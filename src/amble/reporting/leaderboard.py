@@ -100,7 +100,8 @@ class Leaderboard(Tabled):
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
-        some = [j for j, m in enumerate(self.scores.parsed) if m.declaration.family != "counts" and lists.ties is None]
+        known = [m.declaration.family != "counts" and not m.of_intents for m in self.scores.parsed]
+        some = np.flatnonzero(known).tolist() if lists.ties is None else []
         if not some:
             return
         measures = [of_lists(self.scores.parsed[j]) for j in some]

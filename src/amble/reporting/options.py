@@ -38,6 +38,8 @@ KEYS: dict[str, str] = {
     "threads": "whole",
     "max-line": "whole",
     "costs": "text",
+    "subtopics": "switch",
+    "intents": "text",
     "columns": "text",
     "plugins": "texts",
     "fail-if": "texts",
@@ -55,7 +57,7 @@ _EXPECTED = {
     "switch": "true or false",
     "shares": "tables of measures and their shares of the users, as [mixtures.readers] with 'RBP' = 0.5",
 }
-_PATHS = ("qrels", "runs", "costs", "plugins", "output", "charts", "latex")
+_PATHS = ("qrels", "runs", "costs", "intents", "plugins", "output", "charts", "latex")
 
 
 def read_config(path: str) -> dict[str, Any]:

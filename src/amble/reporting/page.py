@@ -250,7 +250,7 @@ def _options(options: Mapping[str, Any]) -> str:
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
     aligned = scores.aligned.options
-    paths = [f["path"] for f in about["files"] if f["path"] != aligned.get("costs")]
+    paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
     named = 2 <= len(paths) <= 1 + _FEW
     qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
@@ -268,6 +268,7 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
         "documents": f"amble compare {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
         "distributions": f"amble distribution {files}{seed} -m {user} --levels",
         "users": f"amble user {user} --depth 100",
+        "intents": f"amble eval {files} -m {measures} --by-intent",
         "meta": f"amble meta tau {files}{seed} -m {measures}",
         "audit": f"amble check {runs} --qrels {qrels}",
         "references": f"amble eval {files} -m {measures} --bib",

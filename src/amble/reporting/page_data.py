@@ -13,6 +13,7 @@ from amble.arrays import Array
 from amble.comparison.contributions import why
 from amble.comparison.design import CORRECTIONS, FAMILIES, TESTS
 from amble.errors import AmbleError, ClusterLostError
+from amble.evaluation.intent_scores import by_intent
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.measures.measure import plain_parameters
@@ -83,7 +84,21 @@ def report_data(
     progress("measures")
     out["meta"] = _meta(scores, board, executor)
     out["audit"] = _audit(scores, board)
+    out["intents"] = _intents(scores)
     return out
+
+
+def _intents(scores: Scores) -> dict[str, Any] | None:
+    """Who is left behind, by run and measure of intents; None if there is none, or why it is not known."""
+    measures = [m for m in scores.parsed if m.of_intents and m.declaration.of_intents]
+    if not measures:
+        return None
+    try:
+        found = by_intent(scores.aligned, measures)
+    except AmbleError as why_not:
+        return {"why": str(why_not)}
+    rows = [[shown(cell) if isinstance(cell, str) else _known(cell) for cell in row] for row in found.rows]
+    return {"columns": list(found.columns), "rows": rows}
 
 
 def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) -> dict[str, Any]:

@@ -31,8 +31,8 @@ from amble.io.rows import read_rows
 from amble.sessions.building import Query, ShownSession, query_of_docs, query_of_grades
 
 __all__ = [
-    "LAYOUTS", "Row", "content", "is_json", "layout_of", "name_of", "read_domain", "read_json", "read_ratings",
-    "read_table", "read_track",
+    "LAYOUTS", "Row", "content", "is_json", "json_objects", "layout_of", "name_of", "read_domain", "read_json",
+    "read_ratings", "read_table", "read_track",
 ]  # fmt: skip
 
 _LARGEST = 1.7e308
@@ -106,7 +106,7 @@ def read_table(path: str, data: bytes) -> dict[str, list[Row]]:
 def read_json(path: str, data: bytes, judgments: Judgments | None, duplicates: str = "error") -> list[ShownSession]:
     """The sessions of a JSON file; one that names no run belongs to a run with the file's name."""
     name = name_of(path)
-    return [_session(found, where, name, judgments, duplicates) for where, found in _objects(path, data)]
+    return [_session(found, where, name, judgments, duplicates) for where, found in json_objects(path, data)]
 
 
 def _parsed(text: str, where: str) -> Any:
@@ -119,7 +119,8 @@ def _parsed(text: str, where: str) -> Any:
         raise ReadError(f"{where}: lists within lists within lists, expected sessions") from None
 
 
-def _objects(path: str, data: bytes) -> Iterator[tuple[str, Any]]:
+def json_objects(path: str, data: bytes) -> Iterator[tuple[str, Any]]:
+    """The objects of a JSON file, a list of them or one to a line, each with where it is."""
     from json import JSONDecodeError
 
     try:

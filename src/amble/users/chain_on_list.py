@@ -131,7 +131,16 @@ class ChainOnList(OnList):
         self.rank = np.arange(1, n + 1) if rank is None else np.asarray(rank, np.int64)
         self.gain = np.where(self.rank > 0, 1.0 if gains is None else np.asarray(gains, np.float64), 0.0)
         self.length = max(length, int(self.rank.max(initial=0)))
-        self.by_document, self.clock = by_document, clock
+        self.by_document, self.clock, self.leaving = by_document, clock, leaving
+
+    def as_chain(self) -> ChainOnList:
+        """The user itself."""
+        return self
+
+    @property
+    def counted(self) -> NDArray[np.int64]:
+        """What the visits of each state count with, if they do not count alone: the document."""
+        return self.rank
 
     # ---- the algebra
 

@@ -158,7 +158,7 @@ class ChainFollower(StateFollower):
 
     def __init__(self, user: ChainOnList, gains: list[Array], seed: int) -> None:
         by_state = np.array([user.gains_by_state(y) for y in gains])
-        documents = user.rank if user.by_document else None
+        documents = user.counted if user.by_document else None
         super().__init__(seed, by_state, user.utility, user.effort, user.most_returns, user.clock, documents)
         user.check_times(by_state.max(axis=0) > 0)
         self.n, self.rank, self.depth, t = user.n, user.rank, user.expected_depth, user.transitions

@@ -41,8 +41,8 @@ class Estimate:
     Parameters
     ----------
     value : array_like
-        A number; a number for each rank, from rank 1 on; for each of some grades; or a square array, a row for each
-        rank that a transition starts from. NaN: suppressed.
+        A number; a number for each rank, from rank 1 on; for each of some grades; for each of these at each rank (a
+        row for each rank); or a square array, a row for each rank that a transition starts from. NaN: suppressed.
     low, high : array_like, optional
         The confidence interval, of the same shape. Only a square array may do without.
     observations : array_like of int
@@ -90,10 +90,12 @@ class Estimate:
 
     @property
     def form(self) -> str:
-        """The form: ``"one"`` number, by ``"rank"``, by ``"grade"``, or a ``"matrix"`` of transitions."""
+        """The form: ``"one"`` number, by ``"rank"``, by ``"grade"``, by both, or a ``"matrix"`` of transitions."""
         if self.value.ndim == 0:
             return "one"
-        return "matrix" if self.value.ndim == 2 else "rank" if self.grades is None else "grade"
+        if self.value.ndim == 2:
+            return "matrix" if self.grades is None else "rank and grade"
+        return "rank" if self.grades is None else "grade"
 
     @property
     def known(self) -> Array:
@@ -158,9 +160,13 @@ def check_estimate(estimate: Estimate, part: ParameterRange, where: str, smalles
         raise AmbleError(f"{where}.value: found numbers of shape {value.shape}, expected {' or '.join(part.forms)}")
     if form == "matrix" and (value.shape[0] != value.shape[1] or np.isnan(value).any()):
         raise AmbleError(f"{where}.value: found an array of shape {value.shape}, expected square, without nan")
-    if form == "grade" and (len(estimate.grades or ()) != value.size or not (np.diff(estimate.grades or ()) > 0).all()):
-        raise AmbleError(f"{where}.grades: expected {value.size} grades, in rising order")
-    rows = value.shape[:1]
+    if estimate.grades is not None and (
+        len(estimate.grades) != (value.shape or (0,))[-1] or not (np.diff(estimate.grades) > 0).all()
+    ):
+        raise AmbleError(f"{where}.grades: expected {(value.shape or (0,))[-1]} grades, in rising order")
+    if form == "rank and grade" and np.isnan(value).any():
+        raise AmbleError(f"{where}.value: found nan, expected a number for each rank and grade")
+    rows = value.shape[:1] if form == "matrix" else value.shape
     if seen.shape != rows or (seen < SUPPRESSED).any():
         raise AmbleError(
             f"{where}.observations: found {seen.size} counts, expected one for each of {value.size} numbers"
@@ -190,11 +196,11 @@ def check_estimate(estimate: Estimate, part: ParameterRange, where: str, smalles
             raise AmbleError(f"{where}.draws: found a row that does not sum to 1")
     first, here = estimate.pooled, np.arange(1, value.size + 1)
     if first is not None:
-        if form not in ("rank", "grade") or first.shape != rows or (first < 1).any() or (first > here).any():
+        if form in ("one", "matrix") or first.shape != rows or (first < 1).any() or (first.reshape(-1) > here).any():
             raise AmbleError(
                 f"{where}.pooled: found {first.size} places, expected the first of its own for each number"
             )
-        if ((np.diff(first) != 0) & (first[1:] != here[1:])).any():
+        if first.ndim == 1 and ((np.diff(first) != 0) & (first[1:] != here[1:])).any():
             raise AmbleError(f"{where}.pooled: expected neighbours")
     many = estimate.concentration
     if many is not None and (form != "matrix" or many.shape != rows or not ((many > 0) & np.isfinite(many)).all()):

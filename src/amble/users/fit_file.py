@@ -18,7 +18,7 @@
 
     [[model]]
     name = "walk"
-    kind = "walk"                     # walk, rbp, insq, inst, continuation, markov, times
+    kind = "walk"                     # one of users.fitted.KINDS
     observation = "clicks"
     level = 0.95
     first = "stop"
@@ -102,13 +102,13 @@ def _lines(fitted: Fitted) -> Iterator[str]:
         for name in ("name", "kind", "observation"):
             yield f"{name} = {toml_string(getattr(model, name))}"
         yield f"level = {toml_numbers(model.confidence)}"
-        if model.kind == "walk":
+        if model.kind in ("walk", "chain"):
             yield f"first = {toml_string(model.first)}"
         if model.note:
             yield f"note = {toml_string(model.note)}"
         for name, estimate in model.estimates.items():
             yield ""
-            yield f"[model.{name}]"
+            yield f"[model.{name if name.isidentifier() else toml_string(name)}]"
             yield from _estimate(estimate, fitted.smallest)
         if model.likelihood is not None:
             yield ""
@@ -237,7 +237,8 @@ def _model(table: dict[str, Any], smallest: int) -> FittedModel:
 def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
     _known(table, [part.name for part in fields(Estimate)], where)
     seen = table.get("observations")
-    counts = seen if isinstance(seen, list) else [seen]
+    rows = seen if isinstance(seen, list) else [seen]
+    counts = [n for row in rows for n in (row if isinstance(row, list) else [row])]
     marker = f"<{smallest}"
     for n in counts:
         if n != marker and (not is_whole(n) or n < 0):
@@ -252,7 +253,7 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
             value,
             _numbers(table, "low", where),
             _numbers(table, "high", where),
-            np.array(plain if isinstance(seen, list) else plain[0], np.int64),
+            np.array(plain, np.int64).reshape(_shape(seen, where)),
             draws=_draws(table, value.shape, where),
             grades=None if grades is None else tuple(grades.tolist()),
             concentration=_numbers(table, "concentration", where),
@@ -260,6 +261,16 @@ def _estimate_of(table: dict[str, Any], where: str, smallest: int) -> Estimate:
         )
     except OverflowError:
         raise AmbleError(f"{where}observations: found a number that is too large") from None
+
+
+def _shape(seen: Any, where: str) -> tuple[int, ...]:
+    """The shape of counts: of one, of an array, or of rows."""
+    if not isinstance(seen, list):
+        return ()
+    widths = {len(row) if isinstance(row, list) else -1 for row in seen}
+    if len(widths) > 1:
+        raise AmbleError(f"{where}observations: found {seen!r:.60}, expected rows of one length")
+    return (len(seen), *(n for n in widths if n >= 0))
 
 
 def _draws(table: dict[str, Any], shape: tuple[int, ...], where: str) -> Any:

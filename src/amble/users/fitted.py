@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from amble.arrays import Array
 from amble.errors import AmbleError
+from amble.expressions.values import ByGrade, ByRank, ByRankAndGrade
 from amble.users.estimates import SLACK, Estimate, ParameterRange, check_estimate
 
-__all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin"]
+__all__ = ["KINDS", "Estimate", "Fitted", "FittedModel", "Likelihood", "Origin", "is_move", "step_rule"]
 
 _LARGEST_GOAL = 1e9
 _DRAWN_SLACK = 1e-4  # draws are written with five digits
@@ -29,20 +31,59 @@ def _probability(*forms: str, needed: bool = True) -> ParameterRange:
     return ParameterRange(0.0, 1.0, False, forms, needed)
 
 
+_FORMS = ("one", "rank", "grade", "rank and grade")
+_ABOVE_0 = ParameterRange(0.0, _LARGEST_GOAL, True, ("one",))
+_FROM_0 = ParameterRange(0.0, _LARGEST_GOAL, False, ("one",))
+
 KINDS: dict[str, dict[str, ParameterRange]] = {
     "walk": {
-        "p": _probability("one", "rank", "grade"),
-        "q": _probability("one", "rank", "grade"),
-        "s": _probability("one", "rank", "grade", needed=False),
+        "p": _probability(*_FORMS),
+        "q": _probability(*_FORMS),
+        "s": _probability(*_FORMS, needed=False),
         "start": _probability("rank", needed=False),
     },
+    "chain": {"stop": _probability("one"), "start": _probability("rank", needed=False)},  # and moves: see `is_move`
     "rbp": {"p": _probability("one")},
-    "insq": {"T": ParameterRange(0.0, _LARGEST_GOAL, True, ("one",))},
+    "insq": {"T": _ABOVE_0},
+    "insq-adaptive": {"T": _ABOVE_0},
+    "insq-printed": {"T": _ABOVE_0},
     "inst": {"T": ParameterRange(0.5, _LARGEST_GOAL, False, ("one",))},
+    "bpm": {
+        "T": _ABOVE_0,
+        "k": ParameterRange(1.0, _LARGEST_GOAL, False, ("one",)),
+        "slip": _probability("one", needed=False),
+    },
+    "ift-goal": {"T": _ABOVE_0, "R": _ABOVE_0},
+    "ift-rate": {"A": _FROM_0, "R": _ABOVE_0},
+    "ift": {"T": _ABOVE_0, "R1": _ABOVE_0, "A": _FROM_0, "R2": _ABOVE_0},
+    "session": {name: _probability("one") for name in "pqrs"},
+    "session-rbp": {name: _probability("one") for name in "pb"},
     "continuation": {"C": _probability("rank")},
     "markov": {"P": _probability("matrix"), "start": _probability("rank", needed=False)},
     "times": {"mu": ParameterRange(0.0, np.inf, True, ("one", "rank"))},
 }
+
+
+def is_move(name: str) -> bool:
+    """Whether a parameter of a chain is the probability of a move: ``+2``, ``-1``, ``0``, ``top``.
+
+    >>> [is_move(name) for name in ("+2", "-1", "0", "top", "2", "stop")]
+    [True, True, True, True, False, False]
+    """
+    return name in ("top", "0") or (name[:1] in ("+", "-") and name[1:].isdecimal() and name[1:2] != "0")
+
+
+def step_rule(numbers: Array, grades: tuple[float, ...] | None) -> ByRank | ByGrade | ByRankAndGrade:
+    """Probabilities of steps by rank, by grade or by both, as walks take them; ungraded is as the least grade.
+
+    >>> import numpy as np
+    >>> step_rule(np.array([0.6, 0.4]), (1.0, 2.0)), step_rule(np.array([[0.6, 0.4], [0.5, 0.3]]), (0.0, 1.0))
+    (ByGrade('0=0.6,1=0.6,2=0.4'), ByRankAndGrade('1:0=0.6,1=0.4;2:0=0.5,1=0.3'))
+    """
+    if grades is None:
+        return ByRank(np.atleast_1d(numbers))
+    rows = [ByGrade({0.0: x[0]} | dict(zip(grades, x, strict=True))) for x in np.atleast_2d(numbers).tolist()]
+    return rows[0] if numbers.ndim < 2 else ByRankAndGrade(dict(enumerate(rows, 1)))
 
 
 @dataclass(frozen=True)
@@ -88,7 +129,7 @@ class FittedModel:
     confidence : float
         Of the intervals.
     first : {"forward", "stop"}
-        Of a walk: what happens at rank 1 instead of going back.
+        Of a walk or a chain (also ``"top"``): what happens instead of a move above rank 1.
     likelihood : Likelihood, optional
     note : str
         Anything else, in a line.
@@ -225,8 +266,12 @@ def _check_model(model: FittedModel, smallest: int) -> None:
     _check_word(model.kind, KINDS, f"{where}, kind")
     if not 0 < model.confidence < 1:
         raise AmbleError(f"{where}, level: found {model.confidence:g}, expected a number between 0 and 1")
-    _check_word(model.first, ("forward", "stop"), f"{where}, first")
+    _check_word(model.first, ("forward", "stop", "top")[: 3 if model.kind == "chain" else 2], f"{where}, first")
     parts = KINDS[model.kind]
+    if model.kind == "chain":
+        parts = {name: parts["stop"] for name in model.estimates if is_move(name)} | parts
+        if len(parts) == len(KINDS["chain"]):
+            raise AmbleError(f"{where}: no moves, expected some, as +1, -1, top")
     needed = [name for name, part in parts.items() if part.needed]
     for name in needed:
         if name not in model.estimates:
@@ -237,6 +282,10 @@ def _check_model(model: FittedModel, smallest: int) -> None:
         check_estimate(estimate, parts[name], f"{where}, {name}", smallest)
     if model.kind == "walk":
         _check_together(model, where)
+    sums = {"chain": [name for name in parts if name != "start"], "session": list(KINDS["session"])}.get(model.kind, [])
+    total = sum(float(model.estimates[name].value) for name in sums)
+    if sums and not abs(total - 1.0) <= SLACK * len(sums):
+        raise AmbleError(f"{where}: {' + '.join(sums)} is {total:.6g}, expected 1")
     start = model.estimates.get("start")
     if start is not None:
         total = float(np.nansum(start.value))
@@ -250,8 +299,8 @@ def _check_model(model: FittedModel, smallest: int) -> None:
 def _check_together(model: FittedModel, where: str) -> None:
     """Check the probabilities of a walk: p + q + s = 1."""
     p, q = model.estimates["p"], model.estimates["q"]
-    if p.form != q.form and "grade" in (p.form, q.form) and "rank" in (p.form, q.form):
-        raise AmbleError(f"{where}: p by {p.form} and q by {q.form}, expected both by rank or both by grade")
+    if p.form != q.form and "one" not in (p.form, q.form):
+        raise AmbleError(f"{where}: p by {p.form} and q by {q.form}, expected both by one of them")
     if p.form == q.form and p.form != "one" and (p.value.shape != q.value.shape or p.grades != q.grades):
         raise AmbleError(f"{where}: p and q are of different {p.form}s, expected the same")
     total = p.known + q.known

@@ -56,6 +56,7 @@ class ForwardReader(ABC):
     """
 
     story = ""
+    once = True  # a rank is looked at once at most
     stops: str | None = None  # "gain" or "piecewise": where alone the user stops, or changes behaviour
     effort = Behaviour.effort
     ends: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from amble.users.protocol import OnList
 from amble.users.stationary import check_size
 from amble.users.timing import Clock
 from amble.users.utility import Utility
+
+if TYPE_CHECKING:
+    from amble.users.chain_on_list import ChainOnList
 
 __all__ = ["WalkOnList"]
 
@@ -170,6 +173,22 @@ class WalkOnList(OnList):
         """The probabilities of going from rank to rank, to neighbours only; what a row lacks to 1 stops there."""
         check_size(self.n)
         return np.diag(self.forward[:-1], 1) + np.diag(self.back[1:], -1)
+
+    def as_chain(self) -> ChainOnList:
+        """The same user as a chain of states, as far as the walk ever comes."""
+        from amble.users.chain_on_list import ChainOnList  # most walks do without
+
+        if self.chain.beyond is not None:
+            raise MeasureError("a walk on an endless list has no end of its states; expected end='stop'")
+        n = min(self.n, int(np.max(reachable(self.chain))))
+        walk = self if n == self.n else self._over(shortened(self.chain, n))
+        clock = None if self.clock is None else (self.clock.timing, self.clock.means[0, :n])
+        out = ChainOnList(
+            walk.transition_matrix, walk.chain.start[0], None, self.utility, self.effort, length=self.n, clock=clock
+        )
+        if "mean_effort" in vars(self):  # of an endless list
+            out.mean_effort = self.mean_effort
+        return out
 
     @property
     def furthest(self) -> int | None:

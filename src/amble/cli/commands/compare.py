@@ -127,6 +127,8 @@ def _compare(args: argparse.Namespace, executor: Any) -> int:
             raise AmbleError("--undefined looks at lists, not at sessions")
         if args.costs is not None:
             raise AmbleError("--costs are of documents in lists, not in sessions")
+        if args.subtopics or args.intents is not None:
+            raise AmbleError("--subtopics and --intents are of topics, not of sessions")
         if args.baseline is not None and args.sessions:
             include_baselines(args)
         with warnings.catch_warnings(record=True) as heard:

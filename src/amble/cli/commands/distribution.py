@@ -78,14 +78,14 @@ def run(args: argparse.Namespace) -> int:
     measure = _measure(args)
     _check(args)
     from amble.distributions.partial_order import order_systems
-    from amble.evaluation.inputs import refuse_idle_costs
+    from amble.evaluation.inputs import for_intents, refuse_idle_costs
     from amble.rankings.alignment import align
 
     if args.costs:
         refuse_idle_costs([measure])
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
     with workers_from(args) as executor:
-        rankings = align(*inputs_of(args), executor=executor, **alignment_of(args))
+        rankings = align(*inputs_of(args), executor=executor, **for_intents([measure], alignment_of(args)))
         found, notes = _distributions(rankings, measure, topics, args, executor)
     orders = _Orders(found, rankings, measure, topics)
     order = order_systems(found) if len(found) > 1 else None

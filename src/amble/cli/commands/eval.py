@@ -4,6 +4,7 @@
   amble eval qrels.txt run.gz -q --format tsv        # by topic, for other programs
   amble eval --trec qrels.txt run.txt -m all_trec -q # as trec_eval prints it
   amble eval --gains 1,0,0,1 --gains 0,1,1,0 -m AP   # lists without files
+  amble eval diversity.txt run.txt -m alpha_nDCG@20  # judgments of subtopics, as of TREC's diversity tasks
 
 Topics that a run does not answer score 0 and are counted; --trec leaves them out of the mean, as trec_eval does
 without -c. A summary of what was decided (missing topics, ties, unjudged documents) goes to standard error.
@@ -69,6 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="95%% confidence intervals of the means of fitted users: over resampled users, or users and topics",
     )
     add("--residual", action="store_true", help="how much each score could still rise with the unjudged documents")
+    add("--by-intent", action="store_true", help="who is left behind: the worst intent, and how many are served")
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
@@ -95,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         write(bibliography(keys), args.output)
         return 0
-    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort", "median", "groups")
+    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort", "median", "groups", "by_intent")
     if args.fitted_intervals and (how == "trec" or any(getattr(args, name) for name in others)):
         raise AmbleError(
             "--fitted-intervals is a report of its own: without -q, --sort, --intervals, --median, --groups, "
@@ -105,6 +107,13 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
     if args.residual and (args.zscores or how == "trec"):
         raise AmbleError("--residual goes without --zscores and without trec_eval's layout")
+    if args.by_intent:
+        if how == "trec" or any(getattr(args, name) for name in others if name not in ("by_topic", "by_intent")):
+            raise AmbleError(
+                "--by-intent is a report of its own: without --sort, --intervals, --zscores, --residual, --cwl and "
+                "trec_eval's layout"
+            )
+        return _by_intent(measures, how, args)
     if args.fitted_intervals:
         return _fitted_intervals(measures, how, args)
     options = alignment_of(args) | ({"missing": "skip"} if args.trec and args.missing is None else {})
@@ -131,24 +140,38 @@ def _tell(text: str, rankings: Any, args: argparse.Namespace) -> int:
 
 def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -> int:
     from amble.evaluation.fitted_intervals import fitted_intervals
+    from amble.evaluation.inputs import for_intents
     from amble.rankings.alignment import align
 
     both = args.fitted_intervals == "both"
     with workers_from(args) as executor:
-        rankings = align(*inputs_of(args), executor=executor, **alignment_of(args))
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, alignment_of(args)))
         found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined, executor=executor)
     table = found.table(digits=args.digits)
     text = _rendered(table, rankings, measures, how, args, fitted_intervals=args.fitted_intervals)
     return _tell(text, rankings, args)
 
 
+def _by_intent(measures: list[Any], how: str, args: argparse.Namespace) -> int:
+    from amble.evaluation.inputs import for_intents
+    from amble.evaluation.intent_scores import by_intent, intent_aware
+    from amble.rankings.alignment import align
+
+    measures = [intent_aware(m) for m in measures]
+    with workers_from(args) as executor:
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, alignment_of(args)))
+    table = by_intent(rankings, measures, topics=args.by_topic, digits=args.digits)
+    return _tell(_rendered(table, rankings, measures, how, args, by_intent=True), rankings, args)
+
+
 def _cwl(options: dict[str, Any], how: str, args: argparse.Namespace) -> int:
     from amble.evaluation.cwl_report import cwl
+    from amble.evaluation.inputs import for_intents
     from amble.rankings.alignment import align
 
     measures = measures_of(args)
     with workers_from(args) as executor:
-        rankings = align(*inputs_of(args), executor=executor, **options)
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, options))
     table = cwl(rankings, measures, topics=args.by_topic, digits=args.digits)
     return _tell(_rendered(table, rankings, measures, how, args), rankings, args)
 

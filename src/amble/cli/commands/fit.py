@@ -3,13 +3,18 @@
   amble fit clicks.tsv.gz -o fit.toml
   amble fit 'logs/*.parquet' --layout table --columns session=sid,rank=position,time=ts --model walk -o fit.toml
   amble fit clicks.tsv --qrels qrels.txt --model walk-grade,inst -o fit.toml
+  amble fit study.tsv --layout table --visits gaze --by task --target T --show continuation
+  zcat day1.gz day2.gz | amble fit - --min-sessions 100 --query-rates mu.tsv
+  amble fit sessions.json --layout pages --against P@10 SDCG@10 RBP INSQ AP --plot against.svg
   amble eval qrels.txt my.run -m "PH(user='fit.toml')"
 
 --layout relpred: tab-separated lines of session, time, Q, query, region, documents, and of session, time, C, document,
 as in Yandex's Relevance Prediction Challenge. --layout table: a row for each thing that happened, with the columns
-session, query, rank, time, action and, if there are, doc and grade; TSV, CSV, Parquet or JSON. Files may be compressed
-with gzip, xz, bzip2 or zstd. No query and no person is kept or printed. What few sessions are behind is
-suppressed, and not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
+session, query, rank, time, action and, if there are, doc, grade, duration and person; TSV, CSV, Parquet or JSON.
+--layout pages: a row for each page, with the columns session, query, last (the last rank reached) and grades; or JSON
+of sessions. Files may be compressed with gzip, xz, bzip2 or zstd; - is standard input. No query and no person is kept
+or printed, but by --query-rates. In a log of 1,000 sessions or more, what fewer than 10 are behind is suppressed, and
+not taken as zero: it is left out, or estimated together with its neighbours, and the output says so.
 """
 
 from __future__ import annotations
@@ -18,7 +23,8 @@ import argparse
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amble.cli.options import FORMATS, SEED, SHARE, add_digits, add_workers, number, whole, workers_from
@@ -30,24 +36,60 @@ if TYPE_CHECKING:
     from amble.logs import Fit
     from amble.table import Table
 
-_SHOWN = ("parameters", "choice", "moves", "implied")
+_SHOWN = ("parameters", "choice", "moves", "implied", "against", "continuation", "hazard", "groups", "equality")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add = parser.add_argument
-    add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'")
-    add("--layout", choices=("relpred", "table"), default="relpred", help="of the logs (default: %(default)s)")
+    add("logs", nargs="+", metavar="LOG", help="files of logs, or patterns as 'logs/*.tsv.gz'; - for standard input")
+    add("--layout", choices=("relpred", "table", "pages"), default="relpred", help="of the logs (default: %(default)s)")
     add("-o", "--output", metavar="FILE", help="the file of fitted users, as fit.toml; without it none is written")
-    models = "all, walk, walk-rank, walk-grade, rbp, insq, inst, continuation, markov, times, times-censored"
+    models = (
+        "all, walk, walk-rank, walk-grade, walk-rank-grade, chain, rbp, insq, insq-adaptive, insq-printed, inst, bpm, "
+        "ift-goal, ift-rate, ift, continuation, msm, srbp, markov, times, times-censored"
+    )
     add("--model", default="all", metavar="M,…", help=f"one or more of {models} (default: all)")
     add("--columns", metavar="WHAT=NAME,…", help="of a table: which column is the session, query, rank, time, …")
-    add("--actions", metavar="WHAT=WORD,…", help="of a table: the words for click, query, show and end")
+    add(
+        "--actions",
+        metavar="WHAT=WORD,…",
+        help="of a table: the words for click, query, show, end, gaze and ignore; help: list the words that are there",
+    )
+    add(
+        "--visits",
+        choices=("click", "gaze", "both"),
+        default="click",
+        help="of a table: what is a visit (default: %(default)s)",
+    )
+    add("--by", metavar="COLUMN", help="of a table: fit each of its groups of pages apart, too, and compare them")
+    add("--target", metavar="COLUMN", help="of a table: the target T of each page, for --show continuation")
+    add(
+        "--min-sessions",
+        type=whole(1),
+        default=1,
+        metavar="N",
+        help="times are those of queries asked in at least so many sessions (default: 1)",
+    )
+    add("--query-rates", metavar="FILE", help="write times by query, with its text: mu.tsv, for MP(rates='mu.tsv')")
     add("--time-unit", choices=("s", "ms", "us"), default="s", help="of a table (default: %(default)s)")
     add(
         "--qrels",
         metavar="QRELS",
         help="judgments by query and document of the log, for probabilities by grade and for INST",
+    )
+    add(
+        "--rel",
+        type=number(),
+        metavar="GRADE",
+        help="documents of at least this grade gain 1, any other 0 (default: their shares)",
+    )
+    add(
+        "--against",
+        nargs="+",
+        action="extend",
+        metavar="MEASURE",
+        help="measures that are users: how well each predicts the last click, beside the fitted ones",
     )
     add(
         "--depth",
@@ -64,6 +106,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="what the steps of a walk are (default: %(default)s)",
     )
     add("--first", choices=("forward", "stop"), help="instead of going back at rank 1 (default: what is likelier)")
+    add("--moves", default="+1,-1,+2,-2,top", metavar="M,…", help="of a chain (default: %(default)s)")
     add("--smooth", type=number(0), default=1.0, metavar="W", help="moves added to those from each rank (default: 1)")
     add(
         "--longest",
@@ -76,9 +119,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--smallest",
         type=whole(0),
-        default=10,
         metavar="N",
-        help="suppress what fewer sessions are behind (default: 10)",
+        help="suppress what fewer sessions are behind (default: 10 in a log of 1,000 sessions or more, else 0)",
     )
     intervals = "of the confidence intervals (default: %(default)s)"
     add("--confidence", type=SHARE, default=CONFIDENCE, metavar="C", help=intervals)
@@ -97,7 +139,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="how many of these the file keeps, for scores (default: 100)",
     )
     add("--seed", type=SEED, default=0, metavar="S", help="same seed, same draws (default: 0)")
-    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} (default: the first two)")
+    usual = "default: the first two; against with --against, the last two with --by"
+    add("--show", metavar="WHAT,…", help=f"of {', '.join(_SHOWN)} ({usual})")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_digits(add)
     add("--plot", metavar="FILE", help="chart of W, L and C, observed and implied: .svg, .png, .pdf or .html")
@@ -112,14 +155,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit and write."""
-    _check(args)
+    measures = _check(args)
     from datetime import UTC, datetime
 
-    from amble.logs import MODELS, fit, read_log
+    from amble.logs import MODELS, fit, fit_groups, read_log, study_continuation, write_query_rates
     from amble.logs.shards import merge_counts, read_counts, write_counts
     from amble.users.fit_file import write_fit
 
+    if args.actions == "help":
+        return _list_actions(args)
     notes: list[str] = []
+    shown = _words(args.show, "--show", _SHOWN)
     gaps: list[Any] | None = [] if args.save_counts else None
     with _stoppable(), workers_from(args) as executor:
         counts = (
@@ -133,7 +179,14 @@ def run(args: argparse.Namespace) -> int:
                 columns=_pairs(args.columns, "--columns", single=True),
                 actions=_pairs(args.actions, "--actions"),
                 unit=args.time_unit,
+                visits=args.visits,
+                by=args.by,
+                target=args.target,
+                study="continuation" in shown or "hazard" in shown,
+                min_sessions=args.min_sessions,
+                query_rates=args.query_rates is not None,
                 qrels=args.qrels,
+                rel=args.rel,
                 depth=args.depth,
                 longest=args.longest,
                 skip_broken=args.skip_broken,
@@ -147,43 +200,82 @@ def run(args: argparse.Namespace) -> int:
             write_counts(args.save_counts, counts, gaps[0])
             note(args, *notes, f"counts of {counts.facts.sessions:,} sessions: {args.save_counts}")
             return 0
-        found = fit(
-            counts,
-            "all" if args.model == "all" else _words(args.model, "--model", list(MODELS)),
-            observation=args.observation,
-            steps=args.steps,
-            first=args.first,
-            smooth=args.smooth,
-            confidence=args.confidence,
-            rounds=args.rounds,
-            draws=args.draws,
-            smallest=args.smallest,
-            seed=args.seed,
-            files=args.logs,
-            layout=args.layout,
-            date=datetime.now(UTC).date().isoformat(),
-        )
+        options: dict[str, Any] = {
+            "observation": args.observation,
+            "steps": args.steps,
+            "first": args.first,
+            "moves": args.moves,
+            "smooth": args.smooth,
+            "confidence": args.confidence,
+            "rounds": args.rounds,
+            "draws": args.draws,
+            "smallest": args.smallest,
+            "seed": args.seed,
+            "files": args.logs,
+            "layout": args.layout,
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+        models = "all" if args.model == "all" else _words(args.model, "--model", list(MODELS))
+        groups = fit_groups(counts, models, **options) if args.by else None
+        found = groups.whole if groups else fit(counts, models, **options)
+        tables: dict[str, Callable[[], Table]] = {
+            "parameters": found.table,
+            "choice": found.choice,
+            "moves": found.moves,
+            "implied": partial(found.implied, measures),
+            "against": partial(found.against, measures),
+        }
+        if groups:
+            tables |= {"groups": groups.table, "equality": groups.equality}
+        if {"continuation", "hazard"} & set(shown):
+            smallest = found.data.smallest
+            study = study_continuation(
+                counts, observation=args.observation, confidence=args.confidence, smallest=smallest
+            )
+            tables |= {"continuation": study.cells, "hazard": study.hazard}
+        text = _rendered(found, tables, args, measures)
+        fitted, more = (groups.fitted, groups.notes) if groups else (found.fitted, found.notes)
         if args.plot:
             from amble.reporting.charts.chart import save
             from amble.reporting.charts.line_charts import fit_chart
 
-            save(fit_chart(found.implied()), args.plot)
+            save(fit_chart(found.implied(measures)), args.plot)
+        if counts.query_rates:
+            notes += write_query_rates(args.query_rates, counts.query_rates, found.data.smallest)
         if args.output:
-            write_fit(args.output, found.fitted)
-    write(_rendered(found, args), None)
-    note(args, *_summary(found.facts()), *notes, *found.notes)
+            write_fit(args.output, fitted)
+    write(text, None)
+    note(args, *_summary(found.facts(), args), *notes, *more)
     if args.output:
-        note(args, f"wrote {args.output}: best is {found.fitted.best}")
+        note(args, f"wrote {args.output}: best is {fitted.best}")
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be done, before anything is read."""
+def _list_actions(args: argparse.Namespace) -> int:
+    from amble.logs import read_actions
+
+    if args.layout == "relpred":
+        raise AmbleError("--actions help: expected a table, with --layout table")
+    with _stoppable():
+        options = {"memory": args.memory, "threads": args.threads, "folder": args.temporary}
+        columns = _pairs(args.columns, "--columns", single=True)
+        write(read_actions(args.logs, columns=columns, **options).render(args.format), None)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> list[Any]:
+    """Refuse what cannot be done, before anything is read; the measures of --against."""
     if args.model != "all":
         from amble.logs import MODELS
 
         _words(args.model, "--model", list(MODELS))
     shown = _words(args.show, "--show", _SHOWN)
+    if {"groups", "equality"} & set(shown) and not args.by:
+        raise AmbleError(f"--show {args.show}: groups are those of a column, as --by task")
+    if {"continuation", "hazard"} & set(shown) and args.observation == "sdbn":
+        raise AmbleError("--observation sdbn: a study needs where each page was left: last, cascade or dependent")
+    if args.query_rates and not args.query_rates.endswith(".tsv"):
+        raise AmbleError(f"--query-rates {args.query_rates}: expected a name that ends in .tsv, as measures need it")
     if args.format != "table" and len(shown) > 1:
         raise AmbleError(f"--format {args.format}: expected one table, --show {args.show} names several")
     if args.save_counts and (args.merge or args.workers or args.cluster or args.checkpoint):
@@ -194,6 +286,12 @@ def _check(args: argparse.Namespace) -> None:
         from amble.reporting.charts.chart import check_file
 
         check_file(args.plot)
+    if not args.against:
+        return []
+    from amble.expressions.grammar import split_measures
+    from amble.measures import parse
+
+    return [parse(word) for text in args.against for word in split_measures(text)]
 
 
 def _words(text: str | None, option: str, known: Sequence[str]) -> list[str]:
@@ -240,15 +338,20 @@ def _stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _rendered(found: Fit, args: argparse.Namespace) -> str:
-    usual = ["parameters", "choice"] if args.format == "table" else ["parameters"]
-    shown = _words(args.show, "--show", _SHOWN) or usual
-    makers = {"parameters": found.table, "choice": found.choice, "moves": found.moves, "implied": found.implied}
+def _rendered(
+    found: Fit, makers: Mapping[str, Callable[[], Table]], args: argparse.Namespace, measures: list[Any]
+) -> str:
+    usual = ["groups", "equality"] if args.by else ["parameters", "choice"]
+    shown = _words(args.show, "--show", _SHOWN) or (
+        ["against"] if measures else usual if args.format == "table" else usual[:1]
+    )
+    if args.format == "table" and "continuation" in shown and "hazard" not in shown:
+        shown.insert(shown.index("continuation") + 1, "hazard")  # the test belongs to what it tests
     tables: list[Table] = [makers[name]() for name in shown]
     for table in tables:
         table.digits = args.digits
         if args.format == "json":
-            table.facts = _facts(found)
+            table.facts = _facts(found) | table.facts
     return "\n\n".join(table.render(args.format) for table in tables)
 
 
@@ -269,19 +372,28 @@ def _thousands(count: int | str) -> str:
     return count if isinstance(count, str) else f"{count:,}"
 
 
-def _summary(facts: dict[str, Any]) -> list[str]:
+def _summary(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
     """What was read, in a few lines."""
     back, few = facts["backward"], any(isinstance(facts[name], str) for name in ("moves", "backward"))
     share = f" ({100 * back / facts['moves']:.1f} %)" if not few and facts["moves"] else ""
+    people = f"{facts['persons']:,} persons, " if facts["persons"] else ""
+    gaze = args.visits != "click"
+    looks = f"{facts['clicks']:,} visits of {facts['fixations']:,} fixations" if gaze else f"{facts['clicks']:,} clicks"
     lines = [
-        f"{facts['records']:,} records: {facts['sessions']:,} sessions, {facts['pages']:,} query sessions, "
-        f"{facts['clicks']:,} clicks",
-        f"{_thousands(facts['moves'])} moves from click to click, {_thousands(back)}{share} backward, "
-        f"{_thousands(facts['repeated'])} repeated",
+        f"{facts['records']:,} records: {people}{facts['sessions']:,} sessions, {facts['pages']:,} query sessions, "
+        f"{looks}{' and clicks' * (args.visits == 'both')}",
+        f"{_thousands(facts['moves'])} moves from {'visit to visit' if gaze else 'click to click'}, "
+        f"{_thousands(back)}{share} backward, {_thousands(facts['repeated'])} repeated",
     ]
+    if back and not few:
+        some, all_of = facts["backward_sessions"], facts["sessions"]
+        lines.append(f"{some:,} of {all_of:,} sessions ({100 * some / all_of:.1f} %) with a backward move")
     if facts["quartiles"][0] == facts["quartiles"][0]:
         shown = (f"{x:.1f}" if x < 1e7 else f"{x:.3g}" for x in facts["quartiles"])
-        lines.append(f"quartiles of the gaps: {' / '.join(shown)} s")
+        lines.append(f"quartiles of the {'durations' if facts['dwell'] else 'gaps'}: {' / '.join(shown)} s")
+    if facts["queries"]:
+        least = f" asked in at least {args.min_sessions:,} sessions" * (args.min_sessions > 1)
+        lines.append(f"times are those of {facts['queries']:,} queries{least}")
     if facts["judged"]:
         grades = ", ".join(f"{g:g}" for g in facts["grades"])
         lines.append(f"{facts['judged']:,} documents on pages judged, grades {grades}")

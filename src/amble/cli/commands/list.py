@@ -22,6 +22,7 @@ _FAMILIES = {
     "classic": "Users who walk down and stop",
     "cwl": "Users of the C/W/L framework",
     "walks": "Users who walk back and forth",
+    "intents": "People who mean different things",
     "markov": "Markov Precision",
     "sessions": "Whole sessions",
     "counts": "Counts",

@@ -73,6 +73,8 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "threads": ("threads", None),
     "max_line": ("max-line", None),
     "costs": ("costs", None),
+    "subtopics": ("subtopics", False),
+    "intents": ("intents", None),
     "columns": ("columns", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),

@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--why", metavar="SESSION", help="instead, which documents of which queries make the score of this session")
     add("--plot", metavar="FILE", help="with --why: ranks by queries, as a chart; .svg, .png, .pdf or .html")
     add_sessions(add)
-    add_alignment(add, ties=("docno", "rank", "file"), costs=False)
+    add_alignment(add, ties=("docno", "rank", "file"), costs=False, subtopics=False)
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
     add_scored(add)

@@ -19,6 +19,7 @@ MODULES = {
     "sessions_weighted": "MsM sRBP sDCG nsDCG sU sINSQ PerQuery",
     "sessions_expected": "esP esR esDCG esnDCG esRR esAP esM",
     "walks": "PH",
+    "intents": "alpha_DCG alpha_nDCG ERR_IA nERR_IA NRBP nNRBP MAP_IA P_IA StRec D_nDCG DSharp_nDCG IA",
 }
 
 

@@ -96,11 +96,19 @@ def graded_rbp(
 
 
 def _insq_variant(d: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
-    """INSQ, with T of a fitted user where one is given; form goes with adaptive=True, user without it."""
-    if values["user"] is not None and values["adaptive"]:
-        raise MeasureError(
-            "user and adaptive: the file's T was fitted to a user who does not adapt; expected one of them"
-        )
+    """INSQ, with T of a fitted user where one is given, who adapts or does not; form goes with adaptive=True."""
+    if values["user"] is not None:
+        kind = values["user"].model.kind
+        own = {"adaptive": kind != "insq", "form": "printed" if kind == "insq-printed" else "figures"}
+        if "adaptive" in given and values["adaptive"] != own["adaptive"]:
+            does = "adapts" if own["adaptive"] else "does not adapt"
+            raise MeasureError(
+                f"user and adaptive: the file's T was fitted to a user who {does}; expected one of them, or a model by "
+                "its name, as 'fit.toml#insq-adaptive'"
+            )
+        if "form" in given and own["adaptive"]:
+            refuse_beside(given, ["form"])
+        values = values | own
     if "form" in given and not values["adaptive"]:
         raise MeasureError("form goes with adaptive=True only")
     return fitted_variant("T")(d, values, cut, given)  # type: ignore[no-any-return]
@@ -124,7 +132,11 @@ def inverse_squares(
         str, OneOf("figures", "printed"), "of the adaptive one: that of the paper's figures, or equation 3 as printed"
     ] = "figures",
     power: Annotated[float, Between(1.01, 100, closed=True), "how fast attention falls with the rank"] = 2.0,
-    user: Annotated[None, Optional(FittedUser("insq")), "instead of T: a user fitted to what people did"] = None,
+    user: Annotated[
+        None,
+        Optional(FittedUser("insq", "insq-adaptive", "insq-printed")),
+        "instead of T, adaptive and form: a user fitted to what people did",
+    ] = None,
 ) -> Forward:
     """The deeper she is, the likelier she goes on; she expects to read about 2T documents."""
     if not adaptive:
@@ -235,10 +247,14 @@ def probabilities_by_rank(
     stops="gain",
     cite="zhang2017",
     family="cwl",
+    variant=fitted_variant("T", "k"),
     formula="stop at the first rank where the gain so far reaches T, or at rank k",
 )
 def bejeweled_player(
-    seen: Array, T: Needed = 1.0, k: Annotated[int, Whole(1), "documents read at most"] = 10
+    seen: Array,
+    T: Needed = 1.0,
+    k: Annotated[int, Whole(1), "documents read at most"] = 10,
+    user: Annotated[None, Optional(FittedUser("bpm")), "instead of T and k: a user fitted to what people did"] = None,
 ) -> Forward:
     """A player who stops when she has won T, or when her k moves are used up."""
     return Forward(continuation=1.0, depth=k, survival=np.where(seen >= T - _SLACK, 0.0, 1.0))
@@ -280,6 +296,7 @@ def _logistic(x: Any) -> Any:
     stops="piecewise",
     cite="azzopardi2018",
     family="cwl",
+    variant=fitted_variant("T", "R"),
     formula="C(i) = 1 - 1 / (1 + b e^((T - gain so far) R))",
 )
 def goal_sensitive(
@@ -287,6 +304,9 @@ def goal_sensitive(
     T: Hoped = 2.0,
     b: Annotated[float, Above(0), "rationality"] = 0.9,
     R: Annotated[float, Above(0), "how sharp the reaction is"] = 10.0,
+    user: Annotated[
+        None, Optional(FittedUser("ift-goal")), "instead of T and R: a user fitted to what people did"
+    ] = None,
 ) -> Forward:
     """A forager who stops when she has found what she wanted; she stops at the end of the list at the latest."""
     return Forward(continuation=_logistic(-(np.log(b) + (T - seen) * R)))
@@ -298,6 +318,7 @@ def goal_sensitive(
     gain=scaled,
     cite="azzopardi2018",
     family="cwl",
+    variant=fitted_variant("A", "R"),
     formula="C(i) = 1 / (1 + b e^((A - gain so far / cost so far) R))",
 )
 def rate_sensitive(
@@ -306,6 +327,9 @@ def rate_sensitive(
     A: Annotated[float, AtLeast(0), "the rate of gain to be had elsewhere"] = 0.2,
     b: Annotated[float, Above(0), "rationality"] = 0.9,
     R: Annotated[float, Above(0), "how sharp the reaction is"] = 10.0,
+    user: Annotated[
+        None, Optional(FittedUser("ift-rate")), "instead of A and R: a user fitted to what people did"
+    ] = None,
 ) -> Forward:
     """A forager who leaves when the rate of gain falls below what she could have elsewhere."""
     return Forward(continuation=_logistic(np.log(b) + (A - seen / spent) * R), beyond="endless")
@@ -317,6 +341,7 @@ def rate_sensitive(
     gain=scaled,
     cite="azzopardi2018",
     family="cwl",
+    variant=fitted_variant("T", "R1", "A", "R2"),
     formula="C(i) = that of IFTGoal x that of IFTRate",
 )
 def goal_and_rate_sensitive(
@@ -328,6 +353,9 @@ def goal_and_rate_sensitive(
     A: Annotated[float, AtLeast(0), "the rate of gain to be had elsewhere"] = 0.2,
     b2: Annotated[float, Above(0), "rationality about the rate"] = 0.9,
     R2: Annotated[float, Above(0), "how sharp the reaction to the rate is"] = 10.0,
+    user: Annotated[
+        None, Optional(FittedUser("ift")), "instead of T, R1, A and R2: a user fitted to what people did"
+    ] = None,
 ) -> Forward:
     """A forager with a goal and a rate: she goes on as long as both say so."""
     goal = _logistic(-(np.log(b1) + (T - seen) * R1))

@@ -20,6 +20,7 @@ from amble.expressions.domains import Above, AtLeast, Between, Form, OneOf, Opti
 from amble.expressions.grammar import show_value
 from amble.expressions.populations import Population
 from amble.measures.declaration import Variant, measure
+from amble.measures.fitted_parameters import FittedParameters, FittedUser, fitted_variant, is_fit, refuse_beside
 from amble.measures.gain_maps import graded, scaled
 from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionGains, SessionSum
@@ -41,6 +42,24 @@ AUTHORS = {
     "bck_pat_bal": (0.45, 0.1, 0.44, 0.01), "bck_pat_reform": (0.1, 0.1, 0.79, 0.01),
     "yandex_log": (0.61, 0.11, 0.27, 0.11),
 }  # fmt: skip
+
+
+class AuthorsOrFitted(FittedUser):
+    """One of the authors' users, or fitted ones."""
+
+    accepts = "str"
+
+    def __init__(self) -> None:
+        super().__init__("session")
+        self.text = f"one of {', '.join(map(repr, AUTHORS))}, or {self.text}"
+
+    def check(self, value: Any) -> Any:
+        """The name, or the parameters of the model; a file is read."""
+        if is_fit(value):
+            return super().check(value)
+        if value not in AUTHORS:
+            raise ValueError
+        return value
 
 
 def _probabilities(values: dict[str, Any]) -> tuple[float, float, float, float]:
@@ -66,7 +85,12 @@ def _walker(values: dict[str, Any]) -> SessionWalk:
 
 def _msm_variant(declaration: Any, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
     """MsM as it is; an error for parameters without effect and for probabilities that do not go together."""
-    if values["user"] is not None and given & {"p", "q", "r", "s"}:
+    if isinstance(values["user"], FittedParameters):
+        refuse_beside(given, "pqrs")
+        found = np.array([float(values["user"][name]) for name in "pqrs"])
+        own = dict(zip("pqrs", (found / found.sum()).tolist(), strict=True))  # written with few digits
+        values = values | own | {"user": None}
+    elif values["user"] is not None and given & {"p", "q", "r", "s"}:
         other = ", ".join(name for name in "pqrs" if name in given)
         raise MeasureError(f"user={values['user']!r} has probabilities of its own: without {other}")
     if "program" in given and values["user"] != "yandex_log":
@@ -124,7 +148,11 @@ def msm(
     discount: Annotated[
         str, OneOf("linear", "log"), "by how many steps a document is away, or their logarithm"
     ] = "linear",
-    user: Annotated[str | None, Optional(OneOf(*AUTHORS)), "one of the authors' users, instead of p, q, r, s"] = None,
+    user: Annotated[
+        str | None,
+        Optional(AuthorsOrFitted()),
+        "instead of p, q, r, s: one of the authors' users, or one fitted to what people did",
+    ] = None,
     lengths: Annotated[str, OneOf("own", "longest"), "lists as long as they are, or as the session's longest"] = "own",
     published: Annotated[
         bool, Switch(), "the appendix to the letter: t = e(i) + e_Q in every query, log to base 10"
@@ -168,13 +196,16 @@ def _srbp_walker(values: dict[str, Any]) -> SessionWalk:
 
 
 @measure(
-    "sRBP", gain=scaled, cite="lipani2019", family="sessions", walker=_srbp_walker,
+    "sRBP", gain=scaled, cite="lipani2019", family="sessions", walker=_srbp_walker, variant=fitted_variant("p", "b"),
     formula="(1-p) sum over queries j of ((p - b p)/(1 - b p))^(j-1) sum over ranks i of (b p)^(i-1) gain",
 )  # fmt: skip
 def srbp(
     sessions: SessionGains,
     p: Annotated[float, Between(0, 1), "persistence: the probability to go on, down or to the next query"] = 0.8,
     b: Annotated[float, Between(0, 1), "balance: the share of those who go on that go down the list"] = 0.7,
+    user: Annotated[
+        None, Optional(FittedUser("session-rbp")), "instead of p and b: a user fitted to what people did"
+    ] = None,
 ) -> SessionSum:
     """She goes on with probability p: down the list with share b, else to the next query; her rate of gain."""
     walk = _srbp_walker({"p": p, "b": b})

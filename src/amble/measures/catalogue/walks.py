@@ -90,6 +90,8 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
     """PH as its parameters have it: the walk, of order 1 or 2, or a classic measure."""
     if isinstance(values["user"], FittedParameters):
         refuse_beside(given, ["p", "q", "first", "start", "model"])
+        if values["user"].model.kind == "chain":
+            refuse_beside(given, ["end", "per"], "a chain needs no")
         values = values | _fitted(values["user"])
     elif values["user"] is not None:
         refuse_beside(given, ["p", "q", "first", "start", "end", "per", "model"], "a chain needs no")
@@ -161,15 +163,23 @@ def _ph_variant(d: Declaration, values: dict[str, Any], cut: int | None, given: 
 
 
 def _fitted(user: FittedParameters) -> dict[str, Any]:
-    """The parameters of a fitted walk, as those of PH."""
+    """The parameters of a fitted walk, as those of PH; or the chain that was fitted."""
+    from amble.users.fitted import is_move, step_rule  # for fitted users only
+
     estimates = user.model.estimates
+    if user.model.kind == "chain":
+        from amble.users.chain import Chain
+
+        moves = {("top" if name == "top" else int(name)): float(user[name]) for name in estimates if is_move(name)}
+        total = max(sum(moves.values()), 1.0)  # probabilities written with few digits
+        start = user["start"].tolist() if "start" in estimates else None
+        shares = {move: share / total for move, share in moves.items()}
+        return {"user": Chain.from_moves(shares, first=user.model.first, start=start)}
     p, q = user["p"], user["q"]
     over = np.maximum(p + q, 1.0)  # probabilities written with few digits
     grades = estimates["p"].grades or estimates["q"].grades
     out: dict[str, Any] = {"user": None, "first": user.model.first}
-    for name, x in (("p", np.atleast_1d(p / over)), ("q", np.atleast_1d(q / over))):
-        by_grade = {} if grades is None else {0.0: x[0]} | dict(zip(grades, x.tolist(), strict=True))
-        out[name] = ByGrade(by_grade) if by_grade else ByRank(x)
+    out |= {"p": step_rule(p / over, grades), "q": step_rule(q / over, grades)}
     if "start" in estimates:
         out["start"] = user.by_rank("start")
     return out
@@ -233,7 +243,7 @@ def walk(
     ] = None,
     user: Annotated[
         None,
-        Optional(FittedOrChain("walk")),
+        Optional(FittedOrChain("walk", "chain")),
         "instead of p, q, first and start: a user fitted to what people did, or a chain",
     ] = None,
     seconds: Annotated[
