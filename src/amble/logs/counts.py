@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from amble.logs.study import Records
 
 __all__ = [
-    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles", "reading",
+    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles",
+    "reading",
 ]  # fmt: skip
 
 GROUPS = 1000
