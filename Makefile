@@ -110,6 +110,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_fuse.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_logs.py $(WORKLOAD)/logs --records 300000 3000000
 	$(BIN)/python benchmarks/bench_report.py $(WORKLOAD)
+	$(BIN)/python benchmarks/bench_cluster.py $(WORKLOAD) --only evaluate simulate fit tukey pieces
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py

@@ -32,8 +32,8 @@ _PUBLIC = {
     "comparison": "Anova Comparison Contributions GroupDifferences SessionContributions anova compare why",
     "distributions.distribution": "Distribution",
     "distributions.partial_order": "PartialOrder order_systems",
-    "errors": "AlignError AmbleError AmbleWarning MeasureError NormalisedWarning ReadError SimulationWarning "
-    "UnjudgedWarning",
+    "errors": "AlignError AmbleError AmbleWarning ClusterLostError MeasureError NormalisedWarning ReadError "
+    "SimulationWarning UnjudgedWarning",
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
     "evaluation.evaluator": "Evaluator",
@@ -48,6 +48,7 @@ _PUBLIC = {
     "logs": "",
     "measures": "Measure Mixture measure parse",
     "metaevaluation": "",
+    "parallel": "Workers",
     "rankings.alignment": "Rankings align",
     "rankings.audit": "Audit",
     "rankings.score_arrays": "from_arrays",

@@ -8,6 +8,7 @@ from amble import judging as judging
 from amble import logs as logs
 from amble import measures as measures
 from amble import metaevaluation as metaevaluation
+from amble import parallel as parallel
 from amble import reporting as reporting
 from amble import retrieval as retrieval
 from amble import sessions as sessions
@@ -28,6 +29,7 @@ from amble.distributions.partial_order import order_systems as order_systems
 from amble.errors import AlignError as AlignError
 from amble.errors import AmbleError as AmbleError
 from amble.errors import AmbleWarning as AmbleWarning
+from amble.errors import ClusterLostError as ClusterLostError
 from amble.errors import MeasureError as MeasureError
 from amble.errors import NormalisedWarning as NormalisedWarning
 from amble.errors import ReadError as ReadError
@@ -55,6 +57,7 @@ from amble.measures import Measure as Measure
 from amble.measures import Mixture as Mixture
 from amble.measures import measure as measure
 from amble.measures import parse as parse
+from amble.parallel import Workers as Workers
 from amble.rankings.alignment import Rankings as Rankings
 from amble.rankings.alignment import align as align
 from amble.rankings.audit import Audit as Audit
@@ -86,6 +89,7 @@ __all__ = [
     "AmbleWarning",
     "Anova",
     "Audit",
+    "ClusterLostError",
     "Comparison",
     "Contributions",
     "Distribution",
@@ -113,6 +117,7 @@ __all__ = [
     "SimulationWarning",
     "Table",
     "UnjudgedWarning",
+    "Workers",
     "__version__",
     "align",
     "anova",

@@ -4,4 +4,5 @@ import sys
 
 from amble.cli.main import main
 
-sys.exit(main())
+if __name__ == "__main__":  # and not in processes that it starts
+    sys.exit(main())

@@ -13,6 +13,7 @@ __all__ = [
     "AlignError",
     "AmbleError",
     "AmbleWarning",
+    "ClusterLostError",
     "MeasureError",
     "NormalisedWarning",
     "ReadError",
@@ -35,6 +36,10 @@ class AlignError(AmbleError):
 
 class MeasureError(AmbleError):
     """A measure that cannot be parsed, or that does not define what is to be computed."""
+
+
+class ClusterLostError(AmbleError):
+    """The workers of a job, or their scheduler, were lost before it was done."""
 
 
 class AmbleWarning(UserWarning):

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from amble import __version__
 from amble.cli.output import keep_inputs
-from amble.errors import AmbleError
+from amble.errors import AmbleError, ClusterLostError
 
 COMMANDS = {
     "eval": "score runs against judgments",
@@ -41,6 +41,7 @@ COMMANDS = {
     "demo": "a small collection, made and judged on the spot",
 }
 
+LOST = 4  # the exit code where the workers of a job were lost
 _SHORT = {"dist": "distribution"}
 _RENAMED = {"law": "distribution"}
 
@@ -110,7 +111,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run a command and return its exit code.
 
     0 done, 1 `check` found errors, 2 it could not be done, 3 `gate` or `report --fail-if` found a regression,
-    130 stopped with Ctrl-C.
+    4 the workers, or their scheduler, were lost, 130 stopped with Ctrl-C.
     """
     # numpy's BLAS starts its threads on import, a third of the start-up; no command here multiplies big matrices
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -145,6 +146,8 @@ def main(argv: list[str] | None = None) -> int:
         if not isinstance(error, AmbleError):
             raise
         print(f"amble: {_one_line(error)}", file=sys.stderr)
+        if isinstance(error, ClusterLostError):
+            return LOST
     except Warning as warning:  # one that is an error here
         hint = "; --allow-unjudged scores it all the same" if type(warning).__name__ == "UnjudgedWarning" else ""
         print(f"amble: {_one_line(warning)}{hint}", file=sys.stderr)
@@ -167,6 +170,8 @@ def main(argv: list[str] | None = None) -> int:
 def entry() -> NoReturn:
     """Run the installed command: as `main`, without the slow shutdown of the interpreter."""
     code = main()
+    if (started := sys.modules.get("multiprocessing.util")) is not None:  # what processes shared is given back
+        started._exit_function()
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

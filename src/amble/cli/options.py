@@ -7,11 +7,12 @@ and within bounds that say what is meant and that memory can hold.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from amble import checks
@@ -20,7 +21,7 @@ from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.columns import check_columns
 from amble.io.files import LONGEST_LINE
 from amble.io.rows import read_rows
-from amble.parallel import MOST_THREADS
+from amble.parallel import MOST_THREADS, Workers
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -48,6 +49,7 @@ __all__ = [
     "add_topic_groups",
     "add_topic_reading",
     "add_undefined",
+    "add_workers",
     "alignment_of",
     "baseline_of",
     "design_of",
@@ -68,6 +70,7 @@ __all__ = [
     "reading_of",
     "topic_reading_of",
     "whole",
+    "workers_from",
 ]
 
 MOST = 10**9  # of things to count or to do
@@ -137,6 +140,27 @@ TIES = ("docno", "rank", "file", "expected")
 def add_threads(add: Add, what: str = "read") -> None:
     """Declare --threads."""
     add("--threads", type=THREADS, metavar="N", help=f"how many threads {what} (default: as many as pay)")
+
+
+def add_workers(add: Add) -> None:
+    """Declare who does long work, and where finished pieces of it are kept."""
+    add("--workers", type=THREADS, metavar="N", help="processes on this machine that share the work")
+    add("--cluster", metavar="ADDRESS", help="instead, a Dask cluster: tcp://HOST:PORT, or its file, scheduler.json")
+    add(
+        "--checkpoint", metavar="FOLDER", help="keep finished pieces there, so that the same command does only the rest"
+    )
+
+
+@contextlib.contextmanager
+def workers_from(args: argparse.Namespace) -> Iterator[Any]:
+    """The workers of the options of `add_workers`; None if there are none."""
+    if args.workers is not None and args.cluster is not None:
+        raise AmbleError("--workers and --cluster: expected one of them")
+    if args.workers is None and args.cluster is None and args.checkpoint is None:
+        yield None
+        return
+    with Workers(args.workers or args.cluster, checkpoint=args.checkpoint) as workers:
+        yield workers
 
 
 def add_digits(add: Add) -> None:

@@ -32,7 +32,7 @@ READ = (
     *("qrels", "runs", "sessions", "logs", "collection", "index", "topics", "files", "pool", "texts"),
     *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin", "user"),
 )
-WRITTEN = ("output", "plot", "hasse", "latex", "query_rates")
+WRITTEN = ("output", "plot", "hasse", "latex", "query_rates", "save_counts")
 _FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`
 
 

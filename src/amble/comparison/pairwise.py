@@ -55,6 +55,7 @@ def compare(
     groups: Groups | None = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    executor: Any = ...,
     costs: Prices | None = ...,
 ) -> Comparison: ...
 @overload
@@ -92,6 +93,7 @@ def compare(
     groups: Groups | None = None,
     undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Comparison:
     """Test the differences of runs on a measure, topic by topic.
 
@@ -130,6 +132,9 @@ def compare(
         As for `evaluate`, unless scores are given.
     progress : function, optional
         Called with what is done and what there is to do.
+    executor : optional
+        Who permutes, resamples and deals, and reads and scores runs, as `Workers` takes it; without one, this process.
+        The answer is the same, bit for bit.
 
     Returns
     -------
@@ -149,7 +154,7 @@ def compare(
     array([0.125])
     """
     design = TestDesign(baseline, test, sides, correction or "", alpha, seed, rounds, interval or "")
-    return compare_by(scores_of(scores, measure, undefined), measure, design, progress, groups)
+    return compare_by(scores_of(scores, measure, undefined, executor), measure, design, progress, groups, executor)
 
 
 def compare_by(
@@ -158,6 +163,7 @@ def compare_by(
     design: TestDesign,
     progress: Callable[[int, int], None] | None = None,
     groups: Groups | None = None,
+    executor: Any = None,
 ) -> Comparison:
     """The comparison of runs on a measure by a design; see `compare`."""
     systems = systems_of(scores, measure)
@@ -170,14 +176,16 @@ def compare_by(
         systems, left_out = systems.on(systems.complete), complete_scores(systems)[1]
     with Progress(f"comparing on {systems.measure}") as line:
         report = progress or line
-        found, how, limit = _test(systems, a, b, design, report)
+        found, how, limit = _test(systems, a, b, design, report, executor)
         whole = Comparison(systems, (a, b), design, found, how=how, left_out=left_out, limit=limit)
         if groups is not None:
-            _within_groups(whole, systems, groups, report)
+            _within_groups(whole, systems, groups, report, executor)
     return whole
 
 
-def _within_groups(whole: Comparison, systems: Systems, groups: Groups, progress: Callable[[int, int], None]) -> None:
+def _within_groups(
+    whole: Comparison, systems: Systems, groups: Groups, progress: Callable[[int, int], None], executor: Any
+) -> None:
     """Add the comparisons within groups, in one family, and between them."""
     pairs, design = (whole.a, whole.b), whole.design
     grouping = topic_groups(groups, systems.topics, systems.item)
@@ -187,7 +195,7 @@ def _within_groups(whole: Comparison, systems: Systems, groups: Groups, progress
     tested = []
     for name, kept in members.items():
         try:
-            tested.append((systems.on(kept), *_test(systems.on(kept), *pairs, design, progress)[:2]))
+            tested.append((systems.on(kept), *_test(systems.on(kept), *pairs, design, progress, executor)[:2]))
         except AlignError as why:
             raise AlignError(f"group {name}: {why}") from None
     p, changed = (np.concatenate([x(found) for _, found, _ in tested]) for x in (_p, _changed))
@@ -222,10 +230,10 @@ class _Tested(NamedTuple):
 
 
 def _test(
-    systems: Systems, a: Ints, b: Ints, design: TestDesign, progress: Callable[[int, int], None]
+    systems: Systems, a: Ints, b: Ints, design: TestDesign, progress: Callable[[int, int], None], executor: Any
 ) -> tuple[PairResults, str, tuple[str, int]]:
     missing = np.asarray((systems.answered[a] ^ systems.answered[b]).sum(axis=1), np.int64)
-    family, dealt = _family(systems, design, progress) if design.test in FAMILIES else (None, 0.0)
+    family, dealt = _family(systems, design, progress, executor) if design.test in FAMILIES else (None, 0.0)
     kept: list[dict[str, Any]] = []
     for rows, d in differences(systems, a, b):
         _enough(systems, a[rows], b[rows], d, design)
@@ -233,7 +241,7 @@ def _test(
         def report(done: int, start: int = rows.start) -> None:
             progress(start + done, a.size)
 
-        tested = family(d) if family is not None else _paired(d, design, report)
+        tested = family(d) if family is not None else _paired(d, design, report, executor)
         wins, ties, losses = effects.counts(d)
         kept.append(
             {
@@ -270,8 +278,8 @@ def _needs(test: str) -> str:
     return f"{name if name[0].isupper() else f'the {name}'} needs at least {_LEAST}"
 
 
-def _paired(d: Differences, design: TestDesign, report: Report) -> _Tested:
-    exact = np.zeros(d.n.size, bool)
+def _paired(d: Differences, design: TestDesign, report: Report, executor: Any) -> _Tested:
+    exact, drawn = np.zeros(d.n.size, bool), (design.sides, design.rounds, design.seed)
     df, w_minus = np.full((2, d.n.size), np.nan)
     if design.test == "t":
         statistic, p = paired.t_test(d, design.sides)
@@ -283,27 +291,27 @@ def _paired(d: Differences, design: TestDesign, report: Report) -> _Tested:
         n = np.count_nonzero(d.values, axis=1)
         w_minus = n * (n + 1) / 2 - statistic
     elif design.test == "permutation":
-        statistic, p, exact = resampling.permutation_test(d, design.sides, design.rounds, design.seed, report)
+        statistic, p, exact = resampling.permutation_test(d, *drawn, report, executor)
     else:
-        statistic, p = resampling.bootstrap_test(d, design.sides, design.rounds, design.seed, report)
+        statistic, p = resampling.bootstrap_test(d, *drawn, report, executor)
     if design.interval == "t":
         low, high = paired.t_interval(d.mean, d.deviation, d.n, design.sides, design.alpha)
     else:
         low, high = resampling.bootstrap_interval(
-            d, design.interval, design.sides, design.alpha, design.rounds, design.seed, report
+            d, design.interval, design.sides, design.alpha, design.rounds, design.seed, report, executor
         )
     return _Tested(statistic, p, low, high, exact, df, w_minus)
 
 
 def _family(
-    systems: Systems, design: TestDesign, progress: Callable[[int, int], None]
+    systems: Systems, design: TestDesign, progress: Callable[[int, int], None], executor: Any
 ) -> tuple[Callable[[Differences], _Tested], float]:
     """The test of all systems at once, as a function of some pairs, and the smallest p-value it could give any."""
     k, n = systems.values.shape
     if n < _LEAST:
         raise AlignError(f"{n} {systems.item} on which all runs have a score, {_needs(design.test)}")
     if design.test == "tukey":
-        ranges = dealt_ranges(systems.values, design.rounds, design.seed, progress)
+        ranges = dealt_ranges(systems.values, design.rounds, design.seed, progress, executor)
         width = critical_difference(ranges, design.alpha)
 
         def by_randomisation(d: Differences) -> _Tested:

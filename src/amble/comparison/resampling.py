@@ -16,6 +16,7 @@ The same flips and the same topics drawn serve all pairs. Topics are drawn by id
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from amble.arrays import Array, Bools, Ints
 from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences, standardised
+from amble.parallel import spread
 
 __all__ = [
     "Flips", "all_counted", "bootstrap_interval", "bootstrap_test", "permutation_test", "resampled_means",
@@ -32,6 +34,7 @@ __all__ = [
 Report = Callable[[int], None]
 
 _PAIRS, _ROUNDS = 256, 512  # a tile of pairs x rounds that stays in the cache
+_CELLS = 1 << 22  # pairs x rounds of a piece of work
 _MOST_SUMS = 1 << 16  # of half the differences, where all assignments of signs are counted
 
 
@@ -42,9 +45,15 @@ class Flips:
         self.topics, self.rounds, self.seed = topics, rounds, seed
 
     def __iter__(self) -> Iterator[Array]:
-        rng = np.random.default_rng(self.seed)
-        for start in range(0, self.rounds, _ROUNDS):
-            n = min(_ROUNDS, self.rounds - start)
+        return self.between(0, self.rounds)
+
+    def between(self, first: int, last: int) -> Iterator[Array]:
+        """The signs of the rounds from ``first``, a multiple of 512, to before ``last``."""
+        bits_of = np.random.PCG64(self.seed)
+        bits_of.advance(first // _ROUNDS * (_ROUNDS // 64) * self.topics)  # of 64 bits each
+        rng = np.random.Generator(bits_of)
+        for start in range(first, last, _ROUNDS):
+            n = min(_ROUNDS, last - start)
             bits = np.unpackbits(np.frombuffer(rng.bytes(-(-self.topics * n // 8)), np.uint8), count=self.topics * n)
             yield 2.0 * bits.reshape(self.topics, n).astype(np.float64) - 1.0
 
@@ -55,18 +64,22 @@ def all_counted(n: Ints, rounds: int) -> Bools:
 
 
 def permutation_test(
-    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
+    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None, executor: Any = None
 ) -> tuple[Array, Array, Bools]:
     """The mean difference of every pair, its p-value, and whether all assignments of signs were counted."""
     n = np.count_nonzero(d.values, axis=1)
     exact = all_counted(n, rounds)
     p = np.ones(n.size)
-    for i in np.flatnonzero(exact).tolist():
-        p[i] = _count_all(d.values[i][d.values[i] != 0], sides, d.unit)
-        report(i + 1)
-    rest = np.flatnonzero(~exact)
+    few, rest = np.flatnonzero(exact), np.flatnonzero(~exact)
+    sizes = [d.values[i][d.values[i] != 0] for i in few.tolist()]
+    for place, (i, found) in enumerate(
+        zip(few.tolist(), spread(_count_all, (sides, d.unit), sizes, executor), strict=True)
+    ):
+        p[i] = found
+        report(place + 1)
     if rest.size:
-        p[rest] = _draw(d.values[rest], sides, rounds, seed, d.unit, lambda done: report(int(exact.sum()) + done))
+        tell = lambda done: report(few.size + done)  # noqa: E731
+        p[rest] = _draw(d.values[rest], sides, rounds, seed, d.unit, tell, executor)
     return d.mean, p, exact
 
 
@@ -75,8 +88,9 @@ def _slack(values: Array, unit: float) -> Array:
     return np.asarray((np.count_nonzero(values, axis=-1) + 1) * unit)
 
 
-def _count_all(values: Array, sides: str, unit: float) -> float:
+def _count_all(shared: tuple[str, float], values: Array) -> float:
     """The share of all assignments of signs whose sum is at least as extreme."""
+    sides, unit = shared
     if not values.size:
         return 1.0
     total = float(values.sum())
@@ -100,23 +114,33 @@ def _sums(sizes: Array) -> Array:
     return out
 
 
-def _draw(values: Array, sides: str, rounds: int, seed: int, unit: float, report: Report) -> Array:
+def _draw(values: Array, sides: str, rounds: int, seed: int, unit: float, report: Report, executor: Any) -> Array:
     """(b + 1) / (rounds + 1), with the same flips for all pairs."""
     signed = -values if sides == "less" else values
     total = signed.sum(axis=1)
     bound = (np.abs(total) if sides == "two" else total) - _slack(values, unit)
     extreme = np.zeros(total.size, np.int64)
-    done = 0
-    for flips in Flips(values.shape[1], rounds, seed):
-        for start in range(0, total.size, _PAIRS):
+    step = _ROUNDS * max(1, _CELLS // (_ROUNDS * total.size))
+    pieces = [(start, min(start + step, rounds)) for start in range(0, rounds, step)]
+    shared = signed, bound, sides == "two", Flips(values.shape[1], rounds, seed)
+    for (_, last), found in zip(pieces, spread(_extremes, shared, pieces, executor), strict=True):
+        extreme += found
+        report(last * total.size // rounds)
+    return np.asarray((extreme + 1) / (rounds + 1))
+
+
+def _extremes(shared: tuple[Array, Array, bool, Flips], piece: tuple[int, int]) -> Ints:
+    """Of each pair, in how many of some rounds the sum is at least as extreme."""
+    signed, bound, two, flips = shared
+    extreme = np.zeros(bound.size, np.int64)
+    for signs in flips.between(*piece):
+        for start in range(0, bound.size, _PAIRS):
             rows = slice(start, start + _PAIRS)
-            sums = signed[rows] @ flips
-            if sides == "two":
+            sums = signed[rows] @ signs
+            if two:
                 np.abs(sums, out=sums)
             extreme[rows] += np.count_nonzero(sums >= bound[rows, None], axis=1)
-        done += flips.shape[1]
-        report(done * total.size // rounds)
-    return np.asarray((extreme + 1) / (rounds + 1))
+    return extreme
 
 
 def topic_counts(topics: int, rounds: int, seed: int) -> NDArray[np.uint8]:
@@ -141,71 +165,115 @@ def resampled_means(values: Array, counts: Array) -> Array:
     return np.where(n > 0, total / np.maximum(n, 1.0), np.nan)
 
 
-def _drawn(
-    d: Differences, rounds: int, seed: int, block: int, report: Report
-) -> Iterator[tuple[Ints, Array, NDArray[np.uint8]]]:
-    """Some pairs with the same topics: which they are, their differences on these, and how often each is drawn."""
+class _Draws:
+    """How a bootstrap draws: how often each topic in each round, drawn once for all pairs that share their topics."""
+
+    def __init__(
+        self, rounds: int, seed: int, unit: float, sides: str, how: str = "", ends: Array | None = None
+    ) -> None:
+        self.rounds, self.seed, self.unit, self.sides, self.how, self.ends = rounds, seed, unit, sides, how, ends
+        self._last: tuple[int, NDArray[np.uint8]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_last": None}
+
+    def of(self, topics: int) -> NDArray[np.uint8]:
+        """How often each of so many topics is drawn (rounds x topics)."""
+        last = self._last
+        if last is None or last[0] != topics:
+            self._last = last = topics, topic_counts(topics, self.rounds, self.seed)
+        return last[1]
+
+
+def _blocks(d: Differences, block: int) -> Iterator[tuple[Ints, Array]]:
+    """Some pairs with the same topics: which they are, and their differences on these."""
     patterns, of = np.unique(d.shared, axis=0, return_inverse=True)
-    done = 0
     for k, pattern in enumerate(patterns):
         mine = np.flatnonzero(of.ravel() == k)
-        draws = topic_counts(int(pattern.sum()), rounds, seed)
         for start in range(0, mine.size, block):
             rows = mine[start : start + block]
-            yield rows, d.values[rows][:, pattern], draws
-            done += rows.size
-            report(done)
+            yield rows, d.values[rows][:, pattern]
 
 
 def bootstrap_test(
-    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None
+    d: Differences, sides: str, rounds: int, seed: int, report: Report = lambda done: None, executor: Any = None
 ) -> tuple[Array, Array]:
     """Student's t of every pair, and the p-value by the bootstrap of the differences minus their mean."""
     mean = d.mean
     t = standardised(mean, d.deviation / np.sqrt(d.n))
     p = np.ones(t.size)
-    for rows, values, draws in _drawn(d, rounds, seed, _PAIRS, report):
-        n = values.shape[1]
-        centred = values - mean[rows, None]
-        squares = np.square(centred)
-        extreme = np.zeros(rows.size, np.int64)
-        wanted = t[rows] if sides != "less" else -t[rows]
-        bound = np.abs(wanted) if sides == "two" else wanted
-        bound = bound - 1e-12 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
-        for start in range(0, rounds, _ROUNDS):
-            weights = draws[start : start + _ROUNDS].T.astype(np.float64)
-            m = centred @ weights / n
-            deviation = np.sqrt(np.maximum(squares @ weights - n * np.square(m), 0.0) / max(n - 1, 1))
-            m[np.abs(m) <= d.unit] = 0.0
-            # one topic drawn over and over has no deviation: as far out as can be
-            star = standardised(m, np.where(deviation > d.unit, deviation, 0.0) / np.sqrt(n))
-            star = np.abs(star) if sides == "two" else -star if sides == "less" else star
-            extreme += np.count_nonzero(star >= bound[:, None], axis=1)
-        p[rows] = (extreme + 1) / (rounds + 1)
+    blocks, done = list(_blocks(d, _PAIRS)), 0
+    items = [(values, mean[rows], t[rows]) for rows, values in blocks]
+    found = spread(_bootstrap_p, _Draws(rounds, seed, d.unit, sides), items, executor)
+    for (rows, _), part in zip(blocks, found, strict=True):
+        p[rows] = part
+        done += rows.size
+        report(done)
     return t, np.where(~d.values.any(axis=1), 1.0, p)
 
 
+def _bootstrap_p(draws: _Draws, item: tuple[Array, Array, Array]) -> Array:
+    """The p-values of some pairs, by their differences, mean differences and t."""
+    (values, mean, t), sides = item, draws.sides
+    n = values.shape[1]
+    drawn, centred = draws.of(n), values - mean[:, None]
+    squares = np.square(centred)
+    extreme = np.zeros(t.size, np.int64)
+    wanted = t if sides != "less" else -t
+    bound = np.abs(wanted) if sides == "two" else wanted
+    bound = bound - 1e-12 * np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    for start in range(0, draws.rounds, _ROUNDS):
+        weights = drawn[start : start + _ROUNDS].T.astype(np.float64)
+        m = centred @ weights / n
+        deviation = np.sqrt(np.maximum(squares @ weights - n * np.square(m), 0.0) / max(n - 1, 1))
+        m[np.abs(m) <= draws.unit] = 0.0
+        # one topic drawn over and over has no deviation: as far out as can be
+        star = standardised(m, np.where(deviation > draws.unit, deviation, 0.0) / np.sqrt(n))
+        star = np.abs(star) if sides == "two" else -star if sides == "less" else star
+        extreme += np.count_nonzero(star >= bound[:, None], axis=1)
+    return np.asarray((extreme + 1) / (draws.rounds + 1))
+
+
 def bootstrap_interval(
-    d: Differences, how: str, sides: str, alpha: float, rounds: int, seed: int, report: Report = lambda done: None
+    d: Differences,
+    how: str,
+    sides: str,
+    alpha: float,
+    rounds: int,
+    seed: int,
+    report: Report = lambda done: None,
+    executor: Any = None,
 ) -> tuple[Array, Array]:
     """The confidence interval (1 - alpha) of every mean difference: "percentile" or "bca"; NaN for a single topic."""
     low, high = np.full(d.n.size, np.nan), np.full(d.n.size, np.nan)
     ends = np.array([alpha / 2, 1.0 - alpha / 2] if sides == "two" else [alpha, 1.0 - alpha])
     mean, centred = d.mean, d.centred
-    for rows, values, draws in _drawn(d, rounds, seed, max(1, (1 << 21) // rounds), report):
-        n = values.shape[1]
-        if n < 2:
-            continue
-        means = np.concatenate(
-            [values @ draws[start : start + _ROUNDS].T.astype(np.float64) / n for start in range(0, rounds, _ROUNDS)],
-            axis=1,
-        )
-        means.sort(axis=1)
-        wanted = np.broadcast_to(ends, (rows.size, 2))
-        if how == "bca":
-            wanted = _corrected(means, mean[rows], centred[rows], ends, d.unit)
-        low[rows], high[rows] = _quantiles(means, wanted).T
+    blocks, done = list(_blocks(d, max(1, (1 << 21) // rounds))), 0
+    items = [(values, mean[rows], centred[rows]) for rows, values in blocks]
+    found = spread(_bootstrap_ends, _Draws(rounds, seed, d.unit, sides, how, ends), items, executor)
+    for (rows, _), part in zip(blocks, found, strict=True):
+        low[rows], high[rows] = part
+        done += rows.size
+        report(done)
     return opened(low, high, sides)
+
+
+def _bootstrap_ends(draws: _Draws, item: tuple[Array, Array, Array]) -> Array:
+    """The two ends of the intervals of some pairs, by their differences, means, and differences minus their mean."""
+    values, mean, centred = item
+    n = values.shape[1]
+    if n < 2:
+        return np.full((2, mean.size), np.nan)
+    drawn, ends = draws.of(n), np.asarray(draws.ends)
+    starts = range(0, draws.rounds, _ROUNDS)
+    means = np.concatenate(
+        [values @ drawn[start : start + _ROUNDS].T.astype(np.float64) / n for start in starts], axis=1
+    )
+    means.sort(axis=1)
+    wanted = np.broadcast_to(ends, (mean.size, 2))
+    if draws.how == "bca":
+        wanted = _corrected(means, mean, centred, ends, draws.unit)
+    return _quantiles(means, wanted).T
 
 
 def _quantiles(ordered: Array, at: Array) -> Array:

@@ -20,10 +20,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from amble.arrays import Array
+from amble.parallel import spread
 
 __all__ = ["critical_difference", "critical_range", "dealt_ranges", "exceeds", "range_p"]
 
@@ -34,22 +36,28 @@ _NODES = 160  # of the interpolation where there are many ranges
 _LOST = 40.0  # exp(-40) is nothing
 
 
-def dealt_ranges(values: Array, rounds: int, seed: int, progress: Callable[[int, int], None]) -> Array:
+def dealt_ranges(
+    values: Array, rounds: int, seed: int, progress: Callable[[int, int], None], executor: Any = None
+) -> Array:
     """The range of the means in every round, ascending; ``values`` has one row per system and one column per topic."""
-    systems, topics = values.shape
-    rng = np.random.default_rng(seed)
     hand = np.sort(values.T, axis=1)  # what is dealt, whatever the order of the systems
     step = max(1, _CELLS // max(values.size, 1))
+    pieces = [(start, min(step, rounds - start)) for start in range(0, rounds, step)]
     out = np.empty(rounds)
-    for start in range(0, rounds, step):
-        n = min(step, rounds - start)
-        dealt = np.broadcast_to(hand, (n, topics, systems)).copy()
-        rng.permuted(dealt, axis=2, out=dealt)
-        totals = dealt.sum(axis=1)
-        out[start : start + n] = (totals.max(axis=1) - totals.min(axis=1)) / topics
+    for (start, n), found in zip(pieces, spread(_dealt, (hand, seed), pieces, executor), strict=True):
+        out[start : start + n] = found
         progress(start + n, rounds)
     out.sort()
     return out
+
+
+def _dealt(shared: tuple[Array, int], piece: tuple[int, int]) -> Array:
+    """The range of the means in some rounds, which have random numbers of their own."""
+    (hand, seed), (start, rounds) = shared, piece
+    dealt = np.broadcast_to(hand, (rounds, *hand.shape)).copy()
+    np.random.default_rng((seed, start) if start else seed).permuted(dealt, axis=2, out=dealt)
+    totals = dealt.sum(axis=1)
+    return np.asarray((totals.max(axis=1) - totals.min(axis=1)) / len(hand))
 
 
 def range_p(ranges: Array, difference: Array, unit: float) -> Array:

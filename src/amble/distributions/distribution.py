@@ -134,6 +134,9 @@ class Distribution(Tabled):
         Atoms; equal values are merged, atoms of probability 0 left out.
     users : int, optional
         How many users were simulated; None for an exact distribution. Of a mixture, the fewest of any simulated part.
+    rounding : float
+        Where values were rounded, the largest share of users whose value became another one of these: the cdf is off by
+        no more, and it is part of the band.
 
     Examples
     --------
@@ -147,7 +150,7 @@ class Distribution(Tabled):
     (0.75, 1.0)
     """
 
-    def __init__(self, values: ArrayLike, probs: ArrayLike, *, users: int | None = None) -> None:
+    def __init__(self, values: ArrayLike, probs: ArrayLike, *, users: int | None = None, rounding: float = 0.0) -> None:
         v = np.asarray(values, np.float64).ravel()
         p = np.asarray(probs, np.float64).ravel()
         if v.size != p.size or not v.size:
@@ -166,7 +169,7 @@ class Distribution(Tabled):
         v, p = v[start], np.add.reduceat(p, start)
         self.values: Floats = v[p > 0]
         self.probs: Floats = p[p > 0]
-        self.users = users
+        self.users, self.rounding = users, rounding
         for array in (self.values, self.probs):
             array.flags.writeable = False
         self._parts: list[tuple[float, int, float]] = []  # weight, users, standard error of what was simulated
@@ -222,6 +225,7 @@ class Distribution(Tabled):
             (share * part, users, error) for share, distribution in pairs for part, users, error in distribution._parts
         ]
         out.users = min((users for _, users, _ in out._parts), default=None)
+        out.rounding = float(sum(share * distribution.rounding for share, distribution in pairs))
         return out
 
     @cached_property
@@ -285,7 +289,7 @@ class Distribution(Tabled):
 
     def _band_at(self, alpha: float) -> float:
         wide = np.log(2 * max(len(self._parts), 1) / alpha)
-        return float(sum(weight * np.sqrt(wide / (2 * users)) for weight, users, _ in self._parts))
+        return self.rounding + float(sum(weight * np.sqrt(wide / (2 * users)) for weight, users, _ in self._parts))
 
     def distance(self, other: Distribution) -> float:
         """The largest difference of the two cdfs."""

@@ -10,6 +10,8 @@ All runs share the users and topics of a round, so differences between runs may 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,12 @@ from amble import checks
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, parse_measures
 from amble.evaluation.scores import Undefined, evaluate, scores_by_topic
-from amble.measures import Lists
+from amble.measures import Lists, Measure
 from amble.measures.fitted_parameters import resampled
 from amble.measures.list_measure import of_lists
+from amble.parallel import spread
 from amble.progress import Progress
-from amble.rankings.alignment import Rankings, aggregate, byte_order
+from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order
 from amble.table import Table, Tabled
 
 __all__ = ["FittedIntervals", "fitted_intervals"]
@@ -93,6 +96,7 @@ def fitted_intervals(
     seed: int = 0,
     undefined: Undefined = "zero",
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> FittedIntervals:
     """Means of runs under fitted users, with confidence intervals for what the log leaves unknown of these users.
 
@@ -113,6 +117,8 @@ def fitted_intervals(
         As for `evaluate`.
     progress : callable, optional
         Called with the rounds done and all of them; without it, a line on the terminal after a second.
+    executor : optional
+        Who scores, as `Workers` takes it; without one, this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -143,22 +149,33 @@ def fitted_intervals(
         if len(many) < 2:
             raise MeasureError(f"{measure}: the file has one draw of its parameters, too few for an interval")
     scores = evaluate(rankings, parsed, undefined=undefined)
-    lists = Lists.of_rankings(rankings)
-    total, done = sum(map(len, users)), 0
-    by_round: list[Array] = []
-    order = byte_order(rankings.topics)
+    tasks: list[tuple[Measure, NDArray[np.int64] | None]] = []
+    for many in users:
+        chosen = _resampled(len(rankings.topics), len(many), seed) if topics else [None] * len(many)
+        tasks += zip(many, chosen, strict=True)
     with Progress("fitted users") as line:
-        tell = line if progress is None else progress
-        for many in users:
-            chosen = _resampled(len(rankings.topics), len(many), seed) if topics else None
-            means = np.empty((len(many), len(rankings.runs)))
-            for b, user in enumerate(many):
-                values = scores_by_topic(rankings, lists, of_lists(user), undefined)[:, order]
-                means[b] = aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen[b]])
-                done += 1
-                tell(done, total)
-            by_round.append(means)
+        means = list(spread(_means, _Shared(rankings, undefined), tasks, executor, progress=progress or line))
+    ends = np.cumsum([0, *map(len, users)]).tolist()
+    by_round = [np.array(means[a:b]) for a, b in pairwise(ends)]
     return FittedIntervals(rankings, scores.measures, scores.means(), by_round, confidence=confidence, topics=topics)
+
+
+class _Shared:
+    """Rankings whose lists are made once, here or on a worker."""
+
+    def __init__(self, rankings: Rankings, undefined: Undefined) -> None:
+        self.sent, self.undefined = SentRankings(rankings), undefined
+
+    @cached_property
+    def lists(self) -> Lists:
+        return Lists.of_rankings(self.sent.rankings)
+
+
+def _means(shared: _Shared, task: tuple[Measure, NDArray[np.int64] | None]) -> Array:
+    """The mean of each run under one user, over all topics or those chosen."""
+    rankings, (user, chosen) = shared.sent.rankings, task
+    values = scores_by_topic(rankings, shared.lists, of_lists(user), shared.undefined)[:, byte_order(rankings.topics)]
+    return aggregate(user.declaration.aggregate, values if chosen is None else values[:, chosen])
 
 
 def _resampled(topics: int, rounds: int, seed: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse
+from amble.parallel import workers_of
 from amble.rankings.alignment import Rankings, align
 
 __all__ = [
@@ -115,8 +117,11 @@ def aligning(
             out: R | None = quickly(*given) if quickly is not None and len(given) == 3 and not named else None
             if out is not None:
                 return out
-            bound = forms.bind(given, named)
-            return function(*bound.args, **bound.kwargs)
+            with contextlib.ExitStack() as opened:
+                if named.get("executor") is not None:  # the same workers align and compute
+                    named["executor"] = opened.enter_context(workers_of(named["executor"]))
+                bound = forms.bind(given, named)
+                return function(*bound.args, **bound.kwargs)
 
         called.__signature__ = forms.with_runs  # type: ignore[attr-defined]
         return called

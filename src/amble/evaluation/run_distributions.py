@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from amble.distributions.distribution import Distribution, summary_of
 from amble.errors import AlignError, MeasureError, SimulationWarning
 from amble.evaluation.inputs import Scored, aligning
-from amble.evaluation.simulated_distributions import simulate_lists
+from amble.evaluation.simulated_distributions import Readers, simulate_lists
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
+from amble.parallel import spread
 from amble.progress import Progress
-from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
+from amble.rankings.alignment import AlignOptions, Rankings, SentRankings, byte_order, plain_mean
 from amble.rankings.costs import Prices
 from amble.table import Table, Tabled
 from amble.users.joint_distribution import NoExactDistributionError
@@ -27,6 +28,7 @@ from amble.users.protocol import Question
 
 __all__ = ["RunDistributions", "chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
+_TOGETHER = 8  # lists whose distributions are one piece of work
 USERS = 100_000  # where there is no exact distribution
 
 
@@ -91,6 +93,7 @@ def run_distributions(
     seed: int = ...,
     threads: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    executor: Any = ...,
     costs: Prices | None = ...,
 ) -> RunDistributions: ...
 @overload
@@ -116,6 +119,7 @@ def run_distributions(
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> RunDistributions:
     """The distribution of every run's score over users and topics.
 
@@ -132,8 +136,8 @@ def run_distributions(
     users : int, optional
         How many to simulate on every topic. Without it the distributions are exact; where there is none,
         100,000 users are simulated, with a `SimulationWarning`.
-    seed, threads, progress
-        As for `simulate`.
+    seed, threads, progress, executor
+        As for `simulate`; workers compute exact distributions, too.
 
     Returns
     -------
@@ -155,32 +159,36 @@ def run_distributions(
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
+    readers = Readers(m, lists, seed, SentRankings(rankings))
     if users is None:
         try:
             with Progress(f"distributions of {m}") as line:
-                return RunDistributions(zip(names, _exact(m, lists, groups, progress or line), strict=True))
+                return RunDistributions(zip(names, _exact(readers, groups, executor, progress or line), strict=True))
         except NoExactDistributionError as why:
             warnings.warn(f"{m}: {why}; {USERS:,} users simulated instead", SimulationWarning, stacklevel=3)
             users = USERS
     with m.wrap_errors():
-        found = simulate_lists(m, lists, groups, users, seed, threads=threads, progress=progress)
+        found = simulate_lists(
+            m, lists, groups, users, seed, threads=threads, progress=progress, executor=executor, source=readers.source
+        )
     return RunDistributions(zip(names, found, strict=True))
 
 
 def _exact(
-    m: ListMeasure, lists: Lists, groups: list[list[int]], progress: Callable[[int, int], None]
+    readers: Readers, groups: list[list[int]], executor: Any, progress: Callable[[int, int], None]
 ) -> list[Distribution]:
-    gains = m.gains_of(lists)
     done, total = 0, sum(map(len, groups))
-    out = []
-    for group in groups:
-        found = []
-        for i in group:
-            found.append(m.distribution_on(gains, i))
-            done += 1
-            progress(done, total)
-        out.append(Distribution.mixture(found))
-    return out
+    blocks = [group[at : at + _TOGETHER] for group in groups for at in range(0, len(group), _TOGETHER)]
+    found: dict[int, Distribution] = {}
+    for block, each in zip(blocks, spread(_distributions, readers, blocks, executor), strict=True):
+        found.update(zip(block, each, strict=True))
+        done += len(block)
+        progress(done, total)
+    return [Distribution.mixture([found[i] for i in group]) for group in groups]
+
+
+def _distributions(readers: Readers, lists: list[int]) -> list[Distribution]:
+    return [readers.measure.distribution_on(readers.gains, i) for i in lists]
 
 
 def orders_of(

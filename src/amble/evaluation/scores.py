@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
@@ -17,10 +18,13 @@ from amble.evaluation.inputs import DEFAULTS, Measures, Scored, aligning, each_l
 from amble.io.trec import Qrels, Run, Runs, one_dictionary, read_qrels
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists
+from amble.parallel import spread
+from amble.progress import Progress
 from amble.rankings.alignment import (
     LEAST,
     AlignOptions,
     Rankings,
+    SentQrels,
     aggregate,
     byte_order,
     gather,
@@ -41,6 +45,8 @@ __all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of", "scores_of_
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
 T = TypeVar("T")
+
+_TOGETHER = 1024  # lists that a worker scores at a time
 
 
 def best_of(measure: Measure, means: Array) -> list[int]:
@@ -496,12 +502,19 @@ def evaluate(
 ) -> Scores: ...
 @overload
 def evaluate(
-    rankings: Rankings, measures: Measures, *, undefined: Undefined = ..., costs: Prices | None = ...
+    rankings: Rankings,
+    measures: Measures,
+    *,
+    undefined: Undefined = ...,
+    executor: Any = ...,
+    costs: Prices | None = ...,
 ) -> Scores: ...
 @overload
 def evaluate(sessions: Sessions, measures: Measures) -> Scores: ...
 @aligning(Rankings, Sessions, quickly=_quickly)
-def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero") -> Scores:
+def evaluate(
+    rankings: Rankings | Sessions, measures: Measures, *, undefined: Undefined = "zero", executor: Any = None
+) -> Scores:
     """The scores of runs by topic and measure.
 
     ``evaluate(qrels, runs, measures)`` aligns runs with judgments and scores them; ``evaluate(rankings, measures)``
@@ -520,6 +533,9 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
         ``["AP", "nDCG@10"]`` or ``"AP nDCG@10"``.
     undefined : {"zero", "skip"}
         A topic without a relevant document scores 0, as in trec_eval, or is left out (NaN). Not of sessions.
+    executor : optional
+        Who reads and scores, as `Workers` takes it: an executor, a number of processes, the address of a Dask
+        scheduler. The scores are the same, bit for bit. Sessions are scored here.
     **options
         With qrels and runs, as for `align`: depth, missing, ties, unjudged, score_dtype, duplicates, threads, max_line,
         columns. With rankings, too, costs: what documents cost users who look at it.
@@ -544,20 +560,67 @@ def evaluate(rankings: Rankings | Sessions, measures: Measures, *, undefined: Un
         return _of_sessions(rankings, parse_measures(measures))
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
-    return scored(rankings, lists, parsed, undefined)
+    away = {} if executor is None else _scored_away(rankings, lists, parsed, executor)
+    return scored(rankings, lists, parsed, undefined, away)
 
 
-def scored(rankings: Rankings, lists: Lists, measures: Sequence[ListMeasure], undefined: Undefined) -> Scores:
-    """The scores of the lists of rankings by the measures."""
+def scored(
+    rankings: Rankings,
+    lists: Lists,
+    measures: Sequence[ListMeasure],
+    undefined: Undefined,
+    known: Mapping[ListMeasure, Array] = MappingProxyType({}),
+) -> Scores:
+    """The scores of the lists of rankings by the measures; those of some lists may be ``known``."""
     values = np.full((len(rankings.runs), len(rankings.topics), len(measures)), np.nan)
     for j, measure in enumerate(measures):
         first = measures.index(measure)  # two labels of one measure: computed once
-        values[:, :, j] = values[:, :, first] if first < j else scores_by_topic(rankings, lists, measure, undefined)
+        again = values[:, :, first]
+        values[:, :, j] = (
+            again if first < j else scores_by_topic(rankings, lists, measure, undefined, known.get(measure))
+        )
     return Scores(rankings, measures, values)
 
 
+class _Scoring:
+    """Measures of lists that come some at a time, on workers: what follows from the judgments is kept there."""
+
+    def __init__(self, rankings: Rankings, measures: list[ListMeasure]) -> None:
+        self.sent, self.depth, self.measures = SentQrels(rankings.qrels), rankings.depth, measures
+        self.kept: dict[tuple[Any, ...], Any] = {}
+
+    def lists(self, arrays: dict[str, Any]) -> Lists:
+        """Some lists."""
+        qrels = self.sent.qrels
+        return Lists(
+            grades=qrels.grades, rows=qrels.offsets, max_grade=qrels.max_grade, topics=qrels.topics, qrels=qrels,
+            depth=self.depth, kept=self.kept, **arrays,
+        )  # fmt: skip
+
+
+def _score_some(shared: _Scoring, arrays: dict[str, Any]) -> list[Array]:
+    lists = shared.lists(arrays)
+    return [measure.scores(lists) for measure in shared.measures]
+
+
+def _scored_away(
+    rankings: Rankings, lists: Lists, measures: Sequence[ListMeasure], executor: Any
+) -> dict[ListMeasure, Array]:
+    """The scores of all lists by the measures that score each by itself, computed by workers."""
+    some = [m for m in dict.fromkeys(measures) if m.by_list]
+    if not some or not lists.n:
+        return {}
+    items = [lists.arrays(at, min(at + _TOGETHER, lists.n)) for at in range(0, lists.n, _TOGETHER)]
+    with Progress("scoring") as line:
+        parts = list(spread(_score_some, _Scoring(rankings, some), items, executor, progress=line))
+    return {m: np.concatenate([part[j] for part in parts]) for j, m in enumerate(some)}
+
+
 def scores_of(
-    given: Rankings | Sessions | T, measures: Measures | None, undefined: Undefined | None = None
+    given: Rankings | Sessions | T,
+    measures: Measures | None,
+    undefined: Undefined | None = None,
+    executor: Any = None,
 ) -> Scores | T:
     """The scores of rankings or sessions by the measures; anything else is scores already, and comes back."""
     if undefined is not None and not isinstance(given, Rankings):
@@ -568,7 +631,7 @@ def scores_of(
         raise MeasureError("no measure given, expected one, such as 'AP'")
     if isinstance(given, Sessions):
         return evaluate(given, measures)
-    return evaluate(given, measures, undefined=undefined or "zero")
+    return evaluate(given, measures, undefined=undefined or "zero", executor=executor)
 
 
 def of_sessions(measure: Measure) -> SessionMeasure:
@@ -596,9 +659,11 @@ def _of_sessions(sessions: Sessions, measures: Sequence[Measure]) -> Scores:
     return Scores(sessions, parsed, values)
 
 
-def scores_by_topic(rankings: Rankings, lists: Lists, measure: ListMeasure, undefined: Undefined) -> Array:
-    """The scores of one measure, of shape (runs, topics); NaN where a topic was left out."""
-    of_lists = measure.scores(lists)
+def scores_by_topic(
+    rankings: Rankings, lists: Lists, measure: ListMeasure, undefined: Undefined, known: Array | None = None
+) -> Array:
+    """The scores of one measure, of shape (runs, topics), by list if they are known; NaN where a topic was left out."""
+    of_lists = measure.scores(lists) if known is None else known
     if not np.isfinite(of_lists).all():
         i = int(np.flatnonzero(~np.isfinite(of_lists))[0])
         where = f"run {rankings.runs[int(rankings.run[i])]}, topic {rankings.topics[int(rankings.topic[i])]}"

@@ -7,7 +7,8 @@ model. Nothing of the exact distributions is used, so the two check each other.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -17,16 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 from amble.errors import MeasureError
 from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
 from amble.measures.list_measure import of_lists
+from amble.parallel import spread
 from amble.progress import Progress
 from amble.rankings.lists import Gains
-from amble.users.protocol import Paths, Question
-from amble.users.simulation import ScoreCounts, Simulation, allotted, check_users, followed, follower_of
+from amble.users.protocol import Follower, Paths, Question
+from amble.users.simulation import ScoreCounts, Simulation, Tally, allotted, check_users, followed, follower_of
 
-__all__ = ["Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
+__all__ = ["OneList", "Readers", "Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
 
 Array = NDArray[Any]
 
 _TOGETHER = 128  # lists that share a walk
+_LEAST, _MOST, _CELLS = 1 << 10, 1 << 18, 1 << 20  # readers of a piece, and readers x lists
+_FOLLOWERS = 256  # kept for further pieces of the same lists
 _MOST_KEPT = 1 << 24  # visits whose ranks are kept
 
 
@@ -39,6 +43,7 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     paths: bool = False,
+    executor: Any = None,
     **context: Any,
 ) -> Simulation:
     """The distribution of the scores of simulated users on a list.
@@ -62,6 +67,9 @@ def simulate(
     paths : bool
         Keep what each reader did: ``paths`` (the ranks visited), ``gain`` (T) and ``visits`` (H); of a population, the
         readers of each member together. Up to 16,777,216 visits in all.
+    executor : optional
+        Who simulates, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
+        Sessions, and readers whose paths are kept, are simulated here.
     **context
         As for `Measure.value`: relevant, ideal, max_grade.
 
@@ -69,8 +77,9 @@ def simulate(
     -------
     Simulation
         A `Distribution` with ``band``, half the width of the 95 % band around its cdf, ``standard_error`` of its mean,
-        and ``order2`` with its own error. Of a population each user is one of its members (of a parameter's
-        distribution, the nodes of its quadrature), drawn by their shares.
+        and ``order2`` with its own error. Beyond about a million distinct scores, some are rounded, and the band is
+        wider by ``rounding``: the largest share of users whose score became the same. Of a population each user is one
+        of its members (of a parameter's distribution, the nodes of its quadrature), drawn by their shares.
 
     Examples
     --------
@@ -94,7 +103,10 @@ def simulate(
     gains = m.gains_of_grades(grades, **context)
     kept: list[tuple[Array, Array, list[Array]]] | None = [] if paths else None
     with m.wrap_errors():
-        found = simulate_lists(m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept)[0]
+        found = simulate_lists(
+            m, gains, [[0]], users, seed, threads=threads, progress=progress, kept=kept, executor=executor,
+            source=OneList(grades, context),
+        )[0]  # fmt: skip
     if kept:
         gain, visits, each = zip(*kept, strict=True)
         found.gain, found.visits, found.paths = np.concatenate(gain), np.concatenate(visits), list(chain(*each))
@@ -121,6 +133,120 @@ def _gain(question: Question, paths: Paths) -> Array:
     return total
 
 
+class OneList:
+    """A list by its grades and the context of `Measure.value`, as it is sent to workers."""
+
+    def __init__(self, grades: Any, context: dict[str, Any]) -> None:
+        self.grades, self.context = np.asarray(grades), context
+
+    def gains(self, measure: ListMeasure) -> Gains:
+        """The gains of the list."""
+        return measure.gains_of_grades(self.grades, **self.context)
+
+
+class Readers:
+    """The simulated readers of a measure on lists; on workers, the lists are those of what was sent.
+
+    Parameters
+    ----------
+    measure : ListMeasure
+    gains : Gains or Lists
+    seed : int
+    source : OneList or SentRankings, optional
+        Where workers take the lists from.
+    """
+
+    def __init__(self, measure: ListMeasure, gains: Gains | Lists, seed: int, source: Any = None) -> None:
+        self.measure, self.seed, self.source, self.threads = measure, seed, source, 1
+        self.tell: Callable[[int], None] = _no_word  # of readers followed, here
+        vars(self)["given"] = gains
+        self._followers: dict[tuple[int, tuple[int, ...]], tuple[ListMeasure, Follower, Array | None]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        sent = {name: getattr(self, name) for name in ("measure", "seed", "source")}
+        return sent | {"threads": 1, "_followers": {}, "tell": _no_word}
+
+    @cached_property
+    def given(self) -> Gains | Lists:
+        """The gains, or the lists."""
+        one = isinstance(self.source, OneList)
+        return self.source.gains(self.measure) if one else Lists.of_rankings(self.source.rankings)
+
+    @property
+    def lists(self) -> Lists:
+        """The lists."""
+        return self.given if isinstance(self.given, Lists) else self.given.lists
+
+    @cached_property
+    def gains(self) -> Gains:
+        """The gains of the lists by the measure."""
+        return self.measure.gains_of(self.given) if isinstance(self.given, Lists) else self.given
+
+    def of_kind(self, kind: int, i: int) -> ListMeasure:
+        """The measure of the readers of one kind on list i."""
+        alike = self.measure.at(self.lists, i).members
+        if len(alike) < len(self.measure.members):
+            raise MeasureError(f"{self.measure}: some of its users are the same on a topic; mix others")
+        return alike[kind][1]
+
+    def follower(self, kind: int, lists: tuple[int, ...]) -> tuple[ListMeasure, Follower, Array | None]:
+        """The readers of one kind on some lists that they read alike: their measure, themselves, and its divisors."""
+        if (kind, lists) not in self._followers:
+            if len(self._followers) >= _FOLLOWERS:
+                self._followers.clear()
+            one = self.of_kind(kind, lists[0])
+            new = one is not self.measure or isinstance(self.given, Lists)
+            seen = one.gains_of(self.lists) if new else self.gains
+            follower = follower_of(one.one_user, seen, list(lists), self.seed)
+            self._followers[kind, lists] = one, follower, one.divisors(seen)
+        return self._followers[kind, lists]
+
+    def followed(self, kind: int, lists: tuple[int, ...], first: int, count: int, of: int) -> Iterator[Any]:
+        """Some readers, batch by batch: the follower, their paths and, for each list, their tally."""
+        one, follower, divisors = self.follower(kind, lists)
+        for paths in followed(follower, count, self.threads, first, of):
+            tallies = []
+            for column, i in enumerate(lists):
+                total = one.question.gained(paths, column)
+                score = one.question.score(total, paths.effort)
+                if divisors is not None:
+                    score = score / (divisors[i] or np.inf)
+                score[paths.nothing] = 0.0
+                tallies.append(Tally.of(score, total, paths.effort, paths.visits))
+            self.tell(paths.visits.size * len(lists))
+            yield follower, paths, tallies
+
+
+def _no_word(_: int) -> None:
+    pass
+
+
+Piece = tuple[int, tuple[int, ...], int, int, int]
+
+
+def _follow(readers: Readers, piece: Piece) -> list[Tally]:
+    """The tally of each list of a piece."""
+    with readers.measure.wrap_errors():
+        parts = [tallies for _, _, tallies in readers.followed(*piece)]
+    return [Tally.together(part) for part in zip(*parts, strict=True)]
+
+
+def _pieces(readers: Readers, lists: Iterable[int], users: int) -> Iterator[Piece]:
+    """The work of a simulation: kind, lists that share a walk, first reader, their number, and all of the kind."""
+    for kind, first, number in allotted([share for share, _ in readers.measure.members], users, readers.seed):
+        together: dict[Any, list[int]] = {}
+        for i in lists:
+            one = readers.of_kind(kind, i)
+            alone = not one.is_static or (readers.lists.costs is not None and one.looks_at_costs)
+            together.setdefault((one, -1 - i if alone else int(readers.lists.length[i])), []).append(i)
+        for members in together.values():
+            for at in range(0, len(members), _TOGETHER):
+                some = tuple(members[at : at + _TOGETHER])
+                step = max(_LEAST, min(_MOST, _CELLS // len(some)))
+                for start in range(0, number, step):
+                    yield kind, some, first + start, min(step, number - start), number
+
+
 def simulate_lists(
     measure: ListMeasure,
     gains: Gains | Lists,
@@ -131,61 +257,57 @@ def simulate_lists(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     kept: list[tuple[Array, Array, list[Array]]] | None = None,
+    executor: Any = None,
+    source: Any = None,
 ) -> list[Simulation]:
     """The distribution of the scores of the same simulated users in each group of lists.
 
     If behaviour does not depend on grades, one walk serves all lists of a length. The gains, visits and paths of the
-    readers of the only list are ``kept``, if there is a list for them.
+    readers of the only list are ``kept``, if there is a list for them. Workers take the lists from the ``source``.
     """
     count = threads if threads is not None else os.cpu_count() or 1
     check_users(users, seed, count)
-    lists = gains if isinstance(gains, Lists) else gains.lists
-    if lists.ties is not None:
+    readers = Readers(measure, gains, seed, source)
+    readers.threads = count
+    if readers.lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
     if measure.declaration.of_intents:
         if kept is not None:
             raise MeasureError(f"{measure}: paths are of users who mean one thing; simulate the measure of one intent")
         people: Any = measure
-        return [people.simulated(lists, group, users, seed) for group in groups]
+        return [people.simulated(readers.lists, group, users, seed) for group in groups]
     group_of = {i: g for g, group in enumerate(groups) for i in group}
     tallies = [ScoreCounts() for _ in groups]
-    kinds = measure.members
     _ = measure.question  # may raise
     all_users, done, made = users * len(group_of), 0, 0
+    pieces = list(_pieces(readers, group_of, users))
     with Progress(f"simulating {measure}") as line:
-        tell = line if progress is None else progress
-        for kind, first, number in allotted([share for share, _ in kinds], users, seed):
-            together: dict[Any, list[int]] = {}
-            for i in group_of:
-                alike = measure.at(lists, i).members
-                if len(alike) < len(kinds):
-                    raise MeasureError(f"{measure}: some of its users are the same on a topic; mix others")
-                one = alike[kind][1]
-                alone = not one.is_static or (lists.costs is not None and one.looks_at_costs)
-                together.setdefault((one, -1 - i if alone else int(lists.length[i])), []).append(i)
-            for (one, _), members in together.items():
-                seen = one.gains_of(lists) if one is not measure or isinstance(gains, Lists) else gains
-                user, question, divisors = one.one_user, one.question, one.divisors(seen)
-                for at in range(0, len(members), _TOGETHER):
-                    some = members[at : at + _TOGETHER]
-                    follower, at_user = follower_of(user, seen, some, seed), first
-                    for paths in followed(follower, number, count, first):
-                        for column, i in enumerate(some):
-                            total = question.gained(paths, column)
-                            score = question.score(total, paths.effort)
-                            if divisors is not None:
-                                score = score / (divisors[i] or np.inf)
-                            score[paths.nothing] = 0.0
-                            tallies[group_of[i]].add(score, total, paths.effort, paths.visits, i)
-                        if kept is not None:
-                            made += int(paths.visits.sum())
-                            if made > _MOST_KEPT:
-                                raise MeasureError(
-                                    f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
-                                )
-                            ranks = follower.paths(at_user, paths.visits.size)
-                            kept.append((_gain(question, paths), paths.visits, ranks))
-                            at_user += paths.visits.size
-                        done += paths.visits.size * len(some)
-                        tell(done, all_users)
-    return [counts.distribution(users, seed, mixed=len(kinds) > 1) for counts in tallies]
+
+        def tell(more: int) -> None:
+            nonlocal done
+            done += more
+            (progress or line)(done, all_users)
+
+        if executor is None or kept is not None:
+            readers.tell = tell
+        for piece in pieces if kept is not None else ():
+            at, parts = piece[2], list[Tally]()
+            assert kept is not None
+            for follower, paths, (tally,) in readers.followed(*piece):
+                made += int(paths.visits.sum())
+                if made > _MOST_KEPT:
+                    raise MeasureError(
+                        f"paths of {users:,} users: more than {_MOST_KEPT:,} visits; ask for fewer users"
+                    )
+                question = readers.of_kind(piece[0], 0).question
+                kept.append((_gain(question, paths), paths.visits, follower.paths(at, paths.visits.size)))
+                at += paths.visits.size
+                parts.append(tally)
+            tallies[0].merge(Tally.together(parts))
+        found = spread(_follow, readers, pieces if kept is None else [], executor)
+        for (_, lists, _, number, _), each in zip(pieces, found, strict=kept is None):
+            for i, tally in zip(lists, each, strict=True):
+                tallies[group_of[i]].merge(tally, i)
+            if executor is not None:
+                tell(number * len(lists))
+    return [counts.distribution(users, seed, mixed=len(measure.members) > 1) for counts in tallies]

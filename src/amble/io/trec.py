@@ -88,6 +88,7 @@ class Qrels:
         self.grades: NDArray[np.float64] = grades
 
     _documents: Callable[[], list[str]] | None = None
+    reading: tuple[int | None, Mapping[str, str | int] | None] = None, None  # max_line and columns of its file
     subtopics: Subtopics | None = None
 
     @classmethod
@@ -99,6 +100,10 @@ class Qrels:
         out._describe(topics, offsets, grades, name, None)
         out._documents = docs
         return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = self.topics, self.offsets, self.grades, self.docs, self.name
+        return _same_qrels, (*rows, {"path": self.path, "reading": self.reading, "subtopics": self.subtopics})
 
     @cached_property
     def judgments(self) -> Any:
@@ -145,6 +150,15 @@ class Qrels:
         if self.subtopics is not None:
             of, n = f"{len(self.subtopics)} subtopics, ", self.subtopics.row.size
         return f"Qrels({self.name!r}: {topics}, {of}{n} judgments)"
+
+
+def _same_qrels(
+    topics: list[str], offsets: NDArray[Any], grades: NDArray[Any], docs: list[str], name: str, more: dict[str, Any]
+) -> Qrels:
+    """The judgments that were pickled."""
+    out = Qrels.of_rows(topics, offsets, grades, lambda: docs, name)
+    vars(out).update(more)
+    return out
 
 
 class Ranked(NamedTuple):
@@ -231,6 +245,9 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.path or self.label!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**{name: value for name, value in vars(self).items() if name != "_origin"}, "_given": self._origin}
 
     @cached_property
     def _origin(self) -> Any:
@@ -452,6 +469,7 @@ def read_qrels(
         table = as_table(source, "grade", name, columns, subtopics)
         judgments = reader.judge(table, name, byte_limit(None), isinstance(table, tuple) and len(table) == 4)
     qrels = Qrels(judgments, name, path)
+    qrels.reading = max_line, columns
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade")
     if subtopics and not is_table and qrels.subtopics is not None and len(set(qrels.subtopics.names)) == 1:

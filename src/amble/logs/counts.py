@@ -6,9 +6,9 @@ sessions are resampled, and some held out, without reading the log again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from amble.logs.query_rates import QueryRates
     from amble.logs.study import Records
 
-__all__ = ["GROUPS", "OBSERVATIONS", "Counts", "Facts", "count", "gap_quartiles", "reading"]
+__all__ = [
+    "GROUPS", "OBSERVATIONS", "RANGE", "Counts", "Facts", "GapCounts", "count", "gap_counts", "gap_quartiles",
+    "reading",
+]  # fmt: skip
 
 GROUPS = 1000
 OBSERVATIONS = {
@@ -304,3 +307,32 @@ def gap_quartiles(engine: Engine, timed: str = "next > 0") -> tuple[float, float
     how = "quantile_cont" if n <= _EXACT else "approx_quantile"
     low, middle, high = engine.run(f"select {how}(held, {at!r}) from {gaps}")[0][0]
     return float(low), float(middle), float(high)
+
+
+_DISTINCT = 1 << 20  # gaps that are told one by one
+RANGE = 16  # ranges of gaps in a second, where there are more
+
+
+class GapCounts(NamedTuple):
+    """The seconds from one click to the next: the distinct ones, ascending, and how often each occurs.
+
+    With ``ranges``, since they are too many, values are numbers of ranges of 1/16 of a second.
+    """
+
+    values: Array
+    counts: NDArray[np.int64]
+    ranges: bool = False
+
+
+def gap_counts(engine: Engine, ranges: Sequence[int] = (), timed: str = "next > 0", most: int = _DISTINCT) -> GapCounts:
+    """The gaps, or those of some ranges, counted; of more than a million different ones, how many are in each range."""
+    place = f"floor(held * {RANGE})::bigint"
+    gaps = f"visits where {timed} and held is not null"
+    gaps += f" and {place} in ({', '.join(map(str, ranges))})" if ranges else ""
+
+    def counted(by: str, limit: str) -> tuple[Array, NDArray[np.int64]]:
+        found = engine.columns(f"select {by} x, count(*) n from {gaps} group by x order by x{limit}")
+        return np.asarray(found["x"], np.float64), np.asarray(found["n"], np.int64)
+
+    each = counted("held", "" if ranges else f" limit {most + 1}")
+    return GapCounts(*each) if ranges or len(each[0]) <= most else GapCounts(*counted(place, ""), ranges=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from amble import checks
 from amble.errors import AmbleError, ReadError
-from amble.logs.counts import GROUPS, Counts, Facts, count, gap_quartiles
+from amble.logs.counts import GROUPS, Counts, Facts, GapCounts, count, gap_counts, gap_quartiles
 from amble.logs.engine import MEMORY, Engine, quoted
 from amble.logs.log_layouts import (
     ACTIONS,
@@ -36,8 +36,11 @@ from amble.logs.log_layouts import (
 from amble.logs.page_counts import count_onward, gain_sql
 from amble.logs.query_rates import read_query_rates
 from amble.logs.session_pages import pages_of
+from amble.logs.shards import add_gaps, add_shards, quartile_ranges, spell_gaps
 from amble.logs.sources import Source, find_files, kept_streams, lines_of, table_of
 from amble.logs.study import read_records
+from amble.parallel import FilePath, spread, workers_of
+from amble.progress import Progress
 from amble.table import Table
 
 __all__ = ["LAYOUTS", "LONGEST", "read_actions", "read_log"]
@@ -45,6 +48,7 @@ __all__ = ["LAYOUTS", "LONGEST", "read_actions", "read_log"]
 LAYOUTS = ("relpred", "table", "pages")
 LONGEST = 1800.0  # seconds after which a visit is taken as not ended: half an hour, where sessions are usually cut
 _DEEPEST = 100
+_TICKS = 1 << 30  # of a second: sums of times are then the same in whatever order they are added up
 _FEW = 5  # broken records that are reported
 _MOST_WORDS = 30  # different words for actions; a column with more of them holds something else
 _MOST_GROUPS = 50
@@ -73,6 +77,9 @@ def read_log(
     memory: int = MEMORY,
     threads: int | None = None,
     folder: str | None = None,
+    executor: Any = None,
+    gaps: list[GapCounts] | None = None,
+    gap_ranges: Sequence[int] = (),
 ) -> Counts:
     r"""The counts of logs of clicks.
 
@@ -113,6 +120,10 @@ def read_log(
     threads : int, optional
     folder : str, optional
         Where temporary files go.
+    executor : optional
+        Who reads, as `Workers` takes it: each file is a shard, which has all of its sessions, and counts add up.
+    gaps, gap_ranges
+        For shards: a list to which the seconds between moves, or those in some ranges, are added, counted.
 
     Returns
     -------
@@ -139,6 +150,21 @@ def read_log(
     checks.whole(min_sessions, "min_sessions", most=checks.INT32)
     if layout != "table" and (by or target or visits != "click"):
         raise AmbleError("groups, targets and fixations are those of a table: with layout='table'")
+    if executor is not None:
+        for name, wanted in (("by", by), ("target", target), ("study", study), ("query_rates", query_rates)):
+            if wanted:
+                raise AmbleError(
+                    f"{name}: not of shards, which are read apart; expected no executor (--workers, --cluster)"
+                )
+        if min_sessions > 1:
+            raise AmbleError(
+                "min_sessions: not of shards, as sessions of a query may be in several; expected no executor"
+            )
+        how = {"columns": columns, "actions": actions, "unit": unit, "depth": depth, "longest": longest, "qrels": qrels}
+        how |= {"skip_broken": skip_broken, "memory": memory, "folder": folder, "threads": threads}
+        how |= {"visits": visits, "rel": rel}
+        files = find_files([paths] if isinstance(paths, str | os.PathLike) else paths)
+        return _read_shards(files, layout, how, executor, notes if notes is not None else [])
     with _opened(paths, layout, memory, threads, folder) as (engine, source):
         if layout != "table":
             read = relpred(source) if layout == "relpred" else pages(source, columns or {})
@@ -187,7 +213,44 @@ def read_log(
                 except ReadError as error:
                     raise ReadError(f"{error}: {by} {label!r:.60}") from None
             counts = replace(counts, by=by, groups=groups)
+        if gaps is not None:
+            gaps.append(gap_counts(engine, gap_ranges, _timed(read)))
         return counts
+
+
+def _read_shards(files: Sequence[str], layout: str, how: dict[str, Any], executor: Any, notes: list[str]) -> Counts:
+    """The counts of a log in several files, each read by a worker; quartiles of gaps, if need be, by a second pass."""
+    if how["qrels"] is not None and how["depth"] is None:
+        raise AmbleError("shards with judgments need one depth for all of them: depth=10, say (--depth)")
+    if isinstance(how["qrels"], str | os.PathLike):
+        how["qrels"] = FilePath(how["qrels"])
+    with workers_of(executor) as workers, Progress("reading shards of the log") as line:
+
+        def read(ranges: tuple[int, ...]) -> list[tuple[Counts, list[str], GapCounts]]:
+            items = [(FilePath(path), path, ranges) for path in files]
+            return list(spread(_read_shard, (layout, how), items, workers, progress=line))
+
+        found = read(())
+        gaps = add_gaps(gap for _, _, gap in found)
+        if gaps.ranges:
+            gaps = spell_gaps(gaps, add_gaps(gap for _, _, gap in read(quartile_ranges(gaps))))
+    for _, told, _ in found:
+        notes.extend(told)
+    return add_shards([counts for counts, _, _ in found], gaps)
+
+
+def _read_shard(
+    shared: tuple[str, dict[str, Any]], item: tuple[FilePath, str, tuple[int, ...]]
+) -> tuple[Counts, list[str], GapCounts]:
+    """The counts of one file, notes on it, and its gaps; messages name the file as it was given."""
+    (layout, how), (path, given, ranges) = shared, item
+    notes: list[str] = []
+    gaps: list[GapCounts] = []
+    try:
+        counts = read_log(str(path), layout, **how, notes=notes, gaps=gaps, gap_ranges=ranges)
+    except AmbleError as error:
+        raise type(error)(str(error).replace(path, given)) from None
+    return counts, [note.replace(path, given) for note in notes], gaps[0]
 
 
 def read_actions(
@@ -457,7 +520,8 @@ def _visits(engine: Engine, n: int, read: Layout, kinds: Sequence[int]) -> None:
             coalesce(lead(rank) over own, 0)::utinyint as next, lag(rank) over own is null as first,
             {took} as took
           from clicks window own as (partition by page order by time, place))
-        select g, page, rank, next, first, case when took >= 0 and isfinite(took) then took end as held
+        select g, page, rank, next, first,
+          case when took >= 0 and isfinite(took) then round(took * {_TICKS}) / {_TICKS} end as held
         from followed"""
     )
 

@@ -136,6 +136,14 @@ class ListMeasure(Measure):
             one.values.get("seconds") == "costs" or {"cost", "spent"} & set(one.declaration.seen) for one in users
         )
 
+    @property
+    def by_list(self) -> bool:
+        """Whether a list's score is the same whatever other lists are scored with it."""
+        joint = any(isinstance(value, Population) and value.is_joint for value in self.values.values())
+        own = self.declaration.family == "yours" and not self.declaration.is_user
+        alone = all(getattr(one.reader, "rescale", "") != "RR" for _, one in self.members)
+        return alone and not joint and not own
+
     # ---- many lists
 
     def scores(self, of: Lists) -> Array:

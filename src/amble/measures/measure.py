@@ -113,8 +113,10 @@ class Measure(ABC):
         return hash(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        written = self.written or self  # the declaration itself is found by its name
-        return restored, (type(self), written.name, dict(written.values), written.cut, written.given, self.typed)
+        written = self.written or self  # amble's own declarations are found by their names
+        given, own = tuple(sorted(written.given)), written.declaration.family == "yours"
+        of = written.declaration if own else written.name
+        return restored, (type(self), of, dict(written.values), written.cut, given, self.typed)
 
     def __call__(self, /, *values: Any, **parameters: Any) -> Self:
         """The measure with other parameters, ``RBP(p=0.9)``; the first may go without its name, ``RBP(0.9)``."""
@@ -270,10 +272,16 @@ class _Wrapped:
 
 
 def restored(
-    kind: type[Measure], name: str, values: dict[str, Any], cut: int | None, given: frozenset[str], typed: str
+    kind: type[Measure],
+    of: str | Declaration,
+    values: dict[str, Any],
+    cut: int | None,
+    given: Iterable[str],
+    typed: str,
 ) -> Measure:
-    """The measure that was pickled, of a declaration that is registered here."""
-    return kind(REGISTRY[name], values, cut, given=given).resolve_variant().labelled(typed)
+    """The measure that was pickled: by its name, or with its declaration, if amble has none of that name."""
+    declaration = REGISTRY[of] if isinstance(of, str) else of
+    return kind(declaration, values, cut, given=given).resolve_variant().labelled(typed)
 
 
 def plain_parameters(measure: Measure) -> dict[str, str | int | float | None]:

@@ -17,7 +17,7 @@ from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.correlation import STATISTICS, places
-from amble.parallel import map_in_order, usual_threads
+from amble.parallel import spread, usual_threads
 from amble.rankings.alignment import plain_mean
 from amble.table import Table, Tabled
 
@@ -85,6 +85,7 @@ def correlations(
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Correlations:
     """The correlations of the rankings of systems by all pairs of measures.
 
@@ -105,6 +106,8 @@ def correlations(
     seed : int
     threads : int, optional
     progress : callable, optional
+    executor : optional
+        Who computes, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -142,26 +145,30 @@ def correlations(
     np.fill_diagonal(found, np.where(ranked.max(axis=1) > 0, 1.0, np.nan))
     if resample is None:
         return Correlations(scores.measures, statistic, found, None, None, None, confidence)
-    m, n, t = values.shape
+    m, n, _ = values.shape
     step = max(1, _CELLS // max(m * n * n * (n if statistic == "rbo" else 1), 1))
-
-    def resampled(start: int) -> tuple[Array, int]:
-        here = min(step, rounds - start)
-        rng = np.random.default_rng((seed, start))
-        if resample == "systems":
-            drawn = np.broadcast_to(means, (here, m, n))
-        else:
-            drawn = resampled_means(values, rng.multinomial(t, np.full(t, 1.0 / t), size=here).astype(np.float64))
-        if resample != "topics":
-            drawn = np.take_along_axis(drawn, rng.integers(0, n, size=(here, 1, n)), axis=2)
-        gap = np.asarray(np.isnan(drawn).any(axis=-1))  # a round without any topic of some run ranks nothing
-        ranks = of(places(np.where(gap[:, :, None], 0.0, drawn)))
-        return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())
-
-    blocks = list(map_in_order(resampled, range(0, rounds, step), usual_threads(threads), progress=progress))
+    starts = [(start, min(step, rounds - start)) for start in range(0, rounds, step)]
+    shared = values, means, statistic, resample, seed
+    blocks = list(spread(_resampled, shared, starts, executor, threads=usual_threads(threads), progress=progress))
     drawn, left_out = np.concatenate([block for block, _ in blocks]), sum(n for _, n in blocks)
     tail = (1.0 - confidence) / 2.0
     nothing = np.isnan(drawn).all(axis=0)  # a measure that ties all systems
     drawn[:, nothing] = 0.0
     low, high = np.where(nothing, np.nan, np.nanquantile(drawn, (tail, 1.0 - tail), axis=0))
     return Correlations(scores.measures, statistic, found, low, high, resample, confidence, left_out)
+
+
+def _resampled(shared: tuple[Array, Array, str, str, int], task: tuple[int, int]) -> tuple[Array, int]:
+    """Correlations in some rounds (rounds, measures, measures), and how many rounds lack all topics of some run."""
+    (values, means, statistic, resample, seed), (start, rounds) = shared, task
+    m, n, t = values.shape
+    rng = np.random.default_rng((seed, start))
+    if resample == "systems":
+        drawn = np.broadcast_to(means, (rounds, m, n))
+    else:
+        drawn = resampled_means(values, rng.multinomial(t, np.full(t, 1.0 / t), size=rounds).astype(np.float64))
+    if resample != "topics":
+        drawn = np.take_along_axis(drawn, rng.integers(0, n, size=(rounds, 1, n)), axis=2)
+    gap = np.asarray(np.isnan(drawn).any(axis=-1))  # a round without any topic of some run ranks nothing
+    ranks = STATISTICS[statistic](places(np.where(gap[:, :, None], 0.0, drawn)))
+    return np.where(gap[:, :, None] | gap[:, None, :], np.nan, ranks), int(gap.any(axis=1).sum())

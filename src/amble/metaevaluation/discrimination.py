@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +85,7 @@ def discriminative_power(
     seed: int = POWER.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Power:
     """The discriminative power of measures: the share of pairs of systems with a significant difference.
 
@@ -100,6 +102,8 @@ def discriminative_power(
         Of the random tests.
     threads : int, optional
     progress : callable, optional
+    executor : optional
+        Who computes, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def discriminative_power(
     P@2      t     0.0000  0.0000
     """
     alpha = checks.share(alpha, "alpha")
-    p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
+    p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress, executor=executor)
     a, b = np.triu_indices(len(scores.runs), 1)
     levels = p[:, a, b]
     apart = np.abs(mean_differences(scores_by_measure(scores))[:, a, b])

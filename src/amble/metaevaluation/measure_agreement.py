@@ -29,7 +29,7 @@ from amble.comparison.systems import mean_differences, scores_by_measure
 from amble.errors import AlignError
 from amble.evaluation.scores import Scores
 from amble.metaevaluation.significance import all_pairs
-from amble.parallel import map_in_order, usual_threads
+from amble.parallel import spread, usual_threads
 from amble.table import Table, Tabled
 
 __all__ = ["Agreement", "agreement", "p_values"]
@@ -102,14 +102,20 @@ def p_values(
     seed: int = AGREEMENT.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Array:
     """P-values of all pairs of systems: (measures, systems, systems)."""
     checks.seed(seed)
     values = scores_by_measure(scores)
     _enough(values, scores.runs)
     workers = 1 if test == "t" else usual_threads(threads)
-    tested = map_in_order(lambda of: all_pairs(of, test, rounds, seed), values, workers, progress=progress)
-    return np.stack(list(tested))
+    return np.stack(
+        list(spread(_tested, (test, rounds, seed), list(values), executor, threads=workers, progress=progress))
+    )
+
+
+def _tested(shared: tuple[str, int, int], scores: Array) -> Array:
+    return all_pairs(scores, *shared)
 
 
 def _enough(values: Array, runs: tuple[str, ...]) -> None:
@@ -134,6 +140,7 @@ def agreement(
     seed: int = AGREEMENT.seed,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Agreement:
     """On how many pairs of systems measures agree.
 
@@ -150,6 +157,8 @@ def agreement(
     threads : int, optional
     progress : callable, optional
         Called with the measures done and all there are.
+    executor : optional
+        Who tests, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -169,7 +178,7 @@ def agreement(
     RR       P@2    0.00  0.00  1.00  0.00  0.00  0.00  0.00
     """
     alpha = checks.share(alpha, "alpha")
-    p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress)
+    p = p_values(scores, test=test, rounds=rounds, seed=seed, threads=threads, progress=progress, executor=executor)
     a, b = np.triu_indices(len(scores.runs), 1)
     found = np.where(reaches(p[:, a, b], alpha), np.sign(mean_differences(scores_by_measure(scores))[:, a, b]), 0.0)
     up, down = (found > 0).astype(np.float64), (found < 0).astype(np.float64)

@@ -23,8 +23,8 @@ from amble.measures import Lists, Measure
 from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
 from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
-from amble.parallel import map_in_order, usual_threads
-from amble.rankings.alignment import Rankings, aggregate, byte_order
+from amble.parallel import spread, usual_threads
+from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order
 from amble.table import Table, Tabled
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
@@ -37,7 +37,7 @@ class _Scored:
 
     def __init__(self, rankings: Rankings, measures: Sequence[Measure], undefined: str) -> None:
         checks.one_of(undefined, ("zero", "skip"), "undefined")
-        self.rankings, self.measures = rankings, measures
+        self.sent, self.measures = SentRankings(rankings), measures
         self.sign = np.array([[measure.sign] for measure in measures])
         lists = Lists.of_rankings(rankings)
         # which topics have a relevant document is a matter of the full pool: reduced ones have the same topics
@@ -48,6 +48,11 @@ class _Scored:
         if np.isnan(self.full).any():
             j, i = (int(x[0]) for x in np.nonzero(np.isnan(self.full)))
             raise AmbleError(f"run {rankings.runs[i]} has no topic with a score in {measures[j]}: it cannot be ranked")
+
+    @property
+    def rankings(self) -> Rankings:
+        """The rankings; on a worker, aligned there."""
+        return self.sent.rankings
 
     def means(self, lists: Lists) -> Array:
         """The mean of each measure and run over topics: (measures, runs)."""
@@ -62,6 +67,31 @@ class _Scored:
             out[j] = aggregate(how, values[:, order])
         lists.forget()
         return out
+
+
+def _cut(scored: _Scored, kept: Kept) -> tuple[int, Array, Array]:
+    """What is kept of the judgments, means over runs, and tau-b with the full pool, by measure."""
+    means = scored.means(judge_again(scored.rankings, kept))
+    return int(kept.sum()), np.asarray(means.mean(axis=1)), _taus(scored.full, means)
+
+
+def _at_depth(scored: _Scored, depth: int) -> tuple[int, Array, Array]:
+    return _cut(scored, depth_pool(scored.rankings, depth))
+
+
+def _at_rates(scored: _Scored, task: tuple[list[float], tuple[int, int], float]) -> list[tuple[int, Array, Array]]:
+    rates, seed, rel = task
+    return [_cut(scored, kept) for kept in sampled_pools(scored.rankings, rates, seed=seed, rel=rel)]
+
+
+def _without(scored: _Scored, task: tuple[list[int], int, float]) -> tuple[Any, ...]:
+    """A group's own judgments and relevant ones, its means with and without them, tau-b, and its greatest move."""
+    (mine, depth, rel), full, rankings = task, scored.full, scored.rankings
+    kept = without_group(rankings, mine, depth)
+    cut = scored.means(judge_again(rankings, kept))
+    moved = np.abs(_rank(scored.sign * full) - _rank(scored.sign * cut))[:, mine].max(axis=1)
+    own = int((~kept).sum()), int((~kept & (rankings.qrels.grades >= rel)).sum())
+    return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
 
 
 def _taus(full: Array, cut: Array) -> Array:
@@ -144,6 +174,7 @@ def pool_effect(
     undefined: str = "zero",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> PoolEffect:
     """Scores and rankings of runs with reduced pools, beside those with the full pool.
 
@@ -166,6 +197,8 @@ def pool_effect(
         A topic without a relevant document in the full pool scores 0, or is left out of all means.
     threads : int, optional
     progress : callable, optional
+    executor : optional
+        Who computes, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -188,29 +221,18 @@ def pool_effect(
     _enough(rankings)
     checks.seed(seed)
     rounds = checks.whole(rounds, "rounds")
-    workers = usual_threads(threads)
     if not len(rates) and not len(depths):
         raise AmbleError("no pools: expected rates or depths")
     scored = _Scored(rankings, parsed, undefined)
-    full = scored.full
-
-    def cut(kept: Kept) -> tuple[int, Array, Array]:
-        means = scored.means(judge_again(rankings, kept))
-        return int(kept.sum()), np.asarray(means.mean(axis=1)), _taus(full, means)
-
+    full, how = scored.full, dict[str, Any](threads=usual_threads(threads), progress=progress)
     if len(depths):
         names = [f"depth {k}" for k in depths]
-        cuts = map_in_order(lambda k: cut(depth_pool(rankings, k)), depths, workers, progress=progress)
-        found = [[x] for x in cuts]
+        found = [[x] for x in spread(_at_depth, scored, list(depths), executor, **how)]
     else:
         names = [f"{100 * rate:g}%" for rate in rates]
         sampled_pools(rankings, rates, seed=seed, rel=rel)  # a wrong rate is found here, not on a thread
-
-        def one_round(i: int) -> list[tuple[int, Array, Array]]:
-            return [cut(kept) for kept in sampled_pools(rankings, rates, seed=(seed, i), rel=rel)]
-
-        of_rounds = map_in_order(one_round, range(rounds), workers, progress=progress)
-        found = [list(x) for x in zip(*of_rounds, strict=True)]
+        tasks = [(list(rates), (seed, i), rel) for i in range(rounds)]
+        found = [list(x) for x in zip(*spread(_at_rates, scored, tasks, executor, **how), strict=True)]
     return PoolEffect(
         tuple(m.label for m in parsed),
         tuple(names),
@@ -287,6 +309,7 @@ def leave_out(
     undefined: str = "zero",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> LeftOut:
     """Scores of the runs of each group without the judgments that only this group brought to the pool.
 
@@ -306,6 +329,8 @@ def leave_out(
         A topic without a relevant document in the full pool scores 0, or is left out of all means.
     threads : int, optional
     progress : callable, optional
+    executor : optional
+        Who computes, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -318,18 +343,8 @@ def leave_out(
         found_groups = f"found {count} group{'s' * (count != 1)}"
         raise AmbleError(f"{found_groups}, expected at least 2: one is left out, the others make the pool")
     scored = _Scored(rankings, parsed, undefined)
-    full = scored.full
-    relevant = rankings.qrels.grades >= rel
-
-    def one(group: str) -> tuple[Any, ...]:
-        mine = by_place[group]
-        kept = without_group(rankings, mine, depth)
-        cut = scored.means(judge_again(rankings, kept))
-        moved = np.abs(_rank(scored.sign * full) - _rank(scored.sign * cut))[:, mine].max(axis=1)
-        own = int((~kept).sum()), int((~kept & relevant).sum())
-        return *own, full[:, mine].mean(axis=1), cut[:, mine].mean(axis=1), _taus(full, cut), moved
-
-    found = map_in_order(one, by_place, usual_threads(threads), progress=progress)
+    tasks = [(mine, depth, rel) for mine in by_place.values()]
+    found = spread(_without, scored, tasks, executor, threads=usual_threads(threads), progress=progress)
     unique, unique_relevant, a, b, taus, moved = (np.array(column) for column in zip(*found, strict=True))
     names = tuple(m.label for m in parsed)
     sizes = tuple(map(len, by_place.values()))

@@ -21,7 +21,7 @@ from amble.arrays import Array
 from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
-from amble.parallel import map_in_order, usual_threads
+from amble.parallel import spread, usual_threads
 from amble.table import Table, Tabled
 
 __all__ = ["Swaps", "swap_rates"]
@@ -141,6 +141,7 @@ def swap_rates(
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Swaps:
     """How often another set of topics reverses a comparison of systems.
 
@@ -159,6 +160,8 @@ def swap_rates(
     seed : int
     threads : int, optional
     progress : callable, optional
+    executor : optional
+        Who computes, as `Workers` takes it; without one, threads of this process. The answer is the same, bit for bit.
 
     Returns
     -------
@@ -178,34 +181,41 @@ def swap_rates(
     rounds, bins = checks.whole(rounds, "rounds"), checks.whole(bins, "bins", 2)
     checks.seed(seed)
     width = checks.number(width, "width", least=_NARROWEST)
-    a, b = np.triu_indices(n, 1)
-    step = max(1, _CELLS // (m * a.size))
-
-    def count(task: tuple[int, int]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        k, start = task
-        here, size = min(step, rounds - start), chosen[k]
-        rng = np.random.default_rng((seed, size, start))
-        order = rng.permuted(np.broadcast_to(np.arange(t), (here, t)), axis=1)
-        sets = np.zeros((2, here, t))
-        for which in range(2):
-            np.put_along_axis(sets[which], order[:, which * size : (which + 1) * size], 1.0, axis=1)
-        first, second = (np.moveaxis(values @ s.T, -1, 0) / size for s in sets)  # (rounds, measures, systems)
-        d = first[..., a] - first[..., b]
-        other = second[..., a] - second[..., b]
-        scale = _ROUNDING * np.maximum(np.abs(first).max(initial=0.0), 1e-300)
-        apart = np.abs(d)
-        at = np.minimum(apart / width + 1e-9, bins - 1).astype(np.int64)
-        at += np.arange(m)[:, None] * bins
-        drawn = apart > scale
-        swapped = drawn & (np.sign(d) * other < -scale)
-        counts, swaps = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
-        return k, counts, swaps
-
+    step = max(1, _CELLS // (m * (n * (n - 1) // 2)))
     counts = np.zeros((m, len(chosen), bins), np.int64)
     swaps = np.zeros_like(counts)
-    tasks = [(k, start) for k in range(len(chosen)) for start in range(0, rounds, step)]
-    for k, c, s in map_in_order(count, tasks, usual_threads(threads), progress=progress):
+    places = [(k, start) for k in range(len(chosen)) for start in range(0, rounds, step)]
+    tasks = [(chosen[k], start, min(step, rounds - start)) for k, start in places]
+    counted = spread(
+        _count, (values, width, bins, seed), tasks, executor, threads=usual_threads(threads), progress=progress
+    )
+    for (k, _), (c, s) in zip(places, counted, strict=True):
         counts[:, k] += c
         swaps[:, k] += s
     edges = np.arange(bins, dtype=np.float64) * width
     return Swaps(scores.measures, tuple(chosen), edges, counts, swaps, scores.logarithms)
+
+
+def _count(
+    shared: tuple[Array, float, int, int], task: tuple[int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Differences and swaps by measure and bin, of some rounds that draw sets of one size."""
+    (values, width, bins, seed), (size, start, rounds) = shared, task
+    m, n, t = values.shape
+    a, b = np.triu_indices(n, 1)
+    rng = np.random.default_rng((seed, size, start))
+    order = rng.permuted(np.broadcast_to(np.arange(t), (rounds, t)), axis=1)
+    sets = np.zeros((2, rounds, t))
+    for which in range(2):
+        np.put_along_axis(sets[which], order[:, which * size : (which + 1) * size], 1.0, axis=1)
+    first, second = (np.moveaxis(values @ s.T, -1, 0) / size for s in sets)  # (rounds, measures, systems)
+    d = first[..., a] - first[..., b]
+    other = second[..., a] - second[..., b]
+    scale = _ROUNDING * np.maximum(np.abs(first).max(initial=0.0), 1e-300)
+    apart = np.abs(d)
+    at = np.minimum(apart / width + 1e-9, bins - 1).astype(np.int64)
+    at += np.arange(m)[:, None] * bins
+    drawn = apart > scale
+    swapped = drawn & (np.sign(d) * other < -scale)
+    counts, swaps = (np.bincount(at[flags], minlength=m * bins).reshape(m, bins) for flags in (drawn, swapped))
+    return counts, swaps

@@ -19,17 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
-from amble.errors import AlignError, UnjudgedWarning
-from amble.io.columns import check_columns
+from amble.errors import AlignError, AmbleError, UnjudgedWarning
+from amble.io.columns import NamedColumns, check_columns
 from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
-from amble.parallel import MOST_THREADS, map_in_order, usual_threads
+from amble.parallel import MOST_THREADS, FilePath, map_in_order, spread, usual_threads
+from amble.progress import Progress
 from amble.rankings.audit import Audit
 from amble.rankings.costs import Costs, PriceList, Prices
 
 __all__ = [
-    "LEAST", "AlignOptions", "Rankings", "aggregate", "align", "byte_order", "check_options", "gather", "plain_mean",
-    "plain_median", "run_names", "threads_for",
+    "LEAST", "AlignOptions", "Rankings", "SentQrels", "SentRankings", "aggregate", "align", "byte_order",
+    "check_options", "gather", "plain_mean", "plain_median", "run_names", "threads_for",
 ]  # fmt: skip
 
 LEAST = 1e-5  # in place of a score of 0 in a geometric mean, as in trec_eval
@@ -64,6 +65,7 @@ class AlignOptions(TypedDict, total=False):
     columns: Mapping[str, str | int] | None
     subtopics: bool | None
     intents: Probabilities | None
+    executor: Any
 
 
 class _Hits:
@@ -199,6 +201,11 @@ class Rankings:
     def document_costs(self) -> Costs:
         """The cost of each document of each list, where costs are by document: the runs are read again."""
         return Costs.by_document(self, self.costs or {})
+
+    @property
+    def mark(self) -> int:
+        """A number by which the same lists, aligned elsewhere, are known."""
+        return _mark(self.topic, self.length, self.offsets, self.rank, self.row)
 
     def index(self, run: str) -> int:
         """Index of a run, by its name or, where unambiguous, by its file's name."""
@@ -351,6 +358,125 @@ def _rank_all(runs: Runs, qrels: Qrels, threads: int, how: dict[str, Any]) -> li
     return out
 
 
+def _rank_away(runs: Runs, qrels: Qrels, executor: Any, how: dict[str, Any]) -> list[Ranked]:
+    """Read and rank every run, files by workers; a pipe, which only this process can read, here."""
+    found = {i: run.rank(qrels, **how) for i, run in enumerate(runs) if not _travels(run.path)}
+    away = [i for i in range(len(runs)) if i not in found]
+    with Progress("reading runs") as line:
+        ranked = spread(_rank_sent, (SentQrels(qrels), how), [_Sent(runs[i]) for i in away], executor, progress=line)
+        for i, (one, met) in zip(away, ranked, strict=True):
+            found[i] = one
+            runs[i].columns.met.update(met)
+    return [found[i] for i in range(len(runs))]
+
+
+def _travels(path: str | None) -> bool:
+    """Whether data are in memory, or in a file that others can read."""
+    return path is None or os.path.isfile(path)
+
+
+class _Sent:
+    """A run on its way to workers: the path of its file, from the root on, or its data."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.given = copy.copy(run), run.path
+        self.run.path = None if run.path is None else FilePath(run.path)
+        self.run.columns = NamedColumns(run.columns)  # those that this run meets
+
+    def rank(self, qrels: Qrels, how: dict[str, Any]) -> Ranked:
+        """The run, ranked; errors name its file as it was given."""
+        try:
+            return self.run.rank(qrels, **how)
+        except AmbleError as error:
+            raise type(error)(str(error).replace(str(self.run.path), str(self.given))) from None
+
+
+def _rank_sent(shared: tuple[SentQrels, dict[str, Any]], run: _Sent) -> tuple[Ranked, set[str]]:
+    """The run, ranked, and the columns that were named and found in its file."""
+    qrels, how = shared
+    return run.rank(qrels.qrels, how), run.run.columns.met
+
+
+def _mark(*arrays: Any) -> int:
+    """A number by which the same arrays, read elsewhere, are known."""
+    import zlib
+
+    mark = 0
+    for array in arrays:
+        mark = zlib.crc32(np.ascontiguousarray(array).tobytes(), mark)
+    return mark
+
+
+class SentQrels:
+    """Judgments on their way to workers, who read them once: the path of their file or, without one, themselves."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        vars(self)["qrels"] = qrels
+
+    def __getstate__(self) -> dict[str, Any]:
+        qrels = self.qrels
+        if qrels.path is None or not os.path.isfile(qrels.path) or qrels.subtopics is not None:
+            return {"qrels": qrels}
+        path, mark = FilePath(qrels.path), _mark(qrels.offsets, qrels.grades)
+        return {"_sent": (path, qrels.name, qrels.path, *qrels.reading, mark)}
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The judgments, read again; an error if they are others."""
+        self._sent: tuple[Any, ...]
+        path, name, given, max_line, columns, mark = self._sent
+        out = read_qrels(str(path), name=name, max_line=max_line, columns=columns)
+        if _mark(out.offsets, out.grades) != mark:
+            raise AlignError(f"{given}: a worker finds other judgments there; expected the same file everywhere")
+        out.path = given
+        return out
+
+
+class SentRankings:
+    """Rankings on their way to workers, who align them once: the paths of their files or, without, the lists."""
+
+    def __init__(self, rankings: Rankings) -> None:
+        vars(self)["rankings"] = rankings
+
+    def __getstate__(self) -> dict[str, Any]:
+        rankings = self.rankings
+        sent: dict[str, Any] = {"qrels": SentQrels(rankings.qrels), "costs": rankings.costs}
+        paths = [source.path for source in (rankings.qrels, *rankings.sources)]
+        if all(path is not None and os.path.isfile(path) for path in paths):
+            runs = [_Sent(run) for run in rankings.sources]
+            return {"_sent": sent | {"runs": runs, "options": rankings.options, "mark": rankings.mark}}
+        own = {name: value for name, value in vars(rankings).items() if name not in ("qrels", "sources", "audit")}
+        if rankings.costs is not None and not rankings.costs.by_grade:
+            own["document_costs"] = rankings.document_costs
+        return {"_sent": sent | {"lists": own}}
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """The rankings, aligned again; an error if they are others."""
+        self._sent: dict[str, Any]
+        sent = self._sent
+        qrels = sent["qrels"].qrels
+        if "lists" in sent:
+            out = Rankings.__new__(Rankings)
+            vars(out).update(sent["lists"], qrels=qrels)
+            return out
+        runs, options = sent["runs"], sent["options"]
+        ranked = [run.rank(qrels, _how(options)) for run in runs]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnjudgedWarning)  # said where the job was started
+            out = gather(qrels, Runs([run.run for run in runs]), ranked, options)
+        if out.mark != sent["mark"]:
+            raise AlignError(f"{runs[0].given}…: a worker finds other runs there; expected the same files everywhere")
+        return out if sent["costs"] is None else out.with_costs(sent["costs"])
+
+
+def _how(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `align` as `Run.rank` takes them."""
+    ties, expected = options["ties"], options["ties"] == "expected"
+    how = {"ties": "docno" if expected else ties, "groups": expected}
+    return how | {name: options[name] for name in ("duplicates", "score_dtype")}
+
+
 def _reordered(ranked: Ranked, depth: int | None, ties: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Put a run's lists in the order of the judgments' topics and cut them at the depth."""
     lists, hits = ranked.lists, ranked.hits
@@ -396,6 +522,7 @@ def align(
     columns: Mapping[str, str | int] | None = None,
     subtopics: bool | None = None,
     intents: Probabilities | None = None,
+    executor: Any = None,
 ) -> Rankings:
     """Align runs with judgments.
 
@@ -433,6 +560,8 @@ def align(
     subtopics, intents : optional
         Whether the judgments are of subtopics, and how likely each of these is, as for `read_qrels`. Functions that
         align for measures of intents (alpha_nDCG, IA …) read TREC files so.
+    executor : optional
+        Who reads the runs, as `Workers` takes it; without one, threads of this process.
 
     Returns
     -------
@@ -454,8 +583,11 @@ def align(
     qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
-    how = {"ties": "docno" if ties == "expected" else ties, "duplicates": duplicates, "groups": ties == "expected"}
-    ranked = _rank_all(runs, qrels, threads_for(threads, runs), how | {"score_dtype": score_dtype})
+    count = threads_for(threads, runs)
+    if executor is None:
+        ranked = _rank_all(runs, qrels, count, _how(options))
+    else:
+        ranked = _rank_away(runs, qrels, executor, _how(options))
     _refuse_swapped(qrels, runs)
     if unread:
         named.refuse_unmet()

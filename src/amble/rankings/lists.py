@@ -330,6 +330,17 @@ class Lists:
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
+    def arrays(self, start: int, stop: int) -> dict[str, Any]:
+        """What `Lists` is made of, beside the judgments, of the lists from ``start`` to before ``stop``."""
+        hits = slice(int(self.offsets[start]), int(self.offsets[stop]))
+        out: dict[str, Any] = {name: getattr(self, name)[start:stop] for name in ("topic", "length")}
+        out |= {name: getattr(self, name)[hits] for name in ("position", "row")}
+        out["offsets"] = self.offsets[start : stop + 1] - self.offsets[start]
+        out["shown"] = self.shown_position[hits], self.shown_length[start:stop]
+        out["ties"] = None if self.ties is None else (self.ties[0][hits], self.ties[1][hits])
+        out["costs"] = None if self.costs is None else self.costs.of(np.arange(start, stop))
+        return out
+
     @property
     def judged_intents(self) -> JudgedIntents:
         """The judgments of the intents of the topics."""
@@ -606,7 +617,12 @@ class Gains:
     """
 
     def __init__(self, lists: Lists, judged: JudgedGains) -> None:
-        self.lists, self.judged = lists, judged
+        self.lists: Lists = lists
+        self.judged = judged
+        self.kept: Ints
+        self.position: Ints
+        self.offsets: Ints
+        self.list: Ints
         self.by_row, self.topic_relevant, self.share_by_row = judged.by_row, judged.relevant, judged.share
         self.kept, self.position, self.offsets, self.list = lists.gainful(judged.gainful)
         self.gain: Array = self.by_row.take(lists.row.take(self.kept))

@@ -10,7 +10,7 @@ import numpy as np
 
 from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
-from amble.errors import AmbleError, SimulationWarning
+from amble.errors import AmbleError, ClusterLostError, SimulationWarning
 from amble.evaluation.run_distributions import orders_of, run_distributions
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
@@ -33,16 +33,17 @@ def chosen_systems(order: Sequence[int], baseline: int, most: int) -> list[int]:
 
 
 def distributions_under(
-    scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0
+    scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0, executor: Any = None
 ) -> dict[str, Distribution]:
     """The distributions of some systems over users and topics: exact, or of 10,000 simulated users per topic."""
     runs = [scores.runs[i] for i in systems]
     with warnings.catch_warnings():
         warnings.simplefilter("error", SimulationWarning)
         try:
-            return run_distributions(scores.aligned, measure, runs=runs)
+            return run_distributions(scores.aligned, measure, runs=runs, executor=executor)
         except SimulationWarning:
-            return run_distributions(scores.aligned, measure, runs=runs, users=SIMULATED, seed=seed)
+            how: dict[str, Any] = {"runs": runs, "users": SIMULATED, "seed": seed, "executor": executor}
+            return run_distributions(scores.aligned, measure, **how)
 
 
 def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
@@ -54,11 +55,15 @@ def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
     return [round(x, 6) for x in distribution.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
 
 
-def dominance_data(scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0) -> dict[str, Any]:
+def dominance_data(
+    scores: Scores, measure: Measure, systems: Sequence[int], seed: int = 0, executor: Any = None
+) -> dict[str, Any]:
     """CDFs, orders and dominance under one user, as the page needs them; or why there are none."""
     name = measure.label
     try:
-        found = distributions_under(scores, measure, systems, seed)
+        found = distributions_under(scores, measure, systems, seed, executor)
+    except ClusterLostError:
+        raise
     except AmbleError as why:  # no user, or ties without one rank
         return {"measure": name, "why": str(why)}
     users = max(distribution.users or 0 for distribution in found.values())

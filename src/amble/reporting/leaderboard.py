@@ -74,9 +74,14 @@ class Leaderboard(Tabled):
     """
 
     def __init__(
-        self, scores: Scores, design: TestDesign, *, progress: Callable[[int, int], None] | None = None
+        self,
+        scores: Scores,
+        design: TestDesign,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        executor: Any = None,
     ) -> None:
-        self.scores, self.design = scores, design
+        self.scores, self.design, self._executor = scores, design, executor
         self.means = scores.means()
         self.half = scores.interval(1 - self.design.alpha)
         self.bound = [bounds(of_lists(m)) for m in scores.parsed]
@@ -91,6 +96,7 @@ class Leaderboard(Tabled):
                 self._test(m)
             if progress is not None:
                 progress(j + 1, len(scores.parsed))
+        self._executor = None
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
@@ -111,7 +117,7 @@ class Leaderboard(Tabled):
             self.compared, self.untested = [], str(why)
 
     def _compare(self, measure: str, baseline: str | None) -> Comparison:
-        return compare_by(self.scores, measure, replace(self.design, baseline=baseline))
+        return compare_by(self.scores, measure, replace(self.design, baseline=baseline), executor=self._executor)
 
     def order(self, j: int) -> list[int]:
         """The indices of the runs by one measure, the best first; runs without a score last."""

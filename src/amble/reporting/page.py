@@ -126,6 +126,7 @@ def report(
     files: Sequence[Mapping[str, Any]] = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    executor: Any = ...,
     costs: Prices | None = ...,
 ) -> Page: ...
 @overload
@@ -167,6 +168,7 @@ def report(
     files: Sequence[Mapping[str, Any]] = (),
     undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Any = None,
 ) -> Page:
     """A report of runs: one page with all results.
 
@@ -192,6 +194,8 @@ def report(
         As for `evaluate`, unless scores are given.
     progress : function, optional
         Called with the steps done and all there are.
+    executor : optional
+        Who reads, scores and computes distributions, as `Workers` takes it; the page is the same.
 
     Returns
     -------
@@ -213,7 +217,7 @@ def report(
     """
     if isinstance(scores, Scores) and measures is not None:
         raise AmbleError("measures, given with scores: expected one of them")
-    scores = scores_of(scores, measures, undefined)
+    scores = scores_of(scores, measures, undefined, executor)
     systems = checks.whole(systems, "systems")
     design = TestDesign(baseline, test, correction=correction or "", alpha=alpha, seed=seed, rounds=rounds)
     steps = 5 + 2 * len(scores.measures)
@@ -226,9 +230,9 @@ def report(
             line.what = f"report, {what}"
             (progress or line)(min(done, steps), steps)
 
-        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"))
+        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"), executor=executor)
         first = board.order(0)[0] if baseline is None else board.place(baseline)
-        data = report_data(scores, board, first, systems, progress=step)
+        data = report_data(scores, board, first, systems, progress=step, executor=executor)
     data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
     about = {
         "command_line": shown(command),

@@ -12,7 +12,7 @@ import numpy as np
 from amble.arrays import Array
 from amble.comparison.contributions import why
 from amble.comparison.design import CORRECTIONS, FAMILIES, TESTS
-from amble.errors import AmbleError
+from amble.errors import AmbleError, ClusterLostError
 from amble.evaluation.intent_scores import by_intent
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
@@ -43,7 +43,13 @@ _CITED = {
 
 
 def report_data(
-    scores: Scores, board: Leaderboard, baseline: int, most: int, *, progress: Callable[[str], None]
+    scores: Scores,
+    board: Leaderboard,
+    baseline: int,
+    most: int,
+    *,
+    progress: Callable[[str], None],
+    executor: Any = None,
 ) -> dict[str, Any]:
     """The data of all sections of the page.
 
@@ -71,12 +77,12 @@ def report_data(
     out["distributions"] = []
     for m in scores.parsed:
         progress(f"distributions of {m.label}")
-        out["distributions"].append(dominance_data(scores, m, systems, board.design.seed))
+        out["distributions"].append(dominance_data(scores, m, systems, board.design.seed, executor))
     progress("users")
     run = scores.runs[best]
     out["users"] = {"run": best, "depth": DEPTH, "of": [attention(scores, m, run) for m in scores.parsed]}
     progress("measures")
-    out["meta"] = _meta(scores, board)
+    out["meta"] = _meta(scores, board, executor)
     out["audit"] = _audit(scores, board)
     out["intents"] = _intents(scores)
     return out
@@ -260,14 +266,16 @@ def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[in
     }
 
 
-def _meta(scores: Scores, board: Leaderboard) -> dict[str, Any]:
+def _meta(scores: Scores, board: Leaderboard, executor: Any) -> dict[str, Any]:
     """Correlations and agreement of measures; or why there are none."""
     if len(scores.measures) < 2 or len(scores.runs) < 2:
         return {"why": "it takes two measures and two runs"}
     q = board.design
     try:
-        tau = correlations(scores, seed=q.seed)
-        agreed = agreement(scores, alpha=q.alpha)
+        tau = correlations(scores, seed=q.seed, executor=executor)
+        agreed = agreement(scores, alpha=q.alpha, executor=executor)
+    except ClusterLostError:
+        raise
     except AmbleError as why_not:
         return {"why": str(why_not)}
     ends = [np.full_like(tau.values, np.nan) if end is None else end for end in (tau.low, tau.high)]

@@ -35,6 +35,7 @@ __all__ = [
     "ForwardFollower",
     "ScoreCounts",
     "Simulation",
+    "Tally",
     "WalkFollower",
     "allotted",
     "check_users",
@@ -50,6 +51,8 @@ _CELLS = 1 << 20  # users x lists of one call
 _STEPS = 1 << 22  # visits of one call, in the mean: some hundredths of a second
 _MOST_STEPS = 1e13  # visits in all
 _MOST_ATOMS = 1 << 20
+_FREQUENT = 4096  # scores of at least one user in so many are never rounded
+_SHARED = 8  # threads that a batch of users is cut for, however many there are: sums are those of the batches
 _BATCH = 1 << 17  # scores that wait to be counted
 _LIMIT = 1 << 40  # visits of one user
 _SPELLED = 4096  # ranks beyond a list, before their probabilities are computed one rank at a time
@@ -85,8 +88,10 @@ class Simulation(Distribution):
         nothing; and H.
     """
 
-    def __init__(self, values: Array, counts: Array, *, users: int, seed: int, sums: Sequence[Array]) -> None:
-        super().__init__(values, np.asarray(counts, np.float64) / counts.sum(), users=users)
+    def __init__(
+        self, values: Array, counts: Array, *, users: int, seed: int, sums: Sequence[Array], rounding: float = 0.0
+    ) -> None:
+        super().__init__(values, np.asarray(counts, np.float64) / counts.sum(), users=users, rounding=rounding)
         self.seed = seed
         orders, errors, visits = zip(*map(_ratio, sums), strict=True)
         self.order2 = float(np.mean(orders))
@@ -106,49 +111,80 @@ def _ratio(sums: Array) -> tuple[float, float, float]:
     return ratio, math.sqrt(max(spread, 0.0) / n) / f if f > 0 else 0.0, h / n
 
 
+class Tally(NamedTuple):
+    """Some users' scores on a list: the distinct ones, how many have each, and sums that orders 1 and 2 follow from."""
+
+    values: Array
+    counts: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, score: Array, total: Array, effort: Array, visits: Array) -> Tally:
+        """The tally of scores, gains, efforts and visits."""
+        sums = (score.size, total.sum(), effort.sum(), total @ total, effort @ effort, total @ effort, visits.sum())
+        return cls(*np.unique(score, return_counts=True), np.array(sums, np.float64))
+
+    @classmethod
+    def together(cls, some: Sequence[Tally]) -> Tally:
+        """The tally of all users of several."""
+        values, counts, sums = zip(*some, strict=True)
+        distinct, place = np.unique(np.concatenate(values), return_inverse=True)
+        counted = np.bincount(place.ravel(), np.concatenate(counts)).astype(np.int64)
+        return cls(distinct, counted, np.add.accumulate(sums)[-1])
+
+
 class ScoreCounts:
-    """Counts of simulated scores as they come in: at most about a million different ones."""
+    """Counts of simulated scores as they come in: at most about a million different ones.
+
+    Beyond, scores are rounded to half a million; but those of many users are kept as they are, as all of these users
+    would seem to have another score. ``moved`` counts, for each score, the users whose score was rounded to it.
+    """
 
     def __init__(self) -> None:
         self.values: Array = np.zeros(0)
         self.counts: Array = np.zeros(0)
+        self.moved: Array = np.zeros(0)
         self.sums: dict[int, Array] = {}  # by list
-        self._new: list[Array] = []
+        self._new: list[Tally] = []
         self._waiting = 0
-        self._grid: float | None = None
+        self._grid, self._frequent = 0.0, np.zeros(0)
 
     def add(self, score: Array, total: Array, effort: Array, visits: Array, of: int = 0) -> None:
         """Count some users' scores, gains, efforts and visits on a list."""
-        self._new.append(score)
-        self._waiting += score.size
-        sums = (score.size, total.sum(), effort.sum(), total @ total, effort @ effort, total @ effort, visits.sum())
-        self.sums[of] = self.sums.get(of, np.zeros(7)) + np.array(sums, np.float64)
+        self.merge(Tally.of(score, total, effort, visits), of)
+
+    def merge(self, some: Tally, of: int = 0) -> None:
+        """Count the users of a tally on a list; the same tallies in the same order give the same counts."""
+        self._new.append(some)
+        self._waiting += some.values.size
+        self.sums[of] = self.sums.get(of, np.zeros(7)) + some.sums
         if self._waiting >= max(_BATCH, self.values.size):  # so that counting costs no more than what was counted
             self._count()
 
     def _count(self) -> None:
-        if not self._new:
-            return
-        new = np.concatenate(self._new)
-        self._new, self._waiting = [], 0
-        if self._grid:
-            new = np.round(new / self._grid) * self._grid
-        values, counts = np.unique(new, return_counts=True)
-        self._merge(values, counts)
+        new, self._new, self._waiting = self._new, [], 0
+        values = np.concatenate([self.values, *(some.values for some in new)])
+        counts = np.concatenate([self.counts, *(some.counts for some in new)])
+        self._merge(values, counts, np.concatenate((self.moved, np.zeros(values.size - self.moved.size))))
         if self.values.size > _MOST_ATOMS:
-            self._grid = float(self.values[-1]) / _MOST_ATOMS
-            self._merge(np.zeros(0), np.zeros(0))
+            if not self._grid:
+                self._frequent = self.values[self.counts * _FREQUENT >= self.counts.sum()]
+            self._grid = 2.0 * float(np.abs(self.values).max()) / _MOST_ATOMS
+            self._merge(self.values, self.counts, self.moved)
 
-    def _merge(self, values: Array, counts: Array) -> None:
-        old = np.round(self.values / self._grid) * self._grid if self._grid else self.values
-        both = np.concatenate((old, values))
-        self.values, place = np.unique(both, return_inverse=True)
-        self.counts = np.asarray(np.bincount(place.ravel(), np.concatenate((self.counts, counts))), np.float64)
+    def _merge(self, values: Array, counts: Array, moved: Array) -> None:
+        if self._grid:
+            to = np.where(np.isin(values, self._frequent), values, np.round(values / self._grid) * self._grid)
+            values, moved = to, np.where(to != values, counts, moved)
+        self.values, place = np.unique(values, return_inverse=True)
+        self.counts, self.moved = (np.bincount(place.ravel(), x, self.values.size) for x in (counts, moved))
 
     def distribution(self, users: int, seed: int, *, mixed: bool = False) -> Simulation:
         """The distribution so far; each of ``users`` users may have walked several lists, or be of another kind."""
         self._count()
-        out = Simulation(self.values, self.counts, users=users, seed=seed, sums=list(self.sums.values()))
+        rounding = float(self.moved.max(initial=0.0) / self.counts.sum())
+        sums = list(self.sums.values())
+        out = Simulation(self.values, self.counts, users=users, seed=seed, sums=sums, rounding=rounding)
         if mixed:
             out.order2 = out.order2_error = math.nan
         return out
@@ -294,9 +330,11 @@ def follower_of(user: User, gains: Gains, lists: list[int], seed: int) -> Follow
     return user.follower(gains, lists, seed)
 
 
-def followed(follower: Follower, users: int, threads: int = 1, first: int = 0) -> Iterator[Paths]:
-    """All users, or those from a number on, batch by batch and in their order, on several threads."""
-    batch, end = follower.batch(users, threads), first + users
+def followed(
+    follower: Follower, users: int, threads: int = 1, first: int = 0, of: int | None = None
+) -> Iterator[Paths]:
+    """All users, or those from a number on, some ``of`` more, batch by batch and in their order, on several threads."""
+    batch, end = follower.batch(of or users, _SHARED), first + users
     return map_in_order(
         lambda at: follower(at, min(batch, end - at)), range(first, end, batch), threads, ahead=2 * threads
     )

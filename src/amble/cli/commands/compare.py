@@ -33,6 +33,7 @@ from amble.cli.options import (
     add_threads,
     add_topic_groups,
     add_undefined,
+    add_workers,
     alignment_of,
     baseline_of,
     design_of,
@@ -40,6 +41,7 @@ from amble.cli.options import (
     inputs_of,
     prepare,
     read_session_files,
+    workers_from,
 )
 from amble.cli.output import provenance, tell_audit, write
 from amble.cli.plugins import load_plugins
@@ -87,12 +89,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add_threads(add)
+    add_workers(add)
     add_scored(add)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and write."""
     load_plugins(args)
+    with workers_from(args) as executor:
+        return _compare(args, executor)
+
+
+def _compare(args: argparse.Namespace, executor: Any) -> int:
     if args.why is not None:
         given = [name for name in (*_TESTED, *_SHOWN) if getattr(args, name) is not None]
         if given:
@@ -135,10 +143,11 @@ def run(args: argparse.Namespace) -> int:
         qrels, runs = inputs_of(args)
         if len(runs) < (2 if args.why is None else 1):
             raise AmbleError(f"{len(runs)} run, expected at least two to compare")
-        scores = evaluate(qrels, runs, measures, undefined=args.undefined, **alignment_of(args))
+        scores = evaluate(qrels, runs, measures, undefined=args.undefined, executor=executor, **alignment_of(args))
     bases = [baseline_of(scores, args, name) for name in args.baseline or ()]
     design = replace(design, baseline=bases or None)
-    tables, more = _contributions(scores, bases, args) if args.why is not None else _tests(scores, design, args)
+    why = args.why is not None
+    tables, more = _contributions(scores, bases, args) if why else _tests(scores, design, args, executor)
     write(_rendered(tables, scores, more, args), args.output)
     tell_audit(args, scores.rankings.audit, heard)
     return 0
@@ -149,14 +158,16 @@ def _files(args: argparse.Namespace) -> list[str]:
     return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
 
 
-def _tests(scores: Any, design: TestDesign, args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _tests(
+    scores: Any, design: TestDesign, args: argparse.Namespace, executor: Any
+) -> tuple[list[Any], dict[str, Any]]:
     from amble.comparison.pairwise import compare_by
     from amble.comparison.variance import anova
 
     long = args.format in ("tsv", "csv", "json")
     tables, about, variance = [], [], []
     for measure in scores.parsed:
-        found = compare_by(scores, measure, design, groups=args.groups)
+        found = compare_by(scores, measure, design, groups=args.groups, executor=executor)
         about.append(found.facts)
         if design.test == "anova":
             of = anova(scores, measure)

@@ -24,9 +24,11 @@ from amble.cli.options import (
     add_inputs,
     add_scored,
     add_threads,
+    add_workers,
     alignment_of,
     inputs_of,
     prepare,
+    workers_from,
 )
 from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
@@ -67,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_alignment(add, ties=("docno", "rank", "file"))
     add_threads(add, "read and simulate")
+    add_workers(add)
     add_scored(add)
 
 
@@ -80,9 +83,10 @@ def run(args: argparse.Namespace) -> int:
 
     if args.costs:
         refuse_idle_costs([measure])
-    rankings = align(*inputs_of(args), **for_intents([measure], alignment_of(args)))
     topics = None if args.topic is None else list(dict.fromkeys(args.topic))
-    found, notes = _distributions(rankings, measure, topics, args)
+    with workers_from(args) as executor:
+        rankings = align(*inputs_of(args), executor=executor, **for_intents([measure], alignment_of(args)))
+        found, notes = _distributions(rankings, measure, topics, args, executor)
     orders = _Orders(found, rankings, measure, topics)
     order = order_systems(found) if len(found) > 1 else None
     tables = _tables(found, orders, order, args)
@@ -159,15 +163,16 @@ def _check(args: argparse.Namespace) -> None:
                 check_file(path, endings)
 
 
-def _distributions(rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace) -> Any:
+def _distributions(
+    rankings: Any, measure: Any, topics: list[str] | None, args: argparse.Namespace, executor: Any
+) -> Any:
     """The distributions, and the warnings of simulation."""
     from amble.evaluation.run_distributions import run_distributions
 
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", SimulationWarning)
-        found = run_distributions(
-            rankings, measure, topics=topics, users=args.users, seed=args.seed, threads=args.threads
-        )
+        how = {"users": args.users, "seed": args.seed, "threads": args.threads, "executor": executor}
+        found = run_distributions(rankings, measure, topics=topics, **how)
     notes = []
     for warning in heard:
         if issubclass(warning.category, SimulationWarning):

@@ -26,11 +26,13 @@ from amble.cli.options import (
     add_threads,
     add_topic_groups,
     add_undefined,
+    add_workers,
     alignment_of,
     inputs_of,
     measures_of,
     number,
     prepare,
+    workers_from,
 )
 from amble.cli.output import note, provenance, warn_topic_named_all, write
 from amble.cli.plugins import load_plugins
@@ -72,6 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--cwl", action="store_true", help="EU, ETU, EC, ETC, ED of each measure's user instead of scores")
     add("--bib", action="store_true", help="print the BibTeX of what was used, and nothing else")
     add_threads(add)
+    add_workers(add)
     add_scored(add)
 
 
@@ -118,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
         return _cwl(options, how, args)
     from amble.evaluation.scores import evaluate
 
-    scores = evaluate(*inputs_of(args), measures, undefined=args.undefined, **options)
+    with workers_from(args) as executor:
+        scores = evaluate(*inputs_of(args), measures, undefined=args.undefined, executor=executor, **options)
     if args.zscores:
         from amble.evaluation.standardisation import read_zscores, standardised
 
@@ -139,9 +143,10 @@ def _fitted_intervals(measures: list[Any], how: str, args: argparse.Namespace) -
     from amble.evaluation.inputs import for_intents
     from amble.rankings.alignment import align
 
-    rankings = align(*inputs_of(args), **for_intents(measures, alignment_of(args)))
     both = args.fitted_intervals == "both"
-    found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined)
+    with workers_from(args) as executor:
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, alignment_of(args)))
+        found = fitted_intervals(rankings, measures, topics=both, undefined=args.undefined, executor=executor)
     table = found.table(digits=args.digits)
     text = _rendered(table, rankings, measures, how, args, fitted_intervals=args.fitted_intervals)
     return _tell(text, rankings, args)
@@ -153,7 +158,8 @@ def _by_intent(measures: list[Any], how: str, args: argparse.Namespace) -> int:
     from amble.rankings.alignment import align
 
     measures = [intent_aware(m) for m in measures]
-    rankings = align(*inputs_of(args), **for_intents(measures, alignment_of(args)))
+    with workers_from(args) as executor:
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, alignment_of(args)))
     table = by_intent(rankings, measures, topics=args.by_topic, digits=args.digits)
     return _tell(_rendered(table, rankings, measures, how, args, by_intent=True), rankings, args)
 
@@ -164,7 +170,8 @@ def _cwl(options: dict[str, Any], how: str, args: argparse.Namespace) -> int:
     from amble.rankings.alignment import align
 
     measures = measures_of(args)
-    rankings = align(*inputs_of(args), **for_intents(measures, options))
+    with workers_from(args) as executor:
+        rankings = align(*inputs_of(args), executor=executor, **for_intents(measures, options))
     table = cwl(rankings, measures, topics=args.by_topic, digits=args.digits)
     return _tell(_rendered(table, rankings, measures, how, args), rankings, args)
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.options import FORMATS, SEED, SHARE, add_digits, number, whole
+from amble.cli.options import FORMATS, SEED, SHARE, add_digits, add_workers, number, whole, workers_from
 from amble.cli.output import note, write
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
@@ -147,6 +147,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--memory", type=whole(100), default=1000, metavar="MB", help="that the engine may take (default: 1000)")
     add("--threads", type=whole(1, 256), metavar="N", help="how many threads read (default: all there are)")
     add("--temporary", metavar="FOLDER", help="where temporary files go, about half as large as the log, unpacked")
+    add("--save-counts", metavar="FILE", help="write the counts of this shard of a log, and fit nothing")
+    add("--merge", action="store_true", help="LOG are files of --save-counts: their counts add up")
+    add_workers(add)
     add("--quiet", action="store_true", help="no summary on standard error")
 
 
@@ -156,35 +159,47 @@ def run(args: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from amble.logs import MODELS, fit, fit_groups, read_log, study_continuation, write_query_rates
+    from amble.logs.shards import merge_counts, read_counts, write_counts
     from amble.users.fit_file import write_fit
 
     if args.actions == "help":
         return _list_actions(args)
     notes: list[str] = []
     shown = _words(args.show, "--show", _SHOWN)
-    with _stoppable():
-        counts = read_log(
-            args.logs,
-            args.layout,
-            columns=_pairs(args.columns, "--columns", single=True),
-            actions=_pairs(args.actions, "--actions"),
-            unit=args.time_unit,
-            visits=args.visits,
-            by=args.by,
-            target=args.target,
-            study="continuation" in shown or "hazard" in shown,
-            min_sessions=args.min_sessions,
-            query_rates=args.query_rates is not None,
-            qrels=args.qrels,
-            rel=args.rel,
-            depth=args.depth,
-            longest=args.longest,
-            skip_broken=args.skip_broken,
-            notes=notes,
-            memory=args.memory,
-            threads=args.threads,
-            folder=args.temporary,
+    gaps: list[Any] | None = [] if args.save_counts else None
+    with _stoppable(), workers_from(args) as executor:
+        counts = (
+            merge_counts(map(read_counts, args.logs))
+            if args.merge
+            else read_log(
+                args.logs,
+                args.layout,
+                gaps=gaps,
+                executor=executor,
+                columns=_pairs(args.columns, "--columns", single=True),
+                actions=_pairs(args.actions, "--actions"),
+                unit=args.time_unit,
+                visits=args.visits,
+                by=args.by,
+                target=args.target,
+                study="continuation" in shown or "hazard" in shown,
+                min_sessions=args.min_sessions,
+                query_rates=args.query_rates is not None,
+                qrels=args.qrels,
+                rel=args.rel,
+                depth=args.depth,
+                longest=args.longest,
+                skip_broken=args.skip_broken,
+                notes=notes,
+                memory=args.memory,
+                threads=args.threads,
+                folder=args.temporary,
+            )
         )
+        if gaps is not None:
+            write_counts(args.save_counts, counts, gaps[0])
+            note(args, *notes, f"counts of {counts.facts.sessions:,} sessions: {args.save_counts}")
+            return 0
         options: dict[str, Any] = {
             "observation": args.observation,
             "steps": args.steps,
@@ -263,6 +278,10 @@ def _check(args: argparse.Namespace) -> list[Any]:
         raise AmbleError(f"--query-rates {args.query_rates}: expected a name that ends in .tsv, as measures need it")
     if args.format != "table" and len(shown) > 1:
         raise AmbleError(f"--format {args.format}: expected one table, --show {args.show} names several")
+    if args.save_counts and (args.merge or args.workers or args.cluster or args.checkpoint):
+        raise AmbleError(
+            "--save-counts is of one shard, read here: without --merge, --workers, --cluster, --checkpoint"
+        )
     if args.plot:
         from amble.reporting.charts.chart import check_file
 

@@ -28,6 +28,7 @@ from amble.cli.options import (
     add_scored,
     add_threads,
     add_undefined,
+    add_workers,
     alignment_of,
     measures_of,
     number,
@@ -35,6 +36,7 @@ from amble.cli.options import (
     read_groups,
     read_numbers,
     whole,
+    workers_from,
 )
 from amble.cli.output import file_digests, keep_inputs, note, provenance, write
 from amble.cli.plugins import load_plugins
@@ -90,6 +92,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add_threads(add, "read and compute")
+    add_workers(add)
     add(
         "--statistic",
         choices=tuple(dict.fromkeys((*_RANK_STATISTICS, *_LABEL_STATISTICS))),
@@ -381,12 +384,13 @@ def run(args: argparse.Namespace) -> int:
     from amble.progress import Progress
 
     scores = None
-    if args.analysis in _ANALYSES:
-        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    with Progress(args.analysis) as line:
+    with workers_from(args) as executor, Progress(args.analysis) as line:
+        if args.analysis in _ANALYSES:
+            options = alignment_of(args) | {"executor": executor}
+            scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         common = {"seed": args.seed, "threads": args.threads or os.cpu_count(), "progress": line}
         if args.analysis in _ANALYSES:
-            table, chart = _ANALYSES[args.analysis](scores, args, **common)
+            table, chart = _ANALYSES[args.analysis](scores, args, executor=executor, **common)
         else:
             table, chart, scores = _OF_FILES[args.analysis](args, measures, **common)
     if args.format == "json":

@@ -27,6 +27,7 @@ from amble.cli.options import (
     add_tests,
     add_threads,
     add_undefined,
+    add_workers,
     alignment_of,
     baseline_of,
     design_of,
@@ -35,6 +36,7 @@ from amble.cli.options import (
     measures_of,
     prepare,
     whole,
+    workers_from,
 )
 from amble.cli.output import keep_inputs, note, provenance
 from amble.cli.plugins import load_plugins
@@ -106,6 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_alignment(add)
     add_undefined(add)
     add_threads(add)
+    add_workers(add)
     add_gates(add)
     add("-o", "--output", metavar="FILE", help="the page (default: report.html)")
     add("--charts", metavar="FOLDER", help="the charts, too, each as a file")
@@ -132,20 +135,23 @@ def run(args: argparse.Namespace) -> int:
     gates = [parse_gate(_spelled(text, mixtures), against=args.baseline) for text in args.fail_if]
     measures = parse_measures(_wanted(args, mixtures))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
-    scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))
-    if args.baseline is not None:
-        args.baseline = baseline_of(scores, args, args.baseline)
-        design = replace(design, baseline=args.baseline)
-    made = report(
-        scores,
-        baseline=args.baseline,
-        **{name: getattr(args, name) for name in ("test", "correction", "alpha", "seed", "rounds")},
-        systems=args.systems or _systems(len(scores.topics)),
-        title=args.title,
-        command=_command(args),
-        config=_config(args, [m.label for m in measures]),
-        files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
-    )
+    with workers_from(args) as executor:
+        options = alignment_of(args) | {"executor": executor}
+        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
+        if args.baseline is not None:
+            args.baseline = baseline_of(scores, args, args.baseline)
+            design = replace(design, baseline=args.baseline)
+        made = report(
+            scores,
+            baseline=args.baseline,
+            **{name: getattr(args, name) for name in ("test", "correction", "alpha", "seed", "rounds")},
+            systems=args.systems or _systems(len(scores.topics)),
+            title=args.title,
+            command=_command(args),
+            config=_config(args, [m.label for m in measures]),
+            files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
+            executor=executor,
+        )
     _write(made, args)  # whatever the gates say, or cannot say
     outcome = pass_through(scores, gates, design) if gates else None
     note(args, scores.rankings.audit)
