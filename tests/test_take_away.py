@@ -250,9 +250,27 @@ def test_groups_are_tested_in_one_family_and_against_each_other() -> None:
         assert found.between.difference[k] == pytest.approx(one.mean() - two.mean())
 
 
+def test_small_p_values_between_groups_are_written_in_full() -> None:
+    scores = {
+        "x": {t: 0.9 - int(t) / 1000 if HALVES[t] == "short" else 0.1 for t in TOPICS},
+        "y": dict.fromkeys(TOPICS, 0.1),
+    }
+    found = amble.compare(scores, groups=HALVES)
+    assert found.between is not None
+    assert 0 < found.between.p[0] < 1e-9
+    written = [line.split("\t") for line in found.by_group(full=True).tsv().splitlines()]
+    assert float(written[-1][written[0].index("p")]) == found.between.p[0]
+
+
 def test_differences_that_do_not_vary() -> None:
     t, _, p = welch_test(np.array([[0.5, 0.5], [0.5, 0.1]]), np.zeros((2, 2)), np.full((2, 2), 3.0))
     assert (t.tolist(), p.tolist()) == ([0.0, np.inf], [1.0, 0.0])
+    small = dict.fromkeys(TOPICS[:12], 0.01)  # one group has scores of another magnitude
+    for base in (SCORES["a"], SCORES["c"] | small):
+        # a lead of 0.1 in both groups, but for the rounding of sums
+        found = amble.compare({"a": {t: x + 0.1 for t, x in base.items()}, "b": base}, groups=HALVES)
+        assert found.between is not None
+        assert (found.between.difference.tolist(), found.between.p.tolist()) == ([0.0], [1.0])
 
 
 def test_topics_without_a_group_groups_of_one_and_unknown_topics() -> None:
@@ -263,6 +281,8 @@ def test_topics_without_a_group_groups_of_one_and_unknown_topics() -> None:
     caption = found.by_group().caption
     assert "2 topics in no group; 2 topics of the groups not scored" in caption
     assert "groups with one topic are not tested: alone" in caption
+    with pytest.raises(amble.AlignError, match=r"groups=3, expected \{topic: group\}, or a file"):
+        amble.compare(SCORES, groups=3)  # type: ignore[arg-type]
     with pytest.raises(amble.AlignError, match="none of their 1 topics"):
         amble.compare(SCORES, groups={"99": "x"})
     with pytest.raises(amble.AlignError, match="no group has two topics"):
@@ -274,6 +294,20 @@ def test_topics_without_a_group_groups_of_one_and_unknown_topics() -> None:
     few = {"x": {"1": 0.1, "2": 0.3, "3": 0.2}, "y": {"2": 0.2, "3": 0.4, "4": 0.3}}
     with pytest.raises(amble.AlignError, match="group g: x and y have scores on 1 common topic"):
         amble.compare(few, groups={"1": "g", "2": "g"})
+
+
+def test_a_topic_that_a_run_lacks_in_one_group() -> None:
+    lacking = {**SCORES, "b": {t: x for t, x in SCORES["b"].items() if t != "15"}}  # one of the eight long ones
+    found = amble.compare(lacking, baseline="a", groups=HALVES)
+    table = found.by_group()
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+    told = {(group, run): (n, m) for group, run, n, m in zip(
+        *(table[name] for name in ("group", "run", "paired topics", "missing")), strict=True)}  # fmt: skip
+    assert told["short", "b"] == (12, 0)
+    assert told["long", "b"] == (7, 1)
+    assert "paired topics" in str(table)
+    without = {run: {t: x for t, x in of.items() if t != "15"} for run, of in SCORES.items()}
+    assert "paired topics" not in amble.compare(without, groups=HALVES).by_group().columns
 
 
 def test_a_file_of_groups(write: Write) -> None:
@@ -309,6 +343,7 @@ def test_groups_on_the_command_line(amble_cli: Cli, files: list[str], write: Wri
     data = json.loads(
         amble_cli("compare", *files, "-m", "RR", "--groups", groups, "--format", "json", "--quiet").stdout
     )
+    assert (data["options"]["groups"], data["files"][-1]["path"]) == (groups, groups)
     assert data["comparisons"][0]["groups"]["first"]["topics"] == 4
     assert data["comparisons"][0]["groups"]["first"]["family"] == 6
     wrong = amble_cli("eval", *files, "--groups", write("bad.tsv", "1 2 3\n"))

@@ -139,6 +139,9 @@ class Comparison(PairResults, Tabled):
         self.design, self.how, self.left_out = design, how, left_out
         self.limit, self.rounds_needed = limit
         self.item, self._family, self._directed = systems.item, family, systems.directed
+        self.uneven = bool(
+            (found.n != found.n[:1]).any() or found.missing.any()
+        )  # whether tables say on how many topics
         self.groups: dict[str, Comparison] = {}
         self.between: GroupDifferences | None = None
         self.grouping: TopicGroups | None = None
@@ -269,11 +272,12 @@ class Comparison(PairResults, Tabled):
         better, worse = np.sort((places[self.a], places[self.b]), axis=0)
         keys = (places[self.b], places[self.a]) if self.design.baselines else (worse, better)
         order = np.lexsort(keys).tolist()
-        against, uneven = self.design.baselines, bool((self.n != self.n[0]).any() or self.missing.any())
+        against = self.design.baselines
         shown = _STATISTICS[self.design.test] if statistic else {}
         fields = {name: name for name in _PAIRED[:3]} | ({"median difference": "median_difference"} if median else {})
         fields |= {name: name for name in (*_PAIRED[3:], *_COUNTED)} | shown
-        fields |= {f"{self.item}s": "n", "missing": "missing"} if uneven else {}
+        if self.uneven:
+            fields |= {f"{'paired ' * bool(self._family[1])}{self.item}s": "n", "missing": "missing"}
         runs = ["mean", "±", *["median"] * median] if against else []
         columns = ["run", *runs, *["other"] * (len(against) != 1), *fields]
         arrays = self._columns(fields.values())
@@ -356,7 +360,7 @@ class Comparison(PairResults, Tabled):
             caption += f"\nsignificant difference found: {', '.join(legend)}" if marks else ""
         if not any(found.significant.any() for found in self.groups.values()):
             caption += "\nno significant difference found"
-        columns = ("group", f"{self.item}s", *(name for name in columns))
+        columns = ("group", f"{self.item}s", *columns)
         return Table(columns, rows, digits=digits, best=best, marks=marks, caption=caption)
 
     def _of_runs(self, digits: int, caption: str, **more: Any) -> Table:

@@ -55,7 +55,8 @@ class GroupDifferences(Tabled):
     difference, low, high : ndarray
         By how much the mean differences differ, and its confidence interval (1 - alpha).
     statistic, df, p, adjusted : ndarray
-        Welch's t, its degrees of freedom, its p-value, and that corrected for the number of rows.
+        Welch's t, which grows with the first run's lead, also where less is better; its degrees of freedom, its
+        p-value, and that corrected for the number of rows.
     n : ndarray of int
         Topics of the first group and of the second.
     """
@@ -94,7 +95,8 @@ class GroupDifferences(Tabled):
     def rows(self) -> list[dict[str, Any]]:
         """The rows as dicts."""
         names = ("difference", "low", "high", "statistic", "df", "p", "adjusted")
-        arrays = zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        columns = [getattr(self, name).tolist() for name in names]
+        arrays = zip(*columns[:5], *(map(Probability, column) for column in columns[5:]), strict=True)
         found = zip(self.pairs, self.groups, self.n.tolist(), arrays, strict=True)
         return [
             {"run": run, "other": other, "group": group, "other_group": second, f"{self.item}s": n[0]}
@@ -106,8 +108,7 @@ class GroupDifferences(Tabled):
         """A row for each pair of runs and pair of groups; the p-values of significant differences in bold."""
         columns = ["run", "other", "group", "other group", f"{self.item}s", f"other {self.item}s", "difference"]
         columns += ["low", "high", "t", "df", "p", "adjusted"]
-        cells = [list(row.values()) for row in self.rows]
-        rows = [[*row[:-2], Probability(row[-2]), Probability(row[-1])] for row in cells]
+        rows = [list(row.values()) for row in self.rows]
         best = {(k, len(columns) - 1) for k in np.flatnonzero(self.significant).tolist()}
         return Table(columns, rows, digits=digits, best=best, caption=self.caption)
 
@@ -131,8 +132,9 @@ def differences_between(
 
     n = stacked(lambda d: d.n.astype(np.float64))
     mean, variance = stacked(lambda d: d.mean), stacked(lambda d: np.square(d.deviation))
-    t, df, p = welch_test(mean, variance, n)
     lead, error = mean[0] - mean[1], np.sqrt((variance / n).sum(axis=0))
+    lead = np.where(np.abs(lead) > 2 * systems.unit, lead, 0.0)  # the same, but for the grids of the two groups
+    t, df, p = welch_test(np.stack((lead, np.zeros(lead.size))), variance, n)
     width = np.where(error > 0, stdtrit(df, 1.0 - design.alpha / 2) * error, 0.0)
     low, high = (lead - width, lead + width) if systems.sign > 0 else (-lead - width, -lead + width)
     pairs = [(systems.names[i], systems.names[j]) for i, j in zip(a.tolist(), b.tolist(), strict=True)]

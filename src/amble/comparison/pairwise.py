@@ -198,7 +198,8 @@ def _within_groups(
             tested.append((systems.on(kept), *_test(systems.on(kept), *pairs, design, progress, executor)[:2]))
         except AlignError as why:
             raise AlignError(f"group {name}: {why}") from None
-    p, changed = (np.concatenate([x(found) for _, found, _ in tested]) for x in (_p, _changed))
+    p = np.concatenate([found.p for _, found, _ in tested])
+    changed = np.concatenate([found.wins + found.losses for _, found, _ in tested])
     limit = _limit(design, changed, 0.0, systems.item)
     adjusted = np.split(adjust(p, design.correction), len(tested))
     whole.grouping = grouping
@@ -206,15 +207,10 @@ def _within_groups(
         found.adjusted = mine
         family = (p.size, len(tested))
         whole.groups[name] = Comparison(own, pairs, design, found, how=how, limit=limit, family=family)
+    uneven = any(one.uneven or (one.n < members[name].sum()).any() for name, one in whole.groups.items())
+    for one in whole.groups.values():  # one table has them all
+        one.uneven = uneven
     whole.between = differences_between(systems, members, *pairs, design)
-
-
-def _p(found: PairResults) -> Array:
-    return found.p
-
-
-def _changed(found: PairResults) -> Ints:
-    return found.wins + found.losses
 
 
 class _Tested(NamedTuple):

@@ -19,7 +19,7 @@ from amble.checks import INT64
 from amble.errors import AlignError
 from amble.measures.session_measure import SessionMeasure
 from amble.sessions.sessions import Sessions
-from amble.table import Table
+from amble.table import Table, Tabled
 
 __all__ = ["SessionContributions", "contributions_of_session"]
 
@@ -29,7 +29,7 @@ _LOSS = "what the score loses with an unjudged document in its place"
 _FACTORS = ("reach", "discount", "gain")
 
 
-class SessionContributions:
+class SessionContributions(Tabled):
     """What each document that a session shows adds to the scores of runs; made by `why`.
 
     A row is a document of a query that adds something: where ids are known, it is the same row for all runs that show
@@ -138,12 +138,6 @@ class SessionContributions:
         shown = ~np.isnan(out[0]) | ~np.isnan(out[1])
         difference = np.where(shown, np.nan_to_num(out[0]) - np.nan_to_num(out[1]), np.nan)
         return (*self.runs, f"{self.runs[0]} − {self.runs[1]}"), [*out, difference]
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
     def __repr__(self) -> str:
         return f"SessionContributions({len(self.docs)} documents, {self.caption})"

@@ -79,6 +79,8 @@ def topic_groups(groups: Groups, topics: Sequence[str], item: str = "topic") -> 
     >>> found.notes
     ['1 topic in no group', '1 topic of the groups not scored']
     """
+    if not isinstance(groups, Mapping | str | os.PathLike):
+        raise AlignError(f"groups={groups!r:.60}, expected {{topic: group}}, or a file of lines: topic group")
     if not isinstance(groups, Mapping):
         groups = read_topic_groups(groups)
     of = {str(topic): str(group) for topic, group in groups.items()}

@@ -216,10 +216,10 @@ def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argpar
         whole.rows = [row for table in tables for row in table.rows]
         whole.facts = {}
         if args.format == "json":
-            options = {"undefined": args.undefined, "gains": args.gains}
+            options = {"undefined": args.undefined, "gains": args.gains, "groups": args.groups}
             if hasattr(scores.rankings, "repeats"):
                 options["repeats"] = scores.rankings.repeats
-            about = provenance(scores.rankings, list(scores.parsed), _files(args), options)
+            about = provenance(scores.rankings, list(scores.parsed), [*_files(args), args.groups], options)
             whole.facts = about | more
         return str(whole.render(args.format))
     shown = sys.stdout is not None and sys.stdout.isatty() and not args.output and "NO_COLOR" not in os.environ

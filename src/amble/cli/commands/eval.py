@@ -265,6 +265,6 @@ def _rendered(
 ) -> str:
     """The table as text; as JSON with where the numbers come from."""
     if how == "json":
-        more = {"undefined": args.undefined, "gains": args.gains} | more
-        table.facts = provenance(rankings, measures, [args.qrels, *args.runs], more)
+        more = {"undefined": args.undefined, "gains": args.gains, "groups": args.groups} | more
+        table.facts = provenance(rankings, measures, [args.qrels, *args.runs, args.groups], more)
     return str(table.render(how, bold=bold))
