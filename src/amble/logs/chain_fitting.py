@@ -352,9 +352,9 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
         concentration=None if small else concentration,
     )
     note = f"moves from click to click; {weight:g} more from each rank, to all others alike; few moves share their sum"
-    few = [str(i + 1) for i in np.flatnonzero(seen < data.smallest)]
-    if few:
-        note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(few)}: all others are alike"
+    rare = [str(i + 1) for i in np.flatnonzero(seen < data.smallest)]
+    if rare:
+        note += f"; fewer than {data.smallest} sessions moved on from rank {', '.join(rare)}: all others are alike"
     estimates = {"P": matrix}
     note = "; ".join(filter(None, (note, add_start(estimates, data))))
     return FittedModel("markov", "markov", estimates, STEPS["clicks"], confidence=data.confidence, note=note)
