@@ -684,6 +684,20 @@ def test_too_few_sessions() -> None:
     with pytest.raises(AmbleError, match="fewer than 10 sessions: too few to fit a user to"):
         fit(counts, smallest=10)
     assert fit(counts, "rbp", smallest=1).fitted.models[0].name == "rbp"
+    with pytest.raises(AmbleError, match="all is of one session or person, expected at least two"):
+        fit(made([[1, 2]], 3))
+    with pytest.raises(AmbleError, match="markov: no session moved from click to click"):
+        fit(made([[1], [2]], 3), "markov")
+
+
+def test_resamples_without_an_observation_keep_the_estimate() -> None:
+    # a page without a click says nothing of going on, and 1 of 27 resamples of three has nothing else
+    data = Resampled(made([[1], [], [2]], 10), rounds=200, kept=200, smallest=0)
+    assert np.isnan(continuation_probabilities(stopping_counts(data.draws, "last").sum(axis=-2))).any()
+    found = fit_rbp(data, "last").estimates["p"]  # of three who could go on one did; of resamples 0 to 1 of 2
+    assert found.draws is not None
+    assert not np.isnan(found.draws).any()
+    assert found.value == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class Resampled:
         # what was estimated lies in its interval, also where draws lean to one side
         low, high = np.minimum(low, value), np.maximum(high, value)
         some = draws[: self.kept] if self.kept and drawn else None
-        if some is not None and some.ndim == 2:
+        if some is not None:  # a resample may have nothing to estimate it from
             some = np.where(np.isnan(some), value, some)
         places = np.arange(gone.size).reshape(gone.shape)
         shared = None if first is None or (first == places)[~gone].all() else np.where(gone, places, first) + 1

@@ -329,7 +329,8 @@ def fit_markov(data: Resampled, weight: float) -> FittedModel:
     low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
     n = whole[0].sum(axis=-1)
     if not n.any():
-        raise AmbleError(f"fewer than {data.smallest} sessions moved from click to click")
+        few = f"fewer than {data.smallest} sessions" if data.smallest else "no session"
+        raise AmbleError(f"{few} moved from click to click")
     seen = np.rint(n).astype(np.int64)
     # a chain's rows are dependent, as what goes down comes up again: draws keep that, and are kept as long as they make
     # a small file; Dirichlet distributions of the rows are wider than they should be

@@ -336,6 +336,8 @@ def fit(
     data = Resampled(counts, rounds, draws, confidence, smallest, seed, like=like)
     if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
         raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to")
+    if counts.present.size < 2:
+        raise AmbleError("all is of one session or person, expected at least two: some are held out")
     fitters: dict[str, Fitter] = {
         "walk": lambda d: fit_walk(d, steps, first),
         "walk-rank": lambda d: fit_walk_by_rank(d, steps),
@@ -444,7 +446,7 @@ def _chosen(models: Sequence[str] | str, counts: Counts) -> list[str]:
         return [name for name in names if name not in lacking]
     for name in names:
         if name in lacking:
-            lack = "grades of documents: judgments, or a column of grades" if name in _GRADED else "times"
+            lack = "grades of documents: judgments, or a column of grades" if name in _GRADED else "visits with times"
             lack = "sessions of several queries" if name in _SESSIONS else lack
             raise AmbleError(f"{name} needs {lack}")
     return names

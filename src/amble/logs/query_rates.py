@@ -121,5 +121,5 @@ def write_query_rates(path: str | os.PathLike[str], rates: QueryRates, smallest:
     write_whole(name, "\n".join([f"{head}of at least {max(rates.least, smallest):,} sessions", *lines]) + "\n")
     notes = [f"wrote {name}: rates of {len(lines):,} queries, by rank"]
     notes += [f"{few:,} queries with too few times or sessions left out of {name}"] * (few > 0)
-    notes += [f"{odd:,} queries with blanks left out of {name}: no topic has such a name"] * (odd > 0)
+    notes += [f"{odd:,} queries with blanks, or # in front, left out of {name}: no topic has such a name"] * (odd > 0)
     return tuple(notes)
