@@ -156,6 +156,14 @@ def test_scores_of_sessions_and_of_lists() -> None:
     assert less.values[:, 2] == pytest.approx([1, 1])
 
 
+def test_what_is_left_out() -> None:
+    scores, labels = data(10)
+    del scores["noisy"]["run", "t000"], scores["noisy"]["run", "t001"], labels["t002"]
+    found = satisfaction(scores, labels, rounds=5)  # noisy lacks two, and one has no label
+    assert (found.observations, found.unlabelled, found.unscored) == (7, 1, 2)
+    assert "1 scores without a label, 2 labels without a score by every measure" in found.caption
+
+
 def test_a_measure_that_never_varies() -> None:
     scores, labels = data(10)
     scores["same"] = dict.fromkeys(scores["good"], 0.5)
@@ -163,6 +171,10 @@ def test_a_measure_that_never_varies() -> None:
     assert np.isnan(found.values[2]).all()
     assert np.isnan(found.low[2]).all()
     assert np.isnan(found.pairs().rows[1][5])  # type: ignore[arg-type]
+    assert "Holm's correction of 1 p-values" in found.pairs().caption
+    # 1000000.1 is no binary fraction: what rounding leaves of its mean is no variance
+    scores["same"] = dict.fromkeys(scores["good"], 1000000.1)
+    assert np.isnan(satisfaction(scores, labels, rounds=20).resampled[:, 2]).all()
     assert "-" in str(found.table())
 
 

@@ -134,7 +134,7 @@ class Satisfaction:
     observations, units : int
         Scores with a label, of each measure; topics or sessions among them.
     unlabelled, unscored : int
-        Scores without a label, and labels without a score: left out.
+        Scores without a label, and labels without a score by every measure: left out.
     confidence : float
     """
 
@@ -157,7 +157,7 @@ class Satisfaction:
         n, units = self.observations, self.units
         text = f"{n:,} labelled scores of each measure" + f", of {units:,} units" * (units < n)
         more = [f"{self.unlabelled:,} scores without a label"] * bool(self.unlabelled)
-        more += [f"{self.unscored:,} labels without a score"] * bool(self.unscored)
+        more += [f"{self.unscored:,} labels without a score by every measure"] * bool(self.unscored)
         left = f"; left out: {', '.join(more)}" if more else ""
         rounds = len(self.resampled)
         return f"{text}{left}; {100 * self.confidence:g} % confidence intervals by the bootstrap, {rounds:,} rounds"
@@ -238,7 +238,8 @@ class Satisfaction:
         mark = {"bootstrap": "statistic", "williams": "t", "steiger": "Z"}[test]
         shown = {"bootstrap": "paired bootstrap", "williams": "Williams' t", "steiger": "Steiger's Z"}[test]
         shown += f" (p of {2 / (len(self.resampled) + 1):.2g} at least)" if test == "bootstrap" else ""
-        caption = f"{name}: {shown}, {CORRECTIONS[correction].format(f'{len(rows)} p-values')}; {self.caption}"
+        many = f"{np.count_nonzero(~np.isnan(p))} p-values"
+        caption = f"{name}: {shown}, {CORRECTIONS[correction].format(many)}; {self.caption}"
         head = ["measure", "other", "difference", "low", "high", mark, "p", "adjusted"]
         for row, x in zip(rows, adjusted.tolist(), strict=True):
             row.append(x)
@@ -333,10 +334,10 @@ def satisfaction(
     values, tail = ask(np.ones((1, y.size)))[0], (1.0 - confidence) / 2.0
     nothing = np.isnan(values) | np.isnan(drawn).all(axis=0)
     low, high = np.nanquantile(np.where(nothing, 0.0, drawn), (tail, 1.0 - tail), axis=0)
-    every = max(len(of) for of in by_measure.values())
+    every = set().union(*by_measure.values())
     return Satisfaction(
         names, named, values, np.where(nothing, np.nan, low), np.where(nothing, np.nan, high), drawn,
-        _Correlated.matrix(x), y.size, len(topics), every - y.size, len(told) - y.size, confidence,
+        _Correlated.matrix(x), y.size, len(topics), len(every - told.keys()), len(told) - y.size, confidence,
     )  # fmt: skip
 
 
@@ -441,12 +442,13 @@ def _summed(weights: Array, ranked: Ints, size: int | None = None) -> Array:
 def _pearson(x: Array, y: Array, weights: Array) -> Array:
     """Pearson's correlation of each resample; NaN where one of the two does not vary."""
     n = weights.sum(axis=1, keepdims=True)
+    least = [1e-12 * max(1.0, float(np.abs(a).max())) for a in (x, y)]  # what rounding may leave of a constant
     x = x - (weights * x).sum(axis=1, keepdims=True) / n
     y = y - (weights * y).sum(axis=1, keepdims=True) / n
     squares = [(weights * a * a).sum(axis=1) for a in (x, y)]
-    size = [(weights * np.abs(a)).max(axis=1) for a in (x, y)]
     by = np.sqrt(squares[0] * squares[1])
-    varies = (size[0] > 1e-12) & (size[1] > 1e-12)
+    size = [(weights * np.abs(a)).max(axis=1) for a in (x, y)]
+    varies = (size[0] > least[0]) & (size[1] > least[1])
     r = np.divide((weights * x * y).sum(axis=1), by, out=np.full(by.size, np.nan), where=varies)
     return np.asarray(np.clip(r, -1.0, 1.0))
 
