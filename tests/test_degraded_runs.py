@@ -122,6 +122,8 @@ def test_the_curve_by_hand() -> None:
     assert rows[0.0, "P@10"][0] == pytest.approx(0.5)
     assert rows[0.2, "P@10"][:4] == pytest.approx((0.4, 0.4, 0.4, -0.2))
     table = found.table(power=0.5)
+    for one in (table, found.curve()):
+        assert "two-sided paired t-test, alpha 0.05" in one.caption
     assert table.columns == ("measure", "mean", "at 0.2", "change", "falls from", "significant from")
     assert table.rows[0][4:] == (0.05, 0.05)
     assert table.rows[1][4:] == (None, None)

@@ -48,6 +48,7 @@ HOWS = {
 }
 LEVELS = (0.1, 0.2, 0.3, 0.5)
 _PLACES, _ROUNDS, _POWER = 10, 10, 0.8
+_TEST = "two-sided paired t-test"
 
 RunsOfLists = dict[str, dict[str, list[str]]]
 
@@ -250,7 +251,7 @@ class Degradation:
                 change = float(of.mean()) / full - 1.0 if full else math.nan
                 rows.append([level, name, float(of.mean()), low, high, change, float(fell[i, j]), float(noticed[i, j])])
         columns = ["level", "measure", "mean", "low", "high", "change", "fell", "significant"]
-        return Table(columns, rows, digits=digits, caption=self.caption)
+        return Table(columns, rows, digits=digits, caption=f"{self.caption}; {_TEST}, alpha {alpha:g}")
 
     def table(self, *, alpha: float = TestDesign.alpha, power: float = _POWER, digits: int = 4) -> Table:
         """A table with one row per measure: how much it falls, and how soon it notices.
@@ -273,7 +274,7 @@ class Degradation:
             rows.append([name, full, worst, worst / full - 1.0 if full else math.nan, *firsts])
         at = f"at {self.levels[last]:g}"
         columns = ["measure", "mean", at, "change", "falls from", "significant from"]
-        caption = f"{self.caption}; from: in {100 * power:g} % of rounds and runs, alpha {alpha:g}"
+        caption = f"{self.caption}; from: in {100 * power:g} % of rounds and runs; {_TEST}, alpha {alpha:g}"
         return Table(columns, rows, digits=digits, caption=caption)
 
     def __repr__(self) -> str:
