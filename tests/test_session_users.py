@@ -192,6 +192,13 @@ def test_table_3_of_moffat_thomas_and_scholer() -> None:
     assert carried[1, "many"] is None  # nobody is left
 
 
+def test_gains_may_be_an_array() -> None:
+    reader = CarriedTarget(1.0, form="printed")
+    rows = [[0.0, 1.0], [1.0, 0.0]]
+    assert reader.over([2, 2], np.array(rows)).reach.tolist() == reader.over([2, 2], rows).reach.tolist()
+    assert repr(reader) == "CarriedTarget(T=1, reform=1, form='printed')"
+
+
 def test_targets_that_are_refused() -> None:
     for text, said in (
         ("sINSQ(T=0)", "expected a number above 0"),

@@ -60,12 +60,12 @@ class CarriedTarget:
         self.form = checks.one_of(form, _FORMS, "form", MeasureError)
 
     def __repr__(self) -> str:
-        return f"CarriedTarget(T={self.T:g}, reform={self.reform:g})"
+        return f"CarriedTarget(T={self.T:g}, reform={self.reform:g}, form={self.form!r})"
 
     def over(self, lengths: Sequence[int] | Ints, gains: Sequence[ArrayLike] | None = None) -> CarriedTargetOnLists:
         """The reader in a session whose queries show so many documents, which gain so much; nothing if not given."""
         found = check_lengths(lengths)
-        return CarriedTargetOnLists(self, found, gains or [np.zeros(n) for n in found.tolist()])
+        return CarriedTargetOnLists(self, found, [np.zeros(n) for n in found.tolist()] if gains is None else gains)
 
 
 class _Readers(NamedTuple):
