@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, stats
 from test_click_logs import made as simulated
 
 import amble
@@ -242,6 +242,10 @@ def test_steps_by_rank_and_grade(write: Write) -> None:
     assert p.value.shape == (2, 2)
     assert p.value[0].tolist() == pytest.approx([1, 12 / 30])
     assert p.value[1, 0] == pytest.approx(22 / 32)
+    high = model_of(found, "walk-rank-grade").estimates["q"].high
+    assert high is not None
+    assert high[0].tolist() == [0, 0]  # no way back from rank 1; from rank 2 Wilson's interval of 0 of 32
+    assert high[1, 0] == pytest.approx(stats.binomtest(0, 32).proportion_ci(method="wilson").high)
     # L on a page 1,0,0: 18/30, then 12/30 x 10/32
     _, last = behaviour(model_of(found, "walk-rank-grade"), 3, counts.graded)  # type: ignore[misc]
     of = int(np.flatnonzero(counts.graded.grades[:, 0] == 1)[0])  # type: ignore[union-attr]

@@ -196,11 +196,17 @@ def fit_walk_by_rank(data: Resampled, how: str) -> FittedModel:
         return np.asarray(np.divide(found, total, out=np.full_like(found, np.nan), where=total > 0))
 
     found = data.joint("pqs", probabilities, steps.sum(axis=-1) @ pooling_matrix(alike), first=alike)
-    q = found["q"]
-    # there is no rank before the first to go back to
-    if q.high is not None and q.value[0] == 0 and (alike[1:] > 0).all():
-        found["q"] = replace(q, high=np.concatenate((np.zeros(1), q.high[1:])))
+    _close_first(found, alike)
     return _walk("walk-rank", data, how, "stop", found)
+
+
+def _close_first(found: dict[str, Estimate], first: Ints) -> None:
+    """There is no rank before the first to go back to: q is 0 there for certain, unless pooled with other ranks."""
+    q = found["q"]
+    if q.high is not None:
+        high = np.array(q.high)
+        high[0] = np.where((q.value[0] == 0) & ~np.isin(first[0], first[1:]), 0.0, high[0])
+        found["q"] = replace(q, high=high)
 
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
@@ -245,6 +251,7 @@ def fit_walk_by_rank_and_grade(data: Resampled) -> FittedModel:
     behind = np.where(none, steps.sum(axis=(1, 2, 3))[:, None, None], behind)
     grades = data.counts.facts.grades
     found = data.joint("pqs", probabilities, behind, grades=grades, first=first)
+    _close_first(found, first)
     return _walk("walk-rank-grade", data, "path", "stop", found)
 
 
