@@ -423,7 +423,7 @@ def test_groups_on_the_command_line(write: Write, amble_cli: Cli, tmp_path: Path
     done = amble_cli("fit", path, *words, "-o", str(tmp_path / "fit.toml"))
     assert done.returncode == 0, done.stderr
     assert "rbp.task-0" in (tmp_path / "fit.toml").read_text()
-    assert "Wald, resampled sessions" in done.stdout
+    assert "Wald, resampled persons" in done.stdout
     assert "120 sessions" in done.stderr
     assert "30 persons" in done.stderr
     done = amble_cli("fit", path, *words, "--target", "T", "--show", "continuation")
@@ -488,7 +488,7 @@ def test_queries_with_blanks_are_no_topics(write: Write, tmp_path: Path) -> None
     notes = write_query_rates(tmp_path / "mu.tsv", rates, 0)
     # four visits of 10 s at ranks 1 and 2, none known at rank 3, which goes with rank 2
     assert (tmp_path / "mu.tsv").read_text().splitlines()[1:] == ["q1\t0.075\t0.075\t0.075"]
-    assert notes[-1].startswith("1 queries with blanks left out")
+    assert notes[-1].startswith("1 queries with blanks, or # in front, left out")
     assert "illness" not in "".join(notes) + (tmp_path / "mu.tsv").read_text()
 
 

@@ -335,7 +335,9 @@ def fit(
             notes.append(f"fewer than {MANY:,} sessions: no count is suppressed (smallest is 0, not {SMALLEST})")
     data = Resampled(counts, rounds, draws, confidence, smallest, seed, like=like)
     if enough_sessions(counts.pages[:, None], smallest).sum() == 0:
-        raise AmbleError(f"fewer than {smallest} sessions: too few to fit a user to")
+        raise AmbleError(
+            f"fewer than {smallest} {'persons' if counts.facts.persons else 'sessions'}: too few to fit a user to"
+        )
     if counts.present.size < 2:
         raise AmbleError("all is of one session or person, expected at least two: some are held out")
     fitters: dict[str, Fitter] = {

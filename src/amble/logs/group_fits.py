@@ -98,6 +98,7 @@ class GroupFits:
         from scipy import stats
 
         n = self.whole.data.counts.present.size
+        who = "persons" if self.whole.data.counts.facts.persons else "sessions"
         rows: list[list[Any]] = []
         for model in self.whole.fitted.models:
             same = [next((m for m in f.fitted.models if m.name == model.name), None) for f in self.groups.values()]
@@ -116,7 +117,7 @@ class GroupFits:
                 continue
             f = float(apart @ np.linalg.solve(spread, apart)) * (n - k) / (k * (n - 1))
             p = Probability(stats.f.sf(f, k, n - k))
-            rows.append([model.name, k, f, n - k, p, "Wald, resampled sessions"])
+            rows.append([model.name, k, f, n - k, p, f"Wald, resampled {who}"])
         return Table(["model", "df", "F", "df of the error", "p", "test"], rows)
 
 
