@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import amble
 from amble import progress
 from amble.cli import main as cli
+from amble.io.subtopics import no_subtopics
 from amble.io.table_files import layout_of
 from amble.native import plain_reader as _reader_py
 from amble.validation import SEVERITY, FileReport, Findings, check, check_qrels, check_run, lines
@@ -129,13 +130,49 @@ def test_each_kind_of_qrels(write: Write, kind: str, content: str, lines: list[i
     assert lines_of(report, kind) == lines
 
 
+def test_judgments_of_subtopics(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write("q", "401 a d1 1\n401 b d1 0\n401 b d2 1\n401 a d1 1\n")
+    report, judged = check_qrels(path, subtopics=True)
+    assert found(report)["duplicate"] == [
+        (4, "document 'd1' is judged twice for topic '401' (first on line 1), subtopic 'a'")
+    ]
+    assert report.documents == 3
+    assert judged == {b"401": {b"d1": 1, b"d2": 3}}
+    hint = ", here under 'b': judgments of subtopics? read them with subtopics=True (--subtopics)"
+    assert found(check_qrels(path)[0])["duplicate"] == [
+        (2, f"document 'd1' is judged twice for topic '401' (first on line 1){hint}"),
+        (4, "document 'd1' is judged twice for topic '401' (first on line 1)"),
+    ]
+    good = write("good", "401 a d1 1\n401 b d1 0\n401 b d2 1\n")
+    assert cli.main(["check", "--qrels", good]) == 1
+    assert cli.main(["check", "--qrels", good, "--subtopics"]) == 0
+    assert "1 topic, 3 judgments" in capsys.readouterr().out
+    plain, _ = check_qrels(write("plain", "401 0 d1 1\n402 0 d1 0\n"), subtopics=True)
+    assert found(plain)["one-subtopic"] == [
+        (
+            None,
+            "every judgment is of subtopic '0', expected several subtopics: these are plain judgments, "
+            "topic iter doc grade",
+        )
+    ]
+
+
 def test_every_kind_has_a_case(write: Write) -> None:
     tested = {
         parameters[0]
         for test in (test_each_kind_of_a_run, test_each_kind_of_qrels)
         for parameters in test.pytestmark[0].args[1]  # type: ignore[attr-defined]
     }
-    elsewhere = {"unreadable", "no-common-topic", "missing-topic", "extra-topic", "unjudged", "too-deep", "same-tag"}
+    elsewhere = {
+        "one-subtopic",
+        "unreadable",
+        "no-common-topic",
+        "missing-topic",
+        "extra-topic",
+        "unjudged",
+        "too-deep",
+        "same-tag",
+    }
     assert tested | elsewhere == set(SEVERITY)
 
 
@@ -253,27 +290,31 @@ def test_a_file_that_breaks_off_is_checked_up_to_there(write: Write) -> None:
 # agreement with the reader ------------------------------------------------------------------------------------------
 
 
-def refusal(data: bytes, path: str, kind: str) -> str:
+def refusal(data: bytes, path: str, kind: str, subtopics: bool = False) -> str:
     """What the plain reader says of a file, empty when it takes it."""
     try:
         if kind == "run":
             topics, *_ = _reader_py.rank(None, io.BytesIO(data), 0, 0, path)
             if not topics:
                 return f"{path}: empty, expected lines of a run: topic Q0 doc rank score tag"
-        elif not _reader_py.describe(_reader_py.judge(io.BytesIO(data), path))[0]:
-            return f"{path}: empty, expected judgments: topic iter doc grade"
+        else:
+            judged = _reader_py.judge(io.BytesIO(data), path, subtopics=subtopics)
+            if not _reader_py.describe(judged)[0]:
+                return f"{path}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade"
+            if subtopics and len(only := set(_reader_py.subtopics(judged)[0])) == 1:
+                return f"{path}: {no_subtopics(only.pop())}"
     except amble.ReadError as error:
         return str(error)
     return ""
 
 
-def in_use(path: str, kind: str) -> str:
+def in_use(path: str, kind: str, subtopics: bool = False) -> str:
     """What the reader in use, in C where there is one, says of a file."""
     try:
         if kind == "run":
             amble.read_runs(path)[0].documents()
         else:
-            amble.read_qrels(path)
+            amble.read_qrels(path, subtopics=subtopics)
     except amble.ReadError as error:
         return re.sub(r"; (this is|these are) .*$", "", str(error))  # what the file looks like, which check leaves out
     return ""
@@ -290,8 +331,9 @@ def agree(data: bytes) -> None:
         Path(path).write_bytes(data)
         for keep in (None, 1):
             assert check_run(path, keep=keep).first_error == refusal(data, path, "run") == in_use(path, "run")
-            report, _ = check_qrels(path, keep=keep)
-            assert report.first_error == refusal(data, path, "qrels") == in_use(path, "qrels")
+            for of in (False, True):
+                report, _ = check_qrels(path, keep=keep, subtopics=of)
+                assert report.first_error == refusal(data, path, "qrels", of) == in_use(path, "qrels", of)
 
 
 column = st.one_of(
@@ -308,7 +350,10 @@ record = st.tuples(
     st.sampled_from([b"1", b"2", b"x"]), st.sampled_from([b"1", b"2", b"0.5"]), st.just(b"t"),
 ).map(b" ".join)  # fmt: skip
 judgment = st.tuples(
-    st.sampled_from([b"1", b"2"]), st.just(b"0"), st.sampled_from([b"a", b"b", b"c"]), st.sampled_from([b"0", b"1"])
+    st.sampled_from([b"1", b"2"]),
+    st.sampled_from([b"0", b"0", b"1"]),
+    st.sampled_from([b"a", b"b", b"c"]),
+    st.sampled_from([b"0", b"1"]),
 ).map(b" ".join)
 free = st.lists(st.tuples(column, blank).map(b"".join), max_size=8).map(b"".join)
 content = st.lists(st.one_of(record, record, judgment, free), max_size=8).map(b"\n".join)

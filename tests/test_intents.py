@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import random
@@ -24,6 +25,11 @@ from amble.users.protocol import Question
 # d1: a, d2: ab, d4: c, d5: bc, d6: a; the list is d1 to d5 (d3 is judged, and on nothing)
 LIST = [[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1], [0, 1, 1]]
 JUDGED = [*LIST, [1, 0, 0]]
+# those whose score is a sum over documents, and has an exact distribution; and those of which either is not so
+PEOPLE = [name for name, d in REGISTRY.items() if d.of_intents and name not in ("IA", "StRec", "DSharp_nDCG")]
+PEOPLE += ["alpha_nDCG@5", "IA(of='AP')", "IA(of='INST(T=2)')", "IA(of='RBP',novel=0.5)", "IA(of='nDCG@3')"]
+IN_ALL = ["StRec", "StRec@2", "DSharp_nDCG", "IA(of='PH',novel=0.5)", "IA(of='bpref')"]
+OF_INTENTS = [*PEOPLE, *IN_ALL]
 Judged = dict[str, dict[str, dict[str, float]]]
 
 
@@ -290,7 +296,142 @@ def test_scores_are_shares_and_do_not_fall_by_a_document_on_something_new(seed: 
     assert (after.values >= before.values[:, :, :3] - 1e-12).all()
 
 
+@given(st.integers(0, 10_000))
+@examples(40)
+def test_many_lists_at_once_are_each_list_alone(seed: int) -> None:
+    judged, run = _collection(seed, 3, (-1, 1, 2))
+    # alone, a document has no name, and the first are taken for the last by docno
+    for t, found in run.items():
+        rest = sorted({d for own in judged[t].values() for d in own} - set(found))
+        name = {d: f"{99 - i}" for i, d in enumerate([*found, *rest])}
+        run[t] = {name[d]: x for d, x in found.items()}
+        judged[t] = {s: {name[d]: g for d, g in own.items()} for s, own in judged[t].items()}
+    scores = amble.evaluate(judged, {"x": run}, OF_INTENTS)
+    for i, t in enumerate(scores.topics):
+        docs = sorted({*run[t], *(d for own in judged[t].values() for d in own)}, reverse=True)
+        table = {d: [own.get(d, math.nan) for own in judged[t].values()] for d in docs}
+        grades, ideal = [table[d] for d in run[t]], [row for row in table.values() if not np.isnan(row).all()]
+        for j, m in enumerate(scores.parsed):
+            alone = m.value(grades, ideal=ideal, max_grade=2)
+            assert scores.values[0, i, j] == pytest.approx(alone, abs=1e-12), (str(m), t)
+
+
+@given(st.integers(0, 10_000))
+@examples(30)
+def test_blind_to_names_and_rows(seed: int) -> None:
+    judged, run = _collection(seed, 3, (0, 1, 2))
+    rng = random.Random(seed)
+
+    def shuffled(table: dict[str, Any], rename: str = "{}") -> dict[str, Any]:
+        return {rename.format(key): table[key] for key in rng.sample(list(table), len(table))}
+
+    # the order of docnos stays, by which ties of the greedy choice are broken
+    other = {t: shuffled({f"<{s}": shuffled(d, "x{}y") for s, d in own.items()}) for t, own in judged.items()}
+    scores = amble.evaluate(judged, {"x": run}, OF_INTENTS)
+    again = amble.evaluate(shuffled(other), {"x": {t: shuffled(d, "x{}y") for t, d in run.items()}}, OF_INTENTS)
+    places = [again.topics.index(t) for t in scores.topics]
+    np.testing.assert_allclose(again.values[:, places], scores.values, atol=1e-13)
+
+
+def test_graded_gains_are_not_bounded() -> None:
+    # 3/4 of 1 + 3 x 1/2 x 1/4
+    graded = amble.parse("NRBP(gains='exp')")
+    assert graded.value([1, 0, 2]) == pytest.approx(0.75 * 1.375)
+    assert not graded.declaration.bounded
+    assert not amble.parse("alpha_DCG(gains='exp')").declaration.bounded
+    assert amble.parse("NRBP").declaration.bounded
+    assert amble.parse("alpha_DCG").declaration.bounded
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IA(of='AP',novel=5e-324)",
+        "IA(of='PH',novel=0.9999999999999999)",
+        "IA(of=\"DCG(gains='1=1e308')\")",
+        "IA(of=\"DCG(gains='1=1e308')\",novel=0.5)",
+        "IA(of='INST(T=1e308)',novel=0.5)",
+    ],
+)
+def test_extreme_numbers_are_right_or_refused(text: str) -> None:
+    for grades in ([[1, 0], [1, 2]], [[1e308, 1], [0, 1e308]], [[5e-324, 0], [1e-308, 1]], [[-1e308, 1]], []):
+        with contextlib.suppress(MeasureError):
+            assert math.isfinite(amble.parse(text).value(grades)), grades
+
+
 # ---- people
+
+
+@pytest.mark.parametrize("name", OF_INTENTS)
+def test_parts_of_documents_add_up(name: str) -> None:
+    judged, run = _collection(31, 3, (0, 1, 2))
+    runs = {"x": run, "y": {t: {d: -x for d, x in docs.items()} for t, docs in run.items()}}
+    scores = amble.evaluate(judged, runs, name)
+    for i, t in enumerate(scores.topics):
+        found = amble.why(scores, t, name)
+        if name in PEOPLE:
+            assert found.adds_up
+            assert found.kind != "removed"
+            assert found.values.sum(axis=0) == pytest.approx(scores.values[:, i, 0])
+            continue
+        assert found.kind == "removed"
+        for doc, lost in zip(found.docs[:5], found.values, strict=False):
+            less = {t: {s: {d: g for d, g in own.items() if d != doc} for s, own in judged[t].items()}}
+            less["other"] = {"s": {"d": 2.0}}  # the largest grade stays
+            without = amble.evaluate(less, runs, name)
+            assert lost == pytest.approx(scores.values[:, i, 0] - without.values[:, without.topics.index(t), 0])
+
+
+def test_parts_of_documents_by_hand() -> None:
+    # as in `test_a_list_by_hand`: what each document brings, given those above it
+    judged: Judged = {
+        "1": {s: {f"d{i}": float(row[j]) for i, row in enumerate(JUDGED, 1)} for j, s in enumerate("abc")}
+    }
+    run = {"x": {"1": {f"d{i}": -float(i) for i in range(1, 6)}}}
+    best = 2 * _log(1) + 1.5 * _log(2) + 0.5 * _log(3) + 0.5 * _log(4) + 0.25 * _log(5)
+    found = amble.why(judged, run, "1", "alpha_nDCG@5")
+    parts = dict(zip(found.docs, found.values[:, 0].tolist(), strict=True))
+    wanted = {"d1": _log(1), "d2": 1.5 * _log(2), "d4": _log(4), "d5": _log(5)}
+    assert parts == pytest.approx({d: x / best for d, x in wanted.items()}, rel=1e-12)
+
+
+# DSharp_nDCG has two kinds of people, with shares of their own
+@pytest.mark.parametrize("name", [name for name in OF_INTENTS if name != "DSharp_nDCG"])
+def test_parts_of_intents_add_up(name: str) -> None:
+    judged, run = _collection(37, 4, (0, 1, 2))
+    scores = amble.evaluate(judged, {"x": run}, name)
+    total = dict.fromkeys(scores.topics, 0.0)
+    for _, topic, _, share, _, value in amble.by_intent(judged, {"x": run}, name, topics=True).rows:
+        total[topic] += share * value
+    assert list(total.values()) == pytest.approx(scores.values[0, :, 0].tolist(), abs=1e-12)
+
+
+GRADES = st.lists(st.tuples(*[st.sampled_from([0.0, 0.0, 1.0, 2.0, -1.0, math.nan])] * 3), min_size=1, max_size=8)
+
+
+@given(st.sampled_from(PEOPLE), GRADES, st.sampled_from([None, (0.5, 0.3, 0.2)]), st.integers(0, 2**31))
+@examples(40)
+def test_exact_distribution_is_the_simulated_one_within_its_band(
+    name: str, grades: list[tuple[float, ...]], intents: tuple[float, ...] | None, seed: int
+) -> None:
+    m, context = amble.parse(name), {"max_grade": 2, "intents": intents}
+    exact = m.distribution(grades, **context)
+    assert exact.probs.sum() == pytest.approx(1, abs=1e-9)
+    if m.declaration.question in (Question.ORDER1, Question.SATISFIED, Question.TOTAL):
+        assert exact.mean == pytest.approx(m.value(grades, **context), abs=1e-10)
+    simulated = amble.simulate(m, grades, users=20_000, seed=seed, **context)
+    one, other = (amble.Distribution(np.round(d.values, 9), d.probs) for d in (exact, simulated))
+    assert one.distance(other) < simulated.band_at(1 - 1e-6)
+
+
+def test_a_topic_of_which_nothing_is_judged() -> None:
+    for name in OF_INTENTS:
+        m = amble.parse(name)
+        for grades in ([], [math.nan, math.nan]):
+            assert m.value(grades) == 0.0
+    for name in PEOPLE:
+        assert amble.parse(name).distribution([math.nan]).values.tolist() == [0.0]
+        assert amble.simulate(name, [math.nan], users=50).values.tolist() == [0.0]
 
 
 def test_distributions_are_over_people_who_mean_different_things() -> None:

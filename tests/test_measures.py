@@ -261,10 +261,12 @@ def test_measures_without_a_closed_form_refuse_ties() -> None:
 
 
 # those who walk down; those who walk back and forth (test_stochastic.py) or wander (test_markov.py) have tests of their
-# own
-LISTS = [name for name, d in REGISTRY.items() if not d.of_sessions]  # sessions: test_session_measures.py
+# own; so have measures of sessions (test_session_measures.py) and of intents (test_intents.py)
+LISTS = [name for name, d in REGISTRY.items() if not d.of_sessions and not d.of_intents]
 USERS = [
-    name for name, d in REGISTRY.items() if d.is_user and d.family != "walks" and d.question is not Question.MARKOV
+    name
+    for name in LISTS
+    if (d := REGISTRY[name]).is_user and d.family != "walks" and d.question is not Question.MARKOV
 ]
 
 
@@ -382,7 +384,7 @@ def test_measures_that_are_no_users_say_so() -> None:
 
 
 @examples(300)
-@given(measures([name for name in LISTS if name != "PH"]))
+@given(measures([name for name, d in REGISTRY.items() if not d.of_sessions and name != "PH"]))
 def test_printing_and_parsing_again(m: amble.Measure) -> None:
     assume(m.values.get("per") != "k" or m.values["k"] is not None)  # which is refused
     again = amble.parse(str(m))
@@ -539,11 +541,13 @@ def test_extreme_numbers_are_right_or_refused(name: str) -> None:
         except AmbleError:
             continue
         for grades in EXTREME_LISTS:
-            given = [[x] for x in grades] if declaration.of_sessions else grades
+            given: Any = [[x] for x in grades] if declaration.of_sessions else grades
+            if declaration.of_intents:
+                given = list(zip(grades, reversed(grades), strict=True))
             with contextlib.suppress(AmbleError):
                 value = m.value(given)
                 assert math.isfinite(value), text
-                assert not declaration.bounded or -1e-9 <= value <= 1 + 1e-9, (text, grades)
+                assert not m.declaration.bounded or -1e-9 <= value <= 1 + 1e-9, (text, grades)
         if declaration.is_user:
             with contextlib.suppress(AmbleError), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SimulationWarning)

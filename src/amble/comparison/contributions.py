@@ -32,13 +32,16 @@ from amble.evaluation.inputs import aligning
 from amble.evaluation.run_distributions import chosen_runs
 from amble.evaluation.scores import Scores, of_sessions
 from amble.measures import ListMeasure, Lists, Measure, parse
+from amble.measures.intent_measure import IntentMeasure
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
 from amble.rankings.costs import Prices
+from amble.rankings.lists import Gains
 from amble.sessions.sessions import Sessions
 from amble.table import Table, Tabled
-from amble.users.protocol import Question
+from amble.users.protocol import Question, User
+from amble.users.subtopic_visits import SubtopicUser
 
 __all__ = ["Contributions", "why"]
 
@@ -285,8 +288,8 @@ def _sorted(
 
 def _contributions(m: ListMeasure, lists: Lists, i: int) -> tuple[Array, str] | None:
     """What each judged document of list i adds to its score, and the key of `_KINDS`; None if it is no such sum."""
-    if m.declaration.of_intents:  # what a document adds depends on those above it
-        return None
+    if isinstance(m, IntentMeasure):
+        return _contributions_by_intent(m, lists, i)
     if m.is_population:
         each = [(w, _contributions(one, lists, i)) for w, one in m.members]
         found = [(w, own) for w, own in each if own is not None]
@@ -296,21 +299,36 @@ def _contributions(m: ListMeasure, lists: Lists, i: int) -> tuple[Array, str] | 
         for weight, (own, _) in found:
             total += weight * own
         return total, found[0][1][1]
-    d = m.declaration
-    if d.question is None:
+    if m.declaration.question is None:
         return None
     gains = m.gains_of(lists)
+    values, kind = _of_hits(m, m.one_user, gains, i)
+    by = m.divisors(gains)
+    out = np.zeros(int(lists.offsets[i + 1] - lists.offsets[i]))
+    out[gains.kept[gains.hits(i)] - lists.offsets[i]] = values / (1.0 if by is None else by[i] if by[i] > 0 else np.inf)
+    return out, kind
+
+
+def _of_hits(m: ListMeasure, user: User, gains: Gains, i: int) -> tuple[Array, str]:
+    """What each hit of list i adds to what a user asks for, and the key of `_KINDS`."""
     mine = gains.hits(i)
     rank, gain = gains.position[mine], gains.gain[mine]
-    by_rank, per_gain = m.one_user.worth(d.question, gains, i)
-    by = m.divisors(gains)
-    if by is not None:
-        by_rank = by_rank / by[i] if by[i] > 0 else np.zeros(by_rank.size)
-    inside = rank <= by_rank.size
-    out = np.zeros(int(lists.offsets[i + 1] - lists.offsets[i]))
+    by_rank, per_gain = user.worth(m.question, gains, i)
     worth = by_rank[np.minimum(rank, by_rank.size) - 1]
-    out[gains.kept[mine] - lists.offsets[i]] = np.where(inside, gain * worth if per_gain else worth, 0.0)
-    return out, "share" if per_gain and d.question is Question.ORDER1 else d.question.value
+    out = np.where(rank <= by_rank.size, gain * worth if per_gain else worth, 0.0)
+    return out, "share" if per_gain and m.question is Question.ORDER1 else m.question.value
+
+
+def _contributions_by_intent(m: IntentMeasure, lists: Lists, i: int) -> tuple[Array, str] | None:
+    """What each judged document of list i adds to the scores of people who mean different things, given those above."""
+    ranks, kind = lists.position[lists.hits(i)], ""
+    out = np.zeros(ranks.size)
+    for share, by, one, reader, gains, j in m.people_on(lists, i):
+        if reader is None or isinstance(reader, SubtopicUser):  # whose gain is of no one document
+            return None
+        found, kind = _of_hits(one, reader, gains, j)
+        out[np.searchsorted(ranks, gains.position[gains.hits(j)])] += share * found / by
+    return out, kind
 
 
 def _losses_without(

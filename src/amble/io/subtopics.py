@@ -14,7 +14,7 @@ from amble.checks import is_number
 from amble.errors import ReadError
 from amble.io.rows import read_rows
 
-__all__ = ["Probabilities", "Subtopics"]
+__all__ = ["Probabilities", "Subtopics", "no_subtopics"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,6 +80,14 @@ class Subtopics:
                     raise ReadError(f"{at}: subtopic {self.names[s]!r} is judged, and has no probability")
                 weight[s] = own[self.names[s]]
         return Subtopics(self.names, self.offsets, self.row, self.subtopic, self.grade, weight)
+
+
+def no_subtopics(only: str) -> str:
+    """What is wrong with judgments all of which are of one subtopic."""
+    return (
+        f"every judgment is of subtopic {only!r:.60}, expected several subtopics: these are plain judgments, "
+        "topic iter doc grade"
+    )
 
 
 def _checked(given: Any) -> dict[str, dict[str, float]]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table, check_columns, is_one_run
 from amble.io.files import byte_limit, plain_size, stem, topic_changes
-from amble.io.subtopics import Probabilities, Subtopics
+from amble.io.subtopics import Probabilities, Subtopics, no_subtopics
 from amble.io.table_files import is_table_file, open_input
 from amble.native import is_compiled, load
 
@@ -473,10 +473,7 @@ def read_qrels(
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade")
     if subtopics and not is_table and qrels.subtopics is not None and len(set(qrels.subtopics.names)) == 1:
-        raise ReadError(
-            f"{name}: every judgment is of subtopic {qrels.subtopics.names[0]!r:.60}, expected several subtopics: "
-            "these are plain judgments, topic iter doc grade"
-        )
+        raise ReadError(f"{name}: {no_subtopics(qrels.subtopics.names[0])}")
     return qrels if intents is None else _of_subtopics(qrels, intents)
 
 

@@ -209,7 +209,9 @@ class IntentMeasure(ListMeasure):
                     gains = one.gains_of(by.lists)
                     reader = _reader(one, part.novel) if one.declaration.is_user else None
                     own = _paid(one, reader, gains, part.novel)
-                    yield part.share * float(shares[j]) * w, divided, one, reader, own, j
+                    norm = None if reader is None else one.divisors(own)
+                    by_own = divided if norm is None or np.isinf(divided) else divided * float(norm[j])
+                    yield part.share * float(shares[j]) * w, by_own or np.inf, one, reader, own, j
 
     def distribution_on(self, gains: Gains, i: int) -> Distribution:
         """The distribution of the score over people: over those who mean each of the intents, and their ways."""
@@ -223,9 +225,7 @@ class IntentMeasure(ListMeasure):
                     found = Distribution(own.made[key][j : j + 1], np.ones(1))
                 else:
                     found = reader.distribution(one.question, own, j)
-                    norm = one.divisors(own)
-                    by = by if norm is None else by * float(norm[j])
-                each.append(Distribution(found.values / (by or np.inf), found.probs))
+                each.append(Distribution(found.values / by, found.probs))
                 shares.append(share)
         return Distribution.mixture(each, shares)
 
@@ -238,8 +238,6 @@ class IntentMeasure(ListMeasure):
             for share, by, one, reader, own, j in self.people_on(lists, i):
                 if reader is None:
                     raise MeasureError(f"{self}: {one} is not a user, so that nobody can be simulated")
-                norm = one.divisors(own)
-                by = by if norm is None else by * float(norm[j])
                 kinds.append((share / len(some), follower_of(reader, own, [j], seed), one.question, by))
         return simulated_mixture(kinds, users * len(some), seed)
 
@@ -414,13 +412,15 @@ def lists_of_intents(grades: Any, ideal: Any, max_grade: float | None, intents: 
     if more is not None:
         if more.shape[1] != matrix.shape[1]:
             raise MeasureError(f"ideal: found {more.shape[1]} intents, expected {matrix.shape[1]}, as the grades have")
-        rest = [tuple(row) for row in np.nan_to_num(more).tolist()]
-        for row in np.nan_to_num(table).tolist():
-            if tuple(row) in rest:
-                rest.remove(tuple(row))
-            elif any(row):
+        more = more[~np.isnan(more).all(axis=1)]
+        graded, rest = np.nan_to_num(more), np.ones(len(more), bool)
+        for row in table:
+            same = np.flatnonzero(rest & (graded == np.nan_to_num(row)).all(axis=1))
+            if same.size:  # the one that is judged for the same intents, if there is one
+                rest[same[(np.isnan(more[same]) != np.isnan(row)).sum(axis=1).argmin()]] = False
+            elif np.nan_to_num(row).any():
                 raise MeasureError("ideal: expected all judged documents, but one of the list is not among them")
-        table = np.concatenate((table, np.array(rest).reshape(-1, matrix.shape[1])))
+        table = np.concatenate((table, more[rest]))
     weight = None
     if intents is not None:
         given = [intents.get(name, 0.0) for name in names] if isinstance(intents, Mapping) else list(intents)

@@ -238,7 +238,7 @@ def _is_table(origin: object) -> bool:
     return isinstance(origin, dict | tuple)
 
 
-def _twice(topic: bytes, doc: bytes, before: bytes | None, now: bytes | None, first: str) -> str:
+def judged_twice(topic: bytes, doc: bytes, before: bytes | None, now: bytes | None, first: str) -> str:
     """What is wrong with a document judged twice, and whether these may be judgments of subtopics."""
     text = f"document {quote(doc)} is judged twice for topic {quote(topic)} (first {first})"
     if now is None or before == now:
@@ -258,7 +258,7 @@ def judge(origin: Any, name: str, longest: int = LONGEST, subtopics: bool = Fals
                 if isinstance(origin, dict):
                     raise ReadError(f"{where}judged twice")
                 at, _ = first[topic, doc, subtopic]
-                raise ReadError(f"{where}{_twice(topic, doc, None, subtopic, f'in row {at}')}")
+                raise ReadError(f"{where}{judged_twice(topic, doc, None, subtopic, f'in row {at}')}")
             first[topic, doc, subtopic] = entry, b""
     else:
         layout = SUBTOPICS_LINE if subtopics else QRELS_LINE
@@ -267,7 +267,7 @@ def judge(origin: Any, name: str, longest: int = LONGEST, subtopics: bool = Fals
             key = topic, doc, second if subtopics else None
             if not judgments.add(*key[:2], grade, key[2]):
                 at, before = first[key]
-                why = _twice(topic, doc, None if subtopics else before, second, f"on line {at}")
+                why = judged_twice(topic, doc, None if subtopics else before, second, f"on line {at}")
                 raise ReadError(f"{name}:{line}: {why}")
             first[key] = line, second
     judgments.number_rows()

@@ -408,6 +408,8 @@ class Lists:
 class JudgedIntents:
     """The judgments of all intents, whatever the runs: an intent of a topic is one of its rows' subtopics.
 
+    A topic without judgments has one intent, of which nothing is judged.
+
     Attributes
     ----------
     topic, subtopic, weight : ndarray
@@ -433,7 +435,11 @@ class JudgedIntents:
         at, row = _hits_of(upto, judgment)
         of_row = np.repeat(np.arange(whole.rows.size - 1), np.diff(whole.rows))
         stride = max(len(known), 1)
-        key, self.intent = np.unique(of_row[row] * stride + known.subtopic[at], return_inverse=True)
+        topic = of_row[row]
+        none = np.flatnonzero(np.bincount(topic, minlength=whole.rows.size - 1) == 0)  # somebody reads all the same
+        key = np.concatenate((topic * stride + known.subtopic[at], none * stride))
+        key, intent = np.unique(key, return_inverse=True)
+        self.intent = intent[: topic.size]
         self.topic, self.subtopic = key // stride, key % stride
         self.weight: Array = known.weight[self.subtopic]
         self.intents = np.searchsorted(self.topic, np.arange(whole.rows.size))

@@ -25,6 +25,7 @@ def check(
     keep: int | None = None,
     progress: Progress | None = None,
     max_line: int | None = None,
+    subtopics: bool = False,
 ) -> list[FileReport]:
     r"""Reports on run files, and on the judgments they are evaluated against.
 
@@ -42,6 +43,8 @@ def check(
         Called with the path and the lines read so far.
     max_line : int, optional
         The longest line, in bytes (see `amble.read_runs`).
+    subtopics : bool, optional
+        Whether the judgments are of subtopics: ``topic subtopic doc grade``.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def check(
     reports, judged = [], None
     name = "" if qrels is None else os.fspath(qrels)
     if qrels is not None:
-        report, judged = check_qrels(name, keep=keep, progress=progress, max_line=max_line)
+        report, judged = check_qrels(name, keep=keep, progress=progress, max_line=max_line, subtopics=subtopics)
         reports.append(report)
         judged = judged or None  # nothing could be read: nothing to compare the runs with
     first: dict[str, str] = {}

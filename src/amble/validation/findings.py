@@ -24,6 +24,7 @@ SEVERITY: dict[str, Severity] = {
     # the file
     "unreadable": "error",
     "empty": "error",
+    "one-subtopic": "error",
     "no-common-topic": "error",
     # a line that is refused
     "control": "error",

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.native.plain_reader import QRELS_LINE
+from amble.io.subtopics import no_subtopics
+from amble.native.plain_reader import QRELS_LINE, SUBTOPICS_LINE, decode, judged_twice
 from amble.validation.findings import FileReport, Findings
 from amble.validation.lines import Progress, blocks, quote
 
@@ -40,6 +41,7 @@ def check_qrels(
     keep: int | None = None,
     progress: Progress | None = None,
     max_line: int | None = None,
+    subtopics: bool = False,
 ) -> tuple[FileReport, Judged]:
     r"""The report on a qrels file, and its judgments.
 
@@ -53,6 +55,8 @@ def check_qrels(
         Called with the path and the lines read so far.
     max_line : int, optional
         The longest line, in bytes (see `amble.read_runs`).
+    subtopics : bool, optional
+        Whether the second column is a subtopic, for each of which a document is judged once.
 
     Returns
     -------
@@ -77,9 +81,13 @@ def check_qrels(
     best: dict[bytes, float] = {}
     now, last = b"", 0
     ended: dict[bytes, int] = {}  # the line on which each topic's lines ended
-    for block in blocks(report, QRELS_LINE, progress, max_line):
+    usual: bytes | None = None  # what the second column of the first line has
+    unusual: dict[int, bytes] = {}  # and of the lines that have another one
+    first: dict[tuple[bytes, bytes, bytes], int] = {}  # the line of each judgment of a subtopic
+    layout = SUBTOPICS_LINE if subtopics else QRELS_LINE
+    for block in blocks(report, layout, progress, max_line):
         _look_at_grades(np.frombuffer(block.numbers), block.lines, found)
-        for line, (topic, _, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
+        for line, (topic, second, doc, _), grade in zip(block.lines, block.rows, block.numbers, strict=True):
             if topic != now:
                 if topic in judged:
                     text = "topic {} comes back (its lines ended on line {}), expected them to stand together"
@@ -87,9 +95,15 @@ def check_qrels(
                 ended[now], now = last, topic
                 docs = judged.setdefault(topic, {})
             last = line
-            if docs.setdefault(doc, line) != line:
-                text = "document {} is judged twice for topic {} (first on line {})"
-                found.add("duplicate", line, text, quote(doc), quote(topic), docs[doc])
+            usual = second if usual is None else usual
+            if second != usual:
+                unusual[line] = second
+            at = docs.setdefault(doc, line)
+            before = None if subtopics else unusual.get(at, usual)
+            if subtopics:
+                at = first.setdefault((topic, doc, second), line)
+            if at != line:
+                found.add("duplicate", line, "{}", judged_twice(topic, doc, before, second, f"on line {at}"))
                 continue
             best[topic] = max(grade, best.get(topic, grade))
     for topic, grade in best.items():
@@ -97,9 +111,11 @@ def check_qrels(
             text = "topic {} has no relevant document, expected a grade of at least 1"
             found.add("no-relevant", next(iter(judged[topic].values())), text, quote(topic))
     if not judged and not report.errors:
-        found.add("empty", None, "empty, expected judgments: topic iter doc grade")
+        found.add("empty", None, f"empty, expected judgments: {layout.columns}")
+    if subtopics and usual is not None and not unusual and not report.errors:
+        found.add("one-subtopic", None, no_subtopics(decode(usual)))
     sizes = [len(docs) for docs in judged.values()]
-    report.topics, report.documents = len(sizes), sum(sizes)
+    report.topics, report.documents = len(sizes), len(first) if subtopics else sum(sizes)
     if sizes:
         report.depth = min(sizes), float(np.median(sizes)), max(sizes)
     return report, judged

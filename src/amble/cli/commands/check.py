@@ -26,6 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="*", metavar="RUN", help="run files, plain or compressed; - is standard input")
     parser.add_argument("--qrels", metavar="QRELS", help="judgments: checked too, and compared with the runs' topics")
     parser.add_argument(
+        "--subtopics", action="store_true", help="the judgments are of subtopics: topic subtopic doc grade"
+    )
+    parser.add_argument(
         "--depth",
         type=whole(),
         default=1000,
@@ -55,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
             line.count(lines)
 
         keep, seen = None if args.all else _SHOWN, progress if line.seen else None
-        reports = check(args.runs, args.qrels, depth=args.depth, keep=keep, progress=seen, max_line=args.max_line)
+        how = {"depth": args.depth, "max_line": args.max_line, "subtopics": args.subtopics}
+        reports = check(args.runs, args.qrels, keep=keep, progress=seen, **how)
     if len(reports) == 1 and reports[0].unreadable is not None:
         raise reports[0].unreadable
     for text in {"text": _text, "tsv": _tsv, "json": _json}[args.format](reports):

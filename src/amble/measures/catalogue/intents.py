@@ -65,12 +65,17 @@ def _most(alpha: float, discount: Callable[[Any], Any]) -> Callable[[int | None]
     return sum_to
 
 
+def _bounded(d: Declaration, values: dict[str, Any], cut: int | None, given: frozenset[str]) -> Variant:
+    """Scores are at most 1 where gains are."""
+    return d._replace(bounded=values["gains"] is None), values, cut
+
+
 def _dcg_most(alpha: float) -> Callable[[int | None], float]:
     return _most(alpha, lambda rank: 1.0 / np.log2(rank + 1.0))
 
 
 @measure(
-    "alpha_DCG", question="total", gain=ungraded, cite="clarke2008", family="intents",
+    "alpha_DCG", question="total", gain=ungraded, cite="clarke2008", family="intents", variant=_bounded,
     formula="mean over subtopics of the sum of gain (1 - alpha)^(times seen before) / log2(rank + 1), divided by that "
     "sum if all k documents were on the subtopic",
 )  # fmt: skip
@@ -118,7 +123,7 @@ def _rbp(beta: float, rel: float, gains: Any) -> ListMeasure:
 
 
 @measure(
-    "NRBP", question="order2", gain=ungraded, cite="clarke2009", family="intents",
+    "NRBP", question="order2", gain=ungraded, cite="clarke2009", family="intents", variant=_bounded,
     formula="(1 - (1 - alpha) beta) x mean over subtopics of the sum of gain (1 - alpha)^(times seen before) "
     "beta^(rank - 1)",
 )  # fmt: skip
