@@ -48,7 +48,7 @@ CLAIMED = {
     "infAP": "infAP(rel={rel})",
     "nDCG": "nDCG{at}",
 }
-_SUBTOPICS = "judged by subtopic there; qrels have none here"
+_SUBTOPICS = "judged by subtopic; the provider hands on judgments without subtopics"
 _CUT_GRADES = "a grade above max_rel is taken for max_rel there, and refused here"
 _ENDLESS = "cwl_eval stops at rank 1000 there; users who read on have a closed form here"
 NOT_CLAIMED = {
