@@ -78,7 +78,8 @@ def _graded(shards: Sequence[GradedPages]) -> GradedPages | None:
     if len({(pages.max_grade, pages.rel) for pages in shards}) > 1:
         raise AmbleError("shards have different largest grades; expected the same in all, or judgments (--qrels)")
     place: dict[bytes, int] = {}
-    of, rows = [], []
+    of: list[Any] = []
+    rows: list[Array] = []
     for pages in shards:
         own = []
         for row in pages.grades:
