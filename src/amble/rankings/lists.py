@@ -163,7 +163,8 @@ class Lists:
     def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], Any]) -> Lists:
         """The lists of one run as the reader returns them, in its order of topics, down to their ends."""
         lists, hits = ranked.lists, ranked.hits
-        length, position, offsets = lists[:, 1], hits[:, 0], np.zeros(len(lists) + 1, np.int64)
+        length, offsets = lists[:, 1], np.zeros(len(lists) + 1, np.int64)
+        position: NDArray[Any] = hits[:, 0]
         offsets[1:] = lists[:, 4]
         if condense:
             known = qrels.grades[hits[:, 1]] >= 0
