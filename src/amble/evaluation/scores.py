@@ -468,14 +468,15 @@ def scores_of_dictionary(
     if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
         return None
     lists = Lists.of_ranked(qrels, ranked, False, kept)
-    each: dict[Measure, Array] = {}
-    for measure in measures:
-        if measure not in each:  # two labels of one measure: computed once
-            each[measure] = measure.scores(lists)
-    scores = np.array(list(each.values()) if len(each) == len(measures) else [each[measure] for measure in measures])
-    if not np.isfinite(scores).all():
+    names, each = [str(measure) for measure in measures], dict[str, Array]()
+    for name, measure in zip(names, measures, strict=True):
+        if name not in each:  # two labels of one measure: computed once
+            each[name] = measure.scores(lists)
+    scores = np.array([each[name] for name in names])
+    if np.count_nonzero(np.isfinite(scores)) < scores.size:
         return None
-    values = np.full((1, len(qrels.topics), len(scores)), np.nan)
+    values = np.empty((1, len(qrels.topics), len(scores)))
+    values.fill(np.nan)
     values[0, lists.topic] = scores.T
     made = partial(gather, qrels, Runs([run]), [ranked], dict(how))
     return Scores(made, measures, values, names=((run.label,), qrels.topics))
@@ -486,9 +487,10 @@ def _quickly(qrels: Any, runs: Any, measures: Measures) -> Scores | None:
     if type(runs) is not dict or type(qrels) not in (dict, Qrels) or not isinstance(measures, str | list | Measure):
         return None
     parsed = parse_measures(measures)
-    if not all(isinstance(m, ListMeasure) for m in parsed) or (run := one_dictionary(runs)) is None:
+    plain = [m for m in parsed if isinstance(m, ListMeasure)]
+    if len(plain) < len(parsed) or (run := one_dictionary(runs)) is None:
         return None
-    return scores_of_dictionary(read_qrels(qrels), run, [of_lists(m) for m in parsed], DEFAULTS, {})
+    return scores_of_dictionary(read_qrels(qrels), run, plain, DEFAULTS, {})
 
 
 @overload

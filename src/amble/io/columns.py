@@ -297,7 +297,7 @@ def as_table(
     """
     given = {} if columns is None else columns_for(number, columns)
     if isinstance(data, Mapping):
-        if given or any(key in data for key in _TOPIC):
+        if given or not data.keys().isdisjoint(_TOPIC):
             names, kept = [str(key) for key in data], [x for x in data.values() if hasattr(x, "__len__")]
             if header_of(names, given) and len(kept) == len(names) and len(set(map(len, kept))) == 1:
                 return of_columns(names, lambda i: _values(kept[i]), number, given, name, subtopics)

@@ -76,8 +76,8 @@ class Qrels:
         topics, offsets, grades = reader.describe(judgments)
         self.judgments = judgments
         self._describe(topics, np.frombuffer(offsets, np.int64), np.frombuffer(grades, np.float64), name, path)
-        found = Subtopics.of_bytes(reader.subtopics(judgments))
-        self.subtopics = found if len(found) else None
+        found = reader.subtopics(judgments)
+        self.subtopics = Subtopics.of_bytes(found) if found[0] else None
 
     def _describe(
         self, topics: Iterable[str], offsets: NDArray[Any], grades: NDArray[Any], name: str, path: str | None
@@ -114,12 +114,12 @@ class Qrels:
     @cached_property
     def max_grade(self) -> float:
         """The largest grade."""
-        return float(self.grades.max())
+        return float(self.grades[self.grades.argmax()])
 
     @cached_property
     def are_whole(self) -> bool:
         """Whether all grades are whole numbers."""
-        return bool((self.grades == np.floor(self.grades)).all())
+        return not np.count_nonzero(self.grades != np.floor(self.grades))
 
     @cached_property
     def docs(self) -> list[str]:

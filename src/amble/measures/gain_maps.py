@@ -26,7 +26,7 @@ class GainKind(NamedTuple):
 
 def _binary(values: Mapping[str, Any]) -> GainMap:
     rel = values["rel"]
-    return GainMap(("binary", rel), lambda grades, _: np.where(grades >= rel, 1.0, 0.0))
+    return GainMap(("binary", rel), lambda grades, _: (grades >= rel).astype(np.float64))
 
 
 def _exponential(grades: Array, largest: float) -> Array:

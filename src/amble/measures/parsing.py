@@ -54,9 +54,9 @@ def parse(text: str | Measure) -> Measure:
     ...
     amble.errors.MeasureError: 'nDGC@10': no measure is called nDGC; did you mean nDCG@10 or nsDCG@10?
     """
-    if isinstance(text, Measure):
-        return text
     if not isinstance(text, str):
+        if isinstance(text, Measure):
+            return text
         raise MeasureError(f"{text!r:.60} is of type {type(text).__name__}, expected the name of a measure")
     known: Measure | None = REGISTRY.parsed.get(text)
     if known is not None:

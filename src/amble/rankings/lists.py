@@ -163,7 +163,9 @@ class Lists:
     def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], Any]) -> Lists:
         """The lists of one run as the reader returns them, in its order of topics, down to their ends."""
         lists, hits = ranked.lists, ranked.hits
-        length, position, offsets = lists[:, 1], hits[:, 0], np.concatenate(([0], lists[:, 4]))
+        length, offsets = lists[:, 1], np.zeros(len(lists) + 1, np.int64)
+        position: NDArray[Any] = hits[:, 0]
+        offsets[1:] = lists[:, 4]
         if condense:
             known = qrels.grades[hits[:, 1]] >= 0
             hits, offsets = hits[known], np.concatenate(([0], np.cumsum(known)))[offsets]
@@ -554,10 +556,12 @@ class JudgedGains:
         self.grades, self.rows, self.max_grade = of.grades, of.rows, of.max_grade
         self.by_row, self.share = by_row, share
         self.gainful = by_row > 0
-        self.binary = bool((self.gainful == by_row).all())  # all that gain something gain 1
-        if not self.binary and (self.gainful & (by_row < _LEAST)).any():
+        which = self.gainful.tobytes()  # compared in a fraction of the time that arrays take
+        all_ones = (by_row == 1.0).tobytes() == which
+        self.binary = all_ones and np.count_nonzero(by_row) == np.count_nonzero(self.gainful)  # gains of 1 and 0 only
+        if not self.binary and (by_row >= _LEAST).tobytes() != which:
             raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-        alike = next((other for other in others if (other.gainful == self.gainful).all()), None)
+        alike = next((other for other in others if other.gainful.tobytes() == which), None)
         if alike is None:
             total = np.zeros(by_row.size + 1)
             self.gainful.cumsum(out=total[1:])
@@ -579,7 +583,7 @@ class JudgedGains:
     def ideal(self) -> tuple[Ints, Ints]:
         """The rows of each topic's judged documents, greatest gain first, and where those of each topic start."""
         rows, starts = self.gainful.nonzero()[0], np.zeros(self.relevant.size + 1, np.int64)
-        np.cumsum(self.relevant, out=starts[1:], dtype=np.int64)
+        self.relevant.cumsum(out=starts[1:], dtype=np.int64)
         if not self.binary:
             topic = self.rows.searchsorted(rows, side="right")
             rows = rows.take(np.lexsort((-self.by_row.take(rows), topic)))
@@ -646,8 +650,9 @@ class Gains:
         first = self.position if lists.ties is None else lists.ties[0][self.kept]
         above = (first <= (lists.cut or 0)).nonzero()[0]
         if above.size < first.size:
-            out.kept, out.position, out.list = (x.take(above) for x in (self.kept, self.position, self.list))
-            out.gain, out.offsets = self.gain.take(above), above.searchsorted(self.offsets)
+            out.kept, out.position = self.kept.take(above), self.position.take(above)
+            out.list, out.gain = self.list.take(above), self.gain.take(above)
+            out.offsets = above.searchsorted(self.offsets)
             for name in ("ordinal", "seen", "found", "share", "_keys"):
                 vars(out).pop(name, None)
         return out

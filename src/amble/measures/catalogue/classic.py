@@ -96,7 +96,7 @@ def geometric_ap(gain: Array, relevant: Array) -> Forward:
 )
 def reciprocal_rank(gain: Array, seen: Array) -> Forward:
     """She stops at the first relevant document."""
-    return Forward(last=np.where((gain > 0) & (seen == gain), 1.0, 0.0), beyond="nothing")
+    return Forward(last=((gain > 0) & (seen == gain)).astype(np.float64), beyond="nothing")
 
 
 def _discount(base: float | None) -> Forward:
