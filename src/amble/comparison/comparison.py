@@ -134,14 +134,14 @@ class Comparison(PairResults, Tabled):
         left_out: int = 0,
         limit: tuple[str, int] = ("", 0),
         family: tuple[int, int] = (0, 0),
+        uneven: bool = False,
     ) -> None:
         self.measure, self.runs = systems.measure, systems.names
         self.design, self.how, self.left_out = design, how, left_out
         self.limit, self.rounds_needed = limit
         self.item, self._family, self._directed = systems.item, family, systems.directed
-        self.uneven = bool(
-            (found.n != found.n[:1]).any() or found.missing.any()
-        )  # whether tables say on how many topics
+        # whether tables say on how many topics: those of groups all do, or none
+        self._uneven = uneven or bool((found.n != found.n[:1]).any() or found.missing.any())
         self.groups: dict[str, Comparison] = {}
         self.between: GroupDifferences | None = None
         self.grouping: TopicGroups | None = None
@@ -276,7 +276,7 @@ class Comparison(PairResults, Tabled):
         shown = _STATISTICS[self.design.test] if statistic else {}
         fields = {name: name for name in _PAIRED[:3]} | ({"median difference": "median_difference"} if median else {})
         fields |= {name: name for name in (*_PAIRED[3:], *_COUNTED)} | shown
-        if self.uneven:
+        if self._uneven:
             fields |= {f"{'paired ' * bool(self._family[1])}{self.item}s": "n", "missing": "missing"}
         runs = ["mean", "±", *["median"] * median] if against else []
         columns = ["run", *runs, *["other"] * (len(against) != 1), *fields]

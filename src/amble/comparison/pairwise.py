@@ -203,13 +203,11 @@ def _within_groups(
     limit = _limit(design, changed, 0.0, systems.item)
     adjusted = np.split(adjust(p, design.correction), len(tested))
     whole.grouping = grouping
+    uneven = any(bool(found.missing.any() or (found.n < len(own.topics)).any()) for own, found, _ in tested)
     for name, (own, found, how), mine in zip(members, tested, adjusted, strict=True):
         found.adjusted = mine
-        family = (p.size, len(tested))
-        whole.groups[name] = Comparison(own, pairs, design, found, how=how, limit=limit, family=family)
-    uneven = any(one.uneven or (one.n < members[name].sum()).any() for name, one in whole.groups.items())
-    for one in whole.groups.values():  # one table has them all
-        one.uneven = uneven
+        more: dict[str, Any] = {"how": how, "limit": limit, "family": (p.size, len(tested)), "uneven": uneven}
+        whole.groups[name] = Comparison(own, pairs, design, found, **more)
     whole.between = differences_between(systems, members, *pairs, design)
 
 
