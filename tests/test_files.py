@@ -476,7 +476,8 @@ def test_a_polite_kill_leaves_nothing(tmp_path: Path, how: signal.Signals, old: 
     code = (
         "import sys, time; from amble.io.files import whole_file\n"
         "with whole_file(sys.argv[1]) as file:\n"
-        "    file.write(b'half'); file.flush(); print('now', flush=True); time.sleep(60)"
+        "    file.write(b'half'); file.flush(); print('now', flush=True)\n"
+        "    for _ in range(600): time.sleep(0.1)"  # a signal just before a long sleep would be seen after it
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(path)],
