@@ -552,7 +552,7 @@ class JudgedGains:
         Of each topic: how many judged documents gain something.
     """
 
-    def __init__(self, of: Lists, by_row: Array, share: Array | None, others: Iterable[JudgedGains] = ()) -> None:
+    def __init__(self, of: Lists, by_row: Array, share: Array | None, others: Iterable[Any] = ()) -> None:
         self.grades, self.rows, self.max_grade = of.grades, of.rows, of.max_grade
         self.by_row, self.share = by_row, share
         self.gainful = by_row > 0
@@ -561,7 +561,8 @@ class JudgedGains:
         self.binary = all_ones and np.count_nonzero(by_row) == np.count_nonzero(self.gainful)  # gains of 1 and 0 only
         if not self.binary and (by_row >= _LEAST).tobytes() != which:
             raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-        alike = next((other for other in others if other.gainful.tobytes() == which), None)
+        known = (other for other in others if isinstance(other, JudgedGains))  # not what is kept of intents
+        alike = next((other for other in known if other.gainful.tobytes() == which), None)
         if alike is None:
             total = np.zeros(by_row.size + 1)
             self.gainful.cumsum(out=total[1:])
