@@ -405,8 +405,9 @@ def _dask(address: str) -> Any:
     is_file = "://" not in address
     if is_file and not os.path.isfile(address):
         raise AmbleError(f"{address}: no such file, expected tcp://HOST:PORT or the scheduler's file, scheduler.json")
-    for name in ("distributed", "tornado"):  # what they log is told here in a line
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in list(logging.root.manager.loggerDict):  # what they log is told here in a line
+        if name.partition(".")[0] in ("distributed", "tornado"):  # each of their modules has a level of its own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     where = {"scheduler_file": address} if is_file else {"address": address}
     try:
         client = connect(**where, timeout=_PATIENCE, set_as_default=False)
