@@ -20,7 +20,7 @@ import amble
 from amble.cli.commands.list import entry, families, title
 from amble.expressions.aliases import ALIASES, AMBIGUOUS, ENDINGS, PARAMETERS
 from amble.measures import REGISTRY
-from amble.reporting.charts.chart import Line, user_spec
+from amble.reporting.charts.chart import Line, user_lines_spec
 from amble.users import Question
 
 FOLDER = Path(__file__).parent / "measures"
@@ -213,15 +213,15 @@ def drawn(d: Any) -> bool:
     return d.is_user and not d.of_intents
 
 
-def people() -> Any:
+def people() -> dict[str, Any]:
     """The chart of intents.md: two runs with the same mean, one of which leaves some people with nothing."""
-    from amble.reporting.charts.distribution_charts import distribution_chart
+    from amble.reporting.charts.distribution_charts import distribution_spec
 
     qrels = {"1": {"cat": {"a": 1, "b": 1, "c": 1}, "car": {"d": 1}}, "2": {"band": {"e": 1}, "film": {"e": 1, "f": 1}}}
     cats = {"1": {"a": 9.0, "b": 8.0, "c": 7.0}, "2": {"e": 9.0, "f": 8.0}}
     mixed = {"1": {"a": 9.0, "d": 8.0, "x": 7.0}, "2": {"e": 9.0, "f": 8.0}}
     found = amble.run_distributions(qrels, {"cats": cats, "mixed": mixed}, "P_IA@2")
-    return distribution_chart(found, title="P_IA@2")
+    return distribution_spec(found, title="P_IA@2")
 
 
 def lines(name: str) -> list[Line]:
@@ -248,7 +248,7 @@ def lines(name: str) -> list[Line]:
 
 def chart(name: str) -> dict[str, Any]:
     """The chart of a measure's users."""
-    return user_spec(lines(name), LENGTH)
+    return user_lines_spec(lines(name), LENGTH)
 
 
 def main(words: list[str]) -> None:
@@ -265,7 +265,7 @@ def main(words: list[str]) -> None:
     for d in REGISTRY.values():
         if drawn(d):
             (charts / f"{d.name}.svg").write_text(vl_convert.vegalite_to_svg(chart(d.name)), encoding="utf-8")
-    (charts / "people.svg").write_text(vl_convert.vegalite_to_svg(people().to_dict()), encoding="utf-8")
+    (charts / "people.svg").write_text(vl_convert.vegalite_to_svg(people()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from figures import run, say
 import amble
 from amble.metaevaluation import PoolEffect, pool_effect
 from amble.reporting.charts.chart import check_file, save
-from amble.reporting.charts.line_charts import Panel, lines_chart
+from amble.reporting.charts.line_charts import Panel, lines_spec
 
 MEASURES = ("AP", "P@10", "Rprec", "bpref", "RBP(p=0.8)")
 MODELS = ("GL_AD_ID", "LO_AD_ID")  # those of the TREC 8 panels, as such and rescaled by recall
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
     say()
     for claim, holds in claims(effect):
         say(f"{'holds' if holds else 'does not hold':14s} {claim}")
-    save(lines_chart(effect.numbered(), "kept", PANELS, title="judgments kept, percent", reverse=True), path)
+    save(lines_spec(effect.numbered(), "kept", PANELS, title="judgments kept, percent", reverse=True), path)
     say(f"\npicture: {path}")
     return 0
 

@@ -66,7 +66,7 @@ def distribution(panel: str, run: str, args: argparse.Namespace) -> amble.Distri
 def figure1(found: Figures, args: argparse.Namespace) -> None:
     """Figure 1: scores, what the text reads off the panels, and pictures of them."""
     from amble.reporting.charts.chart import check_file, save
-    from amble.reporting.charts.distribution_charts import distribution_chart
+    from amble.reporting.charts.distribution_charts import distribution_spec
 
     args.out.mkdir(parents=True, exist_ok=True)
     check_file(args.out / "figure1a.svg")
@@ -100,7 +100,7 @@ def figure1(found: Figures, args: argparse.Namespace) -> None:
     say(f"   {better}, s for {worse}, both are the same for {same}; above, only those whom s gives 0.40 to 0.68.")
     for panel, (title, _, _) in PANELS.items():
         path = args.out / f"figure1{panel}.svg"
-        save(distribution_chart(distributions[panel], one[panel], two[panel], title=f"Figure 1{panel}: {title}"), path)
+        save(distribution_spec(distributions[panel], one[panel], two[panel], title=f"Figure 1{panel}: {title}"), path)
         say(f"picture: {path}")
 
 

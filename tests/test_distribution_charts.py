@@ -14,8 +14,8 @@ import amble
 from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.reporting.charts.chart import save, shown
-from amble.reporting.charts.distribution_charts import COLOURS, distribution_chart, distribution_spec, steps
-from amble.reporting.charts.hasse import _width, hasse_chart, hasse_spec
+from amble.reporting.charts.distribution_charts import COLOURS, distribution_spec, steps
+from amble.reporting.charts.hasse import _width, hasse_spec
 
 R, S = [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 1, 1, 0, 0, 0, 0, 0]
 
@@ -150,10 +150,10 @@ def test_distribution_charts_are_charts(tmp_path: Path) -> None:
     distributions = {
         f"run {i}": Distribution(np.linspace(0, 1, 3000), np.full(3000, 1 / 3000)) for i in range(12)
     }  # more than 5,000 rows
-    save(distribution_chart(distributions, dict.fromkeys(distributions, 0.5)), tmp_path / "distributions.svg")
+    save(distribution_spec(distributions, dict.fromkeys(distributions, 0.5)), tmp_path / "distributions.svg")
     assert "run 11" in (tmp_path / "distributions.svg").read_text()
     order = order_systems({f"run {i}": Distribution([i / 12], [1.0]) for i in range(12)})
-    save(hasse_chart(order, title="dominance"), tmp_path / "order.svg")
+    save(hasse_spec(order, title="dominance"), tmp_path / "order.svg")
     assert "dominance" in (tmp_path / "order.svg").read_text()
 
 

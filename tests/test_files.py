@@ -451,10 +451,10 @@ def full_after(size: int) -> Iterator[None]:
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
-    from amble.reporting.charts.chart import save, user_chart
+    from amble.reporting.charts.chart import save, user_spec
 
     index = amble.index({f"d{i}": f"word{i} march" for i in range(500)}, language="none")
-    chart = user_chart({"AP": amble.parse("AP").user([1.0, 0.0])})
+    chart = user_spec({"AP": amble.parse("AP").user([1.0, 0.0])})
     (tmp_path / "out.svg").write_text("before")
     for write in (
         lambda: write_whole(tmp_path / "out.txt", "x" * 5000),

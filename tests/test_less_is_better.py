@@ -17,7 +17,7 @@ from amble.evaluation.scores import best_of
 from amble.measures import REGISTRY, Gains, Lists, measure
 from amble.measures.residuals import list_residuals
 from amble.metaevaluation import agreement, correlations, leave_out, swap_rates
-from amble.reporting.charts.score_charts import difference_chart, heat_chart, pairs_chart
+from amble.reporting.charts.score_charts import difference_spec, heat_spec, pairs_spec
 from amble.reporting.gates import parse_gate, pass_through
 
 Cli = Callable[..., Any]
@@ -204,14 +204,14 @@ def test_gates_with_a_number(scores: amble.Scores) -> None:
 
 def test_charts(scores: amble.Scores) -> None:
     pytest.importorskip("altair")
-    heat = heat_chart(scores, "ESL").to_dict()
+    heat = heat_spec(scores, "ESL")
     assert heat["encoding"]["y"]["scale"]["domain"] == ["good", "bad"]
     assert heat["encoding"]["x"]["scale"]["domain"] == ["2", "1", "3", "4", "5"]  # 2 3 3 3 4 others in all
-    drawn = difference_chart(scores, "good", "bad", "ESL").to_dict()
+    drawn = difference_spec(scores, "good", "bad", "ESL")
     assert drawn["encoding"]["color"]["condition"]["test"] == "datum.difference > 0"
     assert drawn["encoding"]["x"]["scale"]["domain"] == ["5", "1", "3", "2", "4"]  # -4 -3 -3 -2 -1, the best first
     runs = RUNS | {"worst": {t: {"q": 9.0, **RUNS["bad"][t]} for t in "12345"}}
-    pairs = pairs_chart(amble.compare(amble.evaluate(QRELS, runs, "ESL"), baseline="bad")).to_dict()
+    pairs = pairs_spec(amble.compare(amble.evaluate(QRELS, runs, "ESL"), baseline="bad"))
     assert pairs["layer"][1]["encoding"]["y"]["scale"]["domain"] == ["good", "worst"]
 
 

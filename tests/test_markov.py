@@ -424,11 +424,11 @@ def test_amble_user(amble_cli: Cli, tmp_path: Path) -> None:
 
 
 def test_charts_are_apart() -> None:
-    from amble.reporting.charts.chart import user_chart
+    from amble.reporting.charts.chart import user_spec
 
     users = {"MP": amble.parse("MP").user([1, 0, 1]), "P": amble.parse("P@2").user([1, 0, 1])}
     with pytest.raises(amble.AmbleError, match="draw them apart"):
-        user_chart(users, 3)
+        user_spec(users, 3)
 
 
 def test_amble_list(amble_cli: Cli) -> None:

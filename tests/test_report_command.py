@@ -280,14 +280,8 @@ def test_charts_of_long_and_odd_names(cli: Cli, here: Path, name: str) -> None:
 
 
 def test_a_chart_that_cannot_be_drawn(here: Path) -> None:
-    class Chart:
-        def save(self, file: object, format: str) -> None:
-            raise ValueError("Vega-Lite to SVG conversion failed:\nError: no such thing\n    at line 1")
-
-    with pytest.raises(
-        amble.AmbleError, match="cannot be drawn: Vega-Lite to SVG conversion failed: Error: no such thing$"
-    ):
-        save(Chart(), here / "chart.svg")
+    with pytest.raises(amble.AmbleError, match="chart.svg: the chart cannot be drawn: .*"):
+        save({"mark": "nothing"}, here / "chart.svg")
     assert not (here / "chart.svg").exists()
 
 

@@ -96,9 +96,10 @@ class Page:
 
     def charts(self) -> dict[str, Any]:
         """The charts of the page as altair objects, by name; `amble.reporting.charts.chart.save` writes them."""
+        from amble.reporting.charts.chart import altair_chart
         from amble.reporting.charts.plotting import charts_of
 
-        return charts_of(self)
+        return {name: altair_chart(spec) for name, spec in charts_of(self).items()}
 
     def _repr_html_(self) -> str:
         return self.leaderboard.table().html()  # a page in a page would have no room

@@ -268,18 +268,18 @@ def _about(found: dict[str, Distribution], order: PartialOrder | None) -> dict[s
 def _draw(found: dict[str, Distribution], orders: _Orders, order: PartialOrder | None, measure: Any, args: Any) -> None:
     if args.plot:
         from amble.reporting.charts.chart import save
-        from amble.reporting.charts.distribution_charts import distribution_chart
+        from amble.reporting.charts.distribution_charts import distribution_spec
 
         one, two = (dict(zip(found, of, strict=True)) for of in (orders.one, orders.two))
-        save(distribution_chart(found, one, two, title=measure.label), args.plot)
+        save(distribution_spec(found, one, two, title=measure.label), args.plot)
     if args.hasse and order is not None:
         if args.hasse.lower().endswith(".dot"):
             write(order.dot(), args.hasse)
         else:
             from amble.reporting.charts.chart import save
-            from amble.reporting.charts.hasse import hasse_chart
+            from amble.reporting.charts.hasse import hasse_spec
 
-            save(hasse_chart(order, title=f"{measure}: stochastic dominance"), args.hasse)
+            save(hasse_spec(order, title=f"{measure}: stochastic dominance"), args.hasse)
 
 
 def _notes(measure: Any, found: dict[str, Distribution], over: str, orders: _Orders) -> list[str]:

@@ -237,9 +237,9 @@ def run(args: argparse.Namespace) -> int:
         fitted, more = (groups.fitted, groups.notes) if groups else (found.fitted, found.notes)
         if args.plot:
             from amble.reporting.charts.chart import save
-            from amble.reporting.charts.line_charts import fit_chart
+            from amble.reporting.charts.line_charts import fit_spec
 
-            save(fit_chart(found.implied(measures)), args.plot)
+            save(fit_spec(found.implied(measures)), args.plot)
         if counts.query_rates:
             notes += write_query_rates(args.query_rates, counts.query_rates, found.data.smallest)
         if args.output:

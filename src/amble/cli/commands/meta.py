@@ -166,39 +166,39 @@ def _options(args: argparse.Namespace, **names: str) -> dict[str, Any]:
 
 def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import correlations
-    from amble.reporting.charts.line_charts import square_chart
+    from amble.reporting.charts.line_charts import square_spec
 
     options = _options(args, statistic="statistic", resample="resample", confidence="confidence", rounds="rounds")
     if options.get("resample") == "none" or args.matrix:
         options["resample"] = None
     found = correlations(scores, **options, **common)
     table = found.matrix(digits=args.digits) if args.matrix else found.table(digits=args.digits)
-    return table, lambda: square_chart(found.measures, found.values, f"{found.statistic} of rankings of runs")
+    return table, lambda: square_spec(found.measures, found.values, f"{found.statistic} of rankings of runs")
 
 
 def _agreement(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import agreement
-    from amble.reporting.charts.line_charts import square_chart
+    from amble.reporting.charts.line_charts import square_spec
 
     found = agreement(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
     title = "class agreement on significance, 2 SSA / (2 SSA + SN + NS)"
-    return found.table(digits=args.digits), lambda: square_chart(found.measures, found.significant, title)
+    return found.table(digits=args.digits), lambda: square_spec(found.measures, found.significant, title)
 
 
 def _power(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import discriminative_power
-    from amble.reporting.charts.line_charts import Panel, lines_chart
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     found = discriminative_power(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
     table = found.curve(digits=args.digits) if args.curve else found.table(digits=args.digits)
     title = "pairs of runs, sorted by level"
     panels = [Panel(f"achieved significance level ({found.test})", "level")]
-    return table, lambda: lines_chart(found.curve(), "pair", panels, title=title)
+    return table, lambda: lines_spec(found.curve(), "pair", panels, title=title)
 
 
 def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import swap_rates
-    from amble.reporting.charts.line_charts import Panel, lines_chart
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     options = _options(args, rounds="rounds", bin_width="width")
     if args.sizes is not None:
@@ -207,12 +207,12 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     rate = _options(args, max_rate="max_rate")
     table = found.curve(digits=args.digits) if args.curve else found.table(**rate, digits=args.digits)
     panels = [Panel(f"swap rate, sets of {n} topics", "swap rate", rows=("topics", n)) for n in found.sizes[-3:]]
-    return table, lambda: lines_chart(found.curve(), "difference", panels, title="difference of means")
+    return table, lambda: lines_spec(found.curve(), "difference", panels, title="difference of means")
 
 
 def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import topics_needed
-    from amble.reporting.charts.line_charts import Panel, lines_chart
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     options = _options(args, alpha="alpha", confidence="confidence", power="power")
     for name in ("differences", "widths"):
@@ -227,14 +227,14 @@ def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
             Panel("topics to find a difference", "topics", rows=("goal", "difference")),
             Panel("topics for a confidence interval of that width", "topics", rows=("goal", "interval")),
         ]
-        return lines_chart(fine, "size", panels)
+        return lines_spec(fine, "size", panels)
 
     return table, chart
 
 
 def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import leave_out, pool_effect
-    from amble.reporting.charts.line_charts import Panel, lines_chart
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     if sum(x is not None for x in (args.rates, args.pool_depths, args.groups)) > 1:
         raise AmbleError("--rates, --pool-depths and --groups are three ways to cut a pool; expected one of them")
@@ -266,14 +266,14 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
         Panel("mean over runs and topics", "mean", "mean low", "mean high"),
         Panel("tau-b with the full pool", "tau", "tau low", "tau high"),
     ]
-    return table, lambda: lines_chart(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
+    return table, lambda: lines_spec(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
 
 
 def _degrade(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
     from amble.io.trec import read_qrels, read_runs
     from amble.metaevaluation import degradation
     from amble.rankings.run_lists import read_run_lists
-    from amble.reporting.charts.line_charts import Panel, lines_chart
+    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     aligned = alignment_of(args)
     if args.float32:
@@ -300,7 +300,7 @@ def _degrade(args: argparse.Namespace, measures: list[Any], **common: Any) -> tu
         Panel("share of rounds and runs with a significant fall", "significant"),
     ]
     title = f"level ({found.how})"
-    return table, lambda: lines_chart(found.curve(**alpha, **confidence), "level", panels, title=title), found.scores
+    return table, lambda: lines_spec(found.curve(**alpha, **confidence), "level", panels, title=title), found.scores
 
 
 def _save_runs(args: argparse.Namespace, qrels: Any, lists: Any, found: Any) -> None:

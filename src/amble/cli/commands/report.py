@@ -269,8 +269,9 @@ def _write(made: Any, args: argparse.Namespace) -> None:
         write_whole(args.latex, made.leaderboard.table().latex() + "\n")
     if args.charts is not None:
         from amble.reporting.charts.chart import save
+        from amble.reporting.charts.plotting import charts_of
 
-        for name, chart in made.charts().items():
+        for name, chart in charts_of(made).items():
             for ending in dict.fromkeys(args.chart_format):
                 path = os.path.join(args.charts, f"{name}.{ending}")
                 keep_inputs(args, path)

@@ -269,13 +269,13 @@ def _first(*ways: Way) -> Any:
 
 def _plot(args: argparse.Namespace, shown: list[_Shown], graphs: dict[str, Any]) -> None:
     from amble.reporting.charts.chart import save
-    from amble.reporting.charts.state_graph import user_and_graph_chart
+    from amble.reporting.charts.state_graph import user_and_graph_spec
 
     far = args.depth or (max(len(one.grades) or _DEPTH for one in shown) if shown[0].markov else 100)
     users = {one.name: one.on(far) for one in shown}
     if args.depth is None:  # no ranks that nobody has
         far = max(2, min(far, max(user.weights.size for user in users.values())))
-    save(user_and_graph_chart(users, far, graphs), args.plot)
+    save(user_and_graph_spec(users, far, graphs), args.plot)
     print(f"\nchart: {args.plot}") if args.format == "table" else None
 
 

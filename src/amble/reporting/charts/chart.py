@@ -1,6 +1,6 @@
-"""Charts of users, and what all charts share: altair objects, saved as SVG, PNG, PDF or HTML.
+"""Charts of users, and what all charts share: Vega-Lite specifications, saved as SVG, PNG, PDF or HTML.
 
-No display and no network is needed: vl-convert draws them.
+No display and no network is needed: vl-convert draws them. `altair_chart` makes the object that users go on with.
 """
 
 from __future__ import annotations
@@ -19,19 +19,31 @@ from amble.io.files import check_outputs, whole_file
 from amble.io.html import page
 from amble.users.protocol import OnList
 
-__all__ = ["ENDINGS", "Line", "altair", "check_file", "label_limit", "many", "save", "shown", "user_chart", "user_spec"]
+__all__ = [
+    "ENDINGS",
+    "Line",
+    "altair_chart",
+    "check_file",
+    "label_limit",
+    "many",
+    "save",
+    "shown",
+    "user_lines_spec",
+    "user_spec",
+]
 
 _LEAST = 0.0001  # shown on a logarithmic axis
 _DRAWN = {".svg": "svg", ".png": "png", ".pdf": "pdf", ".html": "svg"}
 ENDINGS = tuple(_DRAWN)
+_VIEW = {"continuousWidth": 300, "continuousHeight": 300}  # of a chart that names no size, as altair has it
 _STYLE = "body { margin: 1rem; } svg { max-width: 100%; height: auto; }"
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # vl-convert ends the process over these
 
 
-def altair() -> Any:
-    """The module altair, which is an extra."""
+def altair_chart(spec: dict[str, Any]) -> Any:
+    """A specification as an object of altair, which is an extra and checks every part of it, for a second or two."""
     try:
-        return importlib.import_module("altair")
+        return importlib.import_module("altair").Chart.from_dict(spec)
     except ImportError:
         raise AmbleError("charts need the extra: pip install 'amble-ir[report]'") from None
 
@@ -55,7 +67,7 @@ def label_limit(names: Iterable[str], limit: int) -> int:
 
 
 def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
-    """Rows as the data of a specification: one CSV text, as altair checks anything else value by value."""
+    """Rows as the data of a specification: one CSV text, since altair would check anything else value by value."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -72,7 +84,7 @@ class Line(NamedTuple):
     user: Any  # OnList, with more that depends on whether it stops
 
 
-def user_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
+def user_lines_spec(lines: Iterable[Line], depth: int) -> dict[str, Any]:
     """Weight, halting and residual of users against the rank, as a Vega-Lite specification.
 
     Both axes are logarithmic, so that powers of the rank are straight lines. A value of 0 is not drawn, and lines leave
@@ -156,7 +168,7 @@ def _rows(line: Line, depth: int) -> Iterator[dict[str, Any]]:
             yield row | {"value": around[i], "dot": i <= 10 or alone}
 
 
-def user_chart(users: Mapping[str, OnList], depth: int = 100) -> Any:
+def user_spec(users: Mapping[str, OnList], depth: int = 100) -> dict[str, Any]:
     """Weight, halting and residual of users by rank; of Markov users, visits and precision in place of halting.
 
     Parameters
@@ -168,13 +180,12 @@ def user_chart(users: Mapping[str, OnList], depth: int = 100) -> Any:
 
     Returns
     -------
-    altair.HConcatChart
-        Three panels: the share of attention W, the probability 1 - C of stopping once there, and the share of attention
-        that goes beyond the rank. Four for Markov users: the share of attention among relevant documents, that among
-        all visits, precision, and the share of attention beyond the rank.
+    dict
+        A Vega-Lite specification of three panels: the share of attention W, the probability 1 - C of stopping once
+        there, and the share of attention that goes beyond the rank. Of four for Markov users: the share of attention
+        among relevant documents, that among all visits, precision, and the share of attention beyond the rank.
     """
-    spec = user_spec((Line(name, "", user) for name, user in users.items()), depth)
-    return altair().Chart.from_dict(spec)
+    return user_lines_spec((Line(name, "", user) for name, user in users.items()), depth)
 
 
 def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS) -> None:
@@ -185,7 +196,6 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
         raise AmbleError(f"{target}: a chart's name ends in {', '.join(endings)}")
     try:
         if ending in ENDINGS:
-            altair()
             importlib.import_module("vl_convert")
     except ImportError:
         raise AmbleError("charts as files need the extra: pip install 'amble-ir[report]'") from None
@@ -195,18 +205,25 @@ def check_file(path: str | os.PathLike[str], endings: tuple[str, ...] = ENDINGS)
 def save(chart: Any, path: str | os.PathLike[str]) -> None:
     """Write a chart to a file, whole or not at all, in the format of its ending.
 
-    A page of HTML holds the chart as SVG and runs no script.
+    Parameters
+    ----------
+    chart : dict or altair chart
+        A Vega-Lite specification, or what `amble.plot` makes.
+    path : path
+        A page of HTML holds the chart as SVG and runs no script.
     """
     check_file(path)
     target = Path(path)
     ending = target.suffix.lower()
-    made: Any = io.BytesIO() if ending in (".png", ".pdf") else io.StringIO()
+    spec = dict(chart if isinstance(chart, Mapping) else chart.to_dict())
+    given = spec.get("config", {})
+    spec["config"] = given | {"view": _VIEW | given.get("view", {})}
+    draw = getattr(importlib.import_module("vl_convert"), f"vegalite_to_{_DRAWN[ending]}")
     try:
-        chart.save(made, **({"format": _DRAWN[ending]} | ({"ppi": 150} if ending == ".png" else {})))
-    except ValueError as error:  # from vl-convert, for a chart that it cannot draw
+        drawn = draw(spec, **({"ppi": 150} if ending == ".png" else {}))
+    except ValueError as error:  # a chart that it cannot draw
         lines = [line for line in str(error).splitlines() if line.strip()] or ["no reason given"]
         raise AmbleError(f"{target}: the chart cannot be drawn: {' '.join(lines[:2])}") from None
-    drawn = made.getvalue()
     if ending == ".html":
         drawn = page(shown(target.stem), _STYLE, drawn)
     with whole_file(target) as file:

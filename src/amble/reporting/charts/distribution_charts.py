@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from amble.distributions.distribution import Distribution
 from amble.errors import AmbleError
-from amble.reporting.charts.chart import altair, many, shown
+from amble.reporting.charts.chart import many, shown
 
-__all__ = ["COLOURS", "distribution_chart", "distribution_spec", "steps"]
+__all__ = ["COLOURS", "distribution_spec", "steps"]
 
 COLOURS = (
     "#2f6db5", "#d1373f", "#2c8f4e", "#e58a00", "#7a4fa8", "#00909e",
@@ -44,7 +44,21 @@ def distribution_spec(
     *,
     title: str = "",
 ) -> dict[str, Any]:
-    """Distributions and orders as a Vega-Lite specification; see `distribution_chart`."""
+    """A chart of distributions as CDFs: the share of users whose score is at most x.
+
+    Parameters
+    ----------
+    distributions : mapping of str to Distribution
+        Up to twelve, by run.
+    order1, order2 : mapping of str to float, optional
+        The scores of the runs: vertical lines in the runs' colours, dashed for order 1 and dotted for order 2.
+    title : str
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification: one line per run; of simulated distributions with the CDF's 95 % confidence band.
+    """
     if not 1 <= len(distributions) <= len(COLOURS):
         raise AmbleError(f"{len(distributions)} distributions on one chart, expected 1 to {len(COLOURS)}")
     distributions, one, two = _shown(distributions), _shown(order1 or {}), _shown(order2 or {})
@@ -138,28 +152,3 @@ def _marks(
     for i, (name, order, x) in enumerate(found):
         covered = any(other != name and abs(x - value) < 1e-9 for other, _, value in found[i + 1 :])
         yield {"run": name, "order": order, "score": round(x, 9), "width": 3.5 if covered else 1.5}
-
-
-def distribution_chart(
-    distributions: Mapping[str, Distribution],
-    order1: Mapping[str, float] | None = None,
-    order2: Mapping[str, float] | None = None,
-    *,
-    title: str = "",
-) -> Any:
-    """A chart of distributions as CDFs: the share of users whose score is at most x.
-
-    Parameters
-    ----------
-    distributions : mapping of str to Distribution
-        Up to twelve, by run.
-    order1, order2 : mapping of str to float, optional
-        The scores of the runs: vertical lines in the runs' colours, dashed for order 1 and dotted for order 2.
-    title : str
-
-    Returns
-    -------
-    altair.LayerChart
-        One line per run; of simulated distributions with the 95 % confidence band of the CDF.
-    """
-    return altair().Chart.from_dict(distribution_spec(distributions, order1, order2, title=title))

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from amble.distributions.partial_order import PartialOrder
-from amble.reporting.charts.chart import altair, many, shown
+from amble.reporting.charts.chart import many, shown
 
-__all__ = ["Place", "hasse_chart", "hasse_layout", "hasse_spec"]
+__all__ = ["Place", "hasse_layout", "hasse_spec"]
 
 _SWEEPS = 12
 _LETTER, _CAPITAL = 6.0, 8.0  # pixels, about
@@ -126,7 +126,19 @@ def hasse_layout(order: PartialOrder, *, beside: bool = False) -> list[list[Plac
 
 
 def hasse_spec(order: PartialOrder, *, title: str = "") -> dict[str, Any]:
-    """The Hasse diagram as a Vega-Lite specification; see `hasse_chart`."""
+    """A Hasse diagram: systems on their levels, the best on top, lines to the next ones that each dominates.
+
+    Parameters
+    ----------
+    order : PartialOrder
+        As `amble.order_systems` makes it.
+    title : str
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification. Equal systems stand together; of more than three, three are named.
+    """
     rows = hasse_layout(order)
     every = [place for row in rows for place in row]
     left, right = min(p.x - p.half for p in every), max(p.x + p.half for p in every)
@@ -169,20 +181,3 @@ def hasse_spec(order: PartialOrder, *, title: str = "") -> dict[str, Any]:
         "layer": layers if edges else layers[1:],
         "config": {"view": {"stroke": None}},
     }
-
-
-def hasse_chart(order: PartialOrder, *, title: str = "") -> Any:
-    """A Hasse diagram: systems on their levels, the best on top, lines to the next ones that each dominates.
-
-    Parameters
-    ----------
-    order : PartialOrder
-        As `amble.order_systems` makes it.
-    title : str
-
-    Returns
-    -------
-    altair.LayerChart
-        Equal systems stand together; of more than three, three are named.
-    """
-    return altair().Chart.from_dict(hasse_spec(order, title=title))

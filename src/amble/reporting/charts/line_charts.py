@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.reporting.charts.chart import altair, many
+from amble.reporting.charts.chart import many
 from amble.table import Table
 
-__all__ = ["Panel", "fit_chart", "lines_chart", "lines_spec", "square_chart", "square_spec"]
+__all__ = ["Panel", "fit_spec", "lines_spec", "square_spec"]
 
 
 class Panel(NamedTuple):
@@ -109,22 +109,12 @@ def square_spec(names: Sequence[str], values: NDArray[np.float64], title: str) -
     }
 
 
-def lines_chart(table: Table, x: str, panels: Sequence[Panel], *, title: str = "", reverse: bool = False) -> Any:
-    """One line per measure against a column of numbers, as an altair chart; `charts.chart.save` writes it."""
-    return altair().Chart.from_dict(lines_spec(table, x, panels, title=title, reverse=reverse))
-
-
-def square_chart(names: Sequence[str], values: NDArray[np.float64], title: str) -> Any:
-    """A measure by measure matrix as an altair chart."""
-    return altair().Chart.from_dict(square_spec(names, values, title))
-
-
-def fit_chart(table: Table) -> Any:
-    """W, L and C by rank, observed with their confidence intervals and implied by each model, as an altair chart.
+def fit_spec(table: Table) -> dict[str, Any]:
+    """W, L and C by rank, observed with confidence intervals and implied by each model, as a Vega-Lite specification.
 
     Parameters
     ----------
     table : Table
         From `amble.logs.Fit.implied`.
     """
-    return lines_chart(table, "rank", _FIT_PANELS)
+    return lines_spec(table, "rank", _FIT_PANELS)

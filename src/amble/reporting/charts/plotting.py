@@ -13,11 +13,11 @@ from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.metaevaluation import Agreement, Correlations
-from amble.reporting.charts.chart import user_chart
-from amble.reporting.charts.distribution_charts import distribution_chart
-from amble.reporting.charts.hasse import hasse_chart
-from amble.reporting.charts.line_charts import square_chart
-from amble.reporting.charts.score_charts import difference_chart, heat_chart, means_chart, pairs_chart, session_chart
+from amble.reporting.charts.chart import altair_chart, user_spec
+from amble.reporting.charts.distribution_charts import distribution_spec
+from amble.reporting.charts.hasse import hasse_spec
+from amble.reporting.charts.line_charts import square_spec
+from amble.reporting.charts.score_charts import difference_spec, heat_spec, means_spec, pairs_spec, session_spec
 from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
 from amble.users.protocol import OnList, Question
@@ -25,7 +25,7 @@ from amble.users.protocol import OnList, Question
 if TYPE_CHECKING:
     from amble.reporting.page import Page
 
-__all__ = ["charts_of", "plot"]
+__all__ = ["charts_of", "plot", "spec_of"]
 
 _DRAWN = (
     "scores, a comparison, a leaderboard, a distribution or several by name, a partial order, a measure, a user or "
@@ -80,67 +80,78 @@ def plot(
     ...
     amble.errors.AmbleError: no chart of a str; there are charts of scores, a comparison, ...
     """
+    return altair_chart(spec_of(x, measure, run, baseline, title))
+
+
+def spec_of(
+    x: Any,
+    measure: str | Measure | None = None,
+    run: str | None = None,
+    baseline: str | None = None,
+    title: str = "",
+) -> dict[str, Any]:
+    """The chart of `plot` as a Vega-Lite specification, which needs no extra."""
     if (run is None) != (baseline is None):
         raise AmbleError("differences by topic need both: run= and baseline=")
     if isinstance(x, Scores):
         if run is not None and baseline is not None:
-            return difference_chart(x, run, baseline, measure)
-        return heat_chart(x, measure)
+            return difference_spec(x, run, baseline, measure)
+        return heat_spec(x, measure)
     if isinstance(x, Leaderboard):
-        return means_chart(x, measure)
+        return means_spec(x, measure)
     if isinstance(x, Comparison):
-        return pairs_chart(x)
+        return pairs_spec(x)
     if isinstance(x, SessionContributions):
-        return session_chart(x)
+        return session_spec(x)
     if isinstance(x, PartialOrder):
-        return hasse_chart(x, title=title)
+        return hasse_spec(x, title=title)
     if isinstance(x, Correlations):
-        return square_chart(x.measures, x.values, f"{x.statistic} of rankings of runs")
+        return square_spec(x.measures, x.values, f"{x.statistic} of rankings of runs")
     if isinstance(x, Agreement):
-        return square_chart(x.measures, x.significant, "agreement on significant differences")
+        return square_spec(x.measures, x.significant, "agreement on significant differences")
     return _distributions_or_users(x, title)
 
 
-def _distributions_or_users(x: Any, title: str) -> Any:
+def _distributions_or_users(x: Any, title: str) -> dict[str, Any]:
     if isinstance(x, Distribution):
-        return distribution_chart({title or "distribution": x}, title=title)
+        return distribution_spec({title or "distribution": x}, title=title)
     if isinstance(x, Measure):
-        return user_chart({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
+        return user_spec({x.label: x.user([0.0] * _DEPTH)}, _DEPTH)
     if isinstance(x, OnList):
-        return user_chart({title or "user": x}, _DEPTH)
+        return user_spec({title or "user": x}, _DEPTH)
     if isinstance(x, Mapping) and x:
         kinds = list(x.values())
         if all(isinstance(one, Distribution) for one in kinds):
-            return distribution_chart(x, title=title)
+            return distribution_spec(x, title=title)
         if all(isinstance(one, OnList) for one in kinds):
-            return user_chart(x, _DEPTH)
+            return user_spec(x, _DEPTH)
     raise AmbleError(f"no chart of a {type(x).__name__}; there are charts of {_DRAWN}")
 
 
-def charts_of(report: Page) -> dict[str, Any]:
-    """The charts of a report by name; of its first measure where one has to be chosen."""
+def charts_of(report: Page) -> dict[str, dict[str, Any]]:
+    """The specifications of the charts of a report by name; of its first measure where one has to be chosen."""
     scores, board, data = report.scores, report.leaderboard, report.data
     runs = scores.runs
     base, best = runs[data["baseline"]], runs[data["system"]]
-    out = {"means": means_chart(board), "topics": heat_chart(scores)}
+    out = {"means": means_spec(board), "topics": heat_spec(scores)}
     if base != best:
-        out["differences"] = difference_chart(scores, best, base)
+        out["differences"] = difference_spec(scores, best, base)
     of_measures = zip(scores.parsed, data["distributions"], strict=True)
     user = next((m for m, distribution in of_measures if "lines" in distribution), None)
     if user is not None:
         found = distributions_under(scores, user, data["chosen"], board.design.seed)
         drawn = list(dict.fromkeys([best, *([base] if base in found else []), *found]))[:_LINES]
-        out["distributions"] = distribution_chart({name: found[name] for name in drawn}, title=user.label)
+        out["distributions"] = distribution_spec({name: found[name] for name in drawn}, title=user.label)
         if len(found) > 1:
-            out["dominance"] = hasse_chart(order_systems(found), title=f"{user.label}: stochastic dominance")
+            out["dominance"] = hasse_spec(order_systems(found), title=f"{user.label}: stochastic dominance")
     users = {m.label: scores.user(best, topic, m) for m, topic in _stopping_users(report)}
     if users:
-        out["users"] = user_chart(users, _DEPTH)
+        out["users"] = user_spec(users, _DEPTH)
     if "tau" in data["meta"]:
         from amble.metaevaluation import correlations
 
         tau = correlations(scores, resample=None)
-        out["tau"] = square_chart(tau.measures, tau.values, "tau of rankings of runs")
+        out["tau"] = square_spec(tau.measures, tau.values, "tau of rankings of runs")
     return out
 
 

@@ -11,10 +11,10 @@ from amble.comparison.session_contributions import SessionContributions
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
-from amble.reporting.charts.chart import altair, label_limit, many, shown
+from amble.reporting.charts.chart import label_limit, many, shown
 from amble.reporting.leaderboard import Leaderboard
 
-__all__ = ["difference_chart", "heat_chart", "means_chart", "pairs_chart", "session_chart"]
+__all__ = ["difference_spec", "heat_spec", "means_spec", "pairs_spec", "session_spec"]
 
 _PAIRS = 200  # in one chart
 _CELLS = 400  # with their numbers written in them
@@ -47,7 +47,7 @@ def _titled(field: str, title: str) -> dict[str, Any]:
     return {"type": "quantitative", "title": field, "axis": {"title": title}}
 
 
-def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any:
+def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict[str, Any]:
     """The means of runs by one measure, the best on top, with their confidence intervals and letters.
 
     Parameters
@@ -58,7 +58,8 @@ def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any
 
     Returns
     -------
-    altair.LayerChart
+    dict
+        A Vega-Lite specification.
     """
     scores = board.scores
     j = _place(scores, measure)
@@ -82,11 +83,10 @@ def means_chart(board: Leaderboard, measure: str | Measure | None = None) -> Any
         {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}, "encoding": text},
     ]
     y = _row_axis([row["run"] for row in rows])
-    spec = {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
-    return altair().Chart.from_dict(spec)
+    return {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
 
 
-def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
+def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str, Any]:
     """Runs by topics as coloured cells: the best run on top, the easiest topic on the left.
 
     Parameters
@@ -97,7 +97,8 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
 
     Returns
     -------
-    altair.Chart
+    dict
+        A Vega-Lite specification.
     """
     j = _place(scores, measure)
     values = scores.values[:, :, j]
@@ -121,17 +122,16 @@ def heat_chart(scores: Scores, measure: str | Measure | None = None) -> Any:
     y = _row_axis([shown(scores.runs[i]) for i in by_run])
     step = 14 if len(by_run) <= 40 else 9
     y["axis"] |= {"labelFontSize": 10 if step > 10 else 8}
-    spec = {
+    return {
         "data": many(rows),
         "width": 620,
         "height": {"step": step},
         "mark": "rect",
         "encoding": {"x": x, "y": y, "color": color},
     }
-    return altair().Chart.from_dict(spec)
 
 
-def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Measure | None = None) -> Any:
+def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Measure | None = None) -> dict[str, Any]:
     """The run minus the baseline by topic, a bar each, sorted.
 
     Parameters
@@ -143,7 +143,8 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
 
     Returns
     -------
-    altair.Chart
+    dict
+        A Vega-Lite specification.
     """
     j = _place(scores, measure)
     a, b = _run(scores, run), _run(scores, baseline)
@@ -157,12 +158,16 @@ def difference_chart(scores: Scores, run: str, baseline: str, measure: str | Mea
     worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
     colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
     y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
-    return altair().Chart.from_dict(
-        {"data": many(rows), "width": 620, "height": 220, "mark": "bar", "encoding": {"x": x, "y": y, "color": colour}}
-    )
+    return {
+        "data": many(rows),
+        "width": 620,
+        "height": 220,
+        "mark": "bar",
+        "encoding": {"x": x, "y": y, "color": colour},
+    }
 
 
-def pairs_chart(found: Comparison) -> Any:
+def pairs_spec(found: Comparison) -> dict[str, Any]:
     """The difference of each pair of runs with its confidence interval; significant differences stand out.
 
     Parameters
@@ -172,7 +177,8 @@ def pairs_chart(found: Comparison) -> Any:
 
     Returns
     -------
-    altair.LayerChart
+    dict
+        A Vega-Lite specification.
     """
     if len(found) > _PAIRS:
         raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
@@ -204,10 +210,10 @@ def pairs_chart(found: Comparison) -> Any:
     ]
     for layer in layers[1:]:
         layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
-    return altair().Chart.from_dict({"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers})
+    return {"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers}
 
 
-def session_chart(found: SessionContributions) -> Any:
+def session_spec(found: SessionContributions) -> dict[str, Any]:
     """Ranks by queries as coloured cells: what the document there adds to the score of its session.
 
     Parameters
@@ -217,7 +223,8 @@ def session_chart(found: SessionContributions) -> Any:
 
     Returns
     -------
-    altair.HConcatChart
+    dict
+        A Vega-Lite specification.
     """
     names, cells = found.cells()
     panels: list[dict[str, Any]] = []
@@ -251,6 +258,4 @@ def session_chart(found: SessionContributions) -> Any:
     if not panels:
         raise AmbleError(f"session {found.session} shows no document")
     title = f"{found.measure} on session {found.session}: what each document adds"
-    return altair().Chart.from_dict(
-        {"title": shown(title), "hconcat": panels, "resolve": {"scale": {"color": "independent"}}}
-    )
+    return {"title": shown(title), "hconcat": panels, "resolve": {"scale": {"color": "independent"}}}

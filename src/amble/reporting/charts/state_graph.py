@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from amble.reporting.charts.chart import Line, altair, many, shown, user_spec
+from amble.reporting.charts.chart import many, shown, user_spec
 from amble.reporting.charts.distribution_charts import COLOURS
 from amble.users.protocol import OnList
 
-__all__ = ["state_graph_spec", "user_and_graph_chart"]
+__all__ = ["state_graph_spec", "user_and_graph_spec"]
 
 _FORWARD, _BACK, _STOP = *COLOURS[:2], "#6b7684"
 _WIDTH = 900  # of the graph, in pixels
@@ -134,8 +134,8 @@ def state_graph_spec(
     }
 
 
-def user_and_graph_chart(users: Mapping[str, OnList], depth: int, graphs: Mapping[str, OnList]) -> Any:
-    """Weight, halting and residual of users by rank, as `user_chart` has them, and below the state graphs of some.
+def user_and_graph_spec(users: Mapping[str, OnList], depth: int, graphs: Mapping[str, OnList]) -> dict[str, Any]:
+    """Weight, halting and residual of users by rank, as `user_spec` has them, and below the state graphs of some.
 
     Parameters
     ----------
@@ -148,9 +148,10 @@ def user_and_graph_chart(users: Mapping[str, OnList], depth: int, graphs: Mappin
 
     Returns
     -------
-    altair chart
+    dict
+        A Vega-Lite specification.
     """
-    panels = user_spec((Line(name, "", user) for name, user in users.items()), depth)
+    panels = user_spec(users, depth)
     drawn = [
         state_graph_spec(
             user.transition_matrix, user.states, title=f"moves of {name}", end=user.end if user.stops else ""
@@ -158,4 +159,4 @@ def user_and_graph_chart(users: Mapping[str, OnList], depth: int, graphs: Mappin
         for name, user in graphs.items()
     ]
     apart = {"legend": {"color": "independent"}, "scale": {"color": "independent"}}
-    return altair().Chart.from_dict({"vconcat": [panels, *drawn], "resolve": apart} if drawn else panels)
+    return {"vconcat": [panels, *drawn], "resolve": apart} if drawn else panels
