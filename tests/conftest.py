@@ -39,6 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 if twins.PURE:
+    pytest_ignore_collect = twins.leave_out
     pytest_sessionstart = twins.watch
     pytest_sessionfinish = twins.conclude
     pytest_testnodedown = twins.collect
