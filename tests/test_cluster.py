@@ -106,8 +106,14 @@ def alone(files: tuple[str, list[str]]) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kind", ["processes", "threads", "loky", pytest.param("dask", marks=NO_DASK), "here"])
 def test_every_executor_gives_the_same_bytes(
-    kind: str, files: tuple[str, list[str]], alone: dict[str, bytes], request: pytest.FixtureRequest
+    kind: str,
+    files: tuple[str, list[str]],
+    shards: tuple[str, list[str]],
+    alone: dict[str, bytes],
+    request: pytest.FixtureRequest,
 ) -> None:
+    from amble.logs import read_log
+
     made: Any = None
     if kind == "threads":
         made = executor = concurrent.futures.ThreadPoolExecutor(2)
@@ -119,10 +125,12 @@ def test_every_executor_gives_the_same_bytes(
         executor = Workers() if kind == "here" else request.getfixturevalue("processes")
     try:
         found = numbers(files, executor)
+        counts = read_log(shards[1], executor=executor)
     finally:
         if made is not None:
             made.shutdown()
     assert [name for name in alone if found[name] != alone[name]] == []
+    assert same_counts(counts, read_log(shards[0]))
 
 
 def test_scores_of_a_list_do_not_depend_on_other_lists(files: tuple[str, list[str]]) -> None:
