@@ -7,6 +7,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
+EXTRAS ?= test,docs
 SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
 .PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack wheels clean
@@ -41,7 +42,7 @@ $(VENV)/.demo: $(VENV)/.made $(SOURCES)
 	touch $(VENV)/.installed $@
 
 $(VENV)/.test: $(VENV)/.made $(SOURCES)
-	$(INSTALL) -e '.[test,docs]'
+	$(INSTALL) -e '.[$(EXTRAS)]'
 	touch $(VENV)/.installed $(VENV)/.demo $@
 
 $(VENV)/.bench: $(VENV)/.made $(SOURCES)
