@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -58,23 +58,30 @@ REFERENCE = "AP nDCG@10 RR ESL"
 class Explored(Opened):
     """The explorer in a browser."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:  # noqa: F811
-        super().__init__(browser, path, **options)
+    def go(self, path: Path, hash: str = "", **how: Any) -> Self:
+        super().go(path, hash, **how)
         self.page.wait_for_selector("html.drawn")
+        return self
 
     def be(self, **user: Any) -> None:
-        """Set the user, and wait until all is drawn, also what the worker finds."""
+        """Set the user, and wait until all is drawn."""
         self.page.evaluate("(user) => { state.fitted = null; setUser(user); changed(); }", user)
-        self.wait("!planned && !swept.left.length")
-        self.wait("found.heard && found.heard.key === questionKey() && found.heard.done")
+        self.settle()
 
-    def wait(self, expression: str) -> bool:
+    def settle(self) -> None:
+        """Wait until all is drawn, also what the worker finds."""
+        self.wait(
+            "!planned && !swept.left.length && found.heard && found.heard.key === questionKey() && found.heard.done"
+        )
+
+    def wait(self, expression: str) -> None:
         """Wait until an expression holds; the page's own policy forbids Playwright's way."""
-        for _ in range(1000):
-            if self.page.evaluate(f"Boolean({expression})"):
-                return True
-            self.page.wait_for_timeout(20)
-        raise AssertionError(f"never: {expression}")
+        looks = f"""async () => {{
+          const end = performance.now() + 20000;
+          while (!({expression}) && performance.now() < end) await new Promise((go) => setTimeout(go, 4));
+          return Boolean({expression});
+        }}"""
+        assert self.page.evaluate(looks), f"never: {expression}"
 
     def rows(self, chart: str) -> list[list[str]]:
         """The CSV file of a chart."""
@@ -106,23 +113,31 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, amble.Scores]:
     return folder / "explore.html", scores
 
 
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Explored:  # noqa: F811
+    """The window of the tests, for one page after another: a new window takes longer than most of them."""
+    return Explored(browser)
+
+
 @pytest.fixture
-def opened(browser: Any, page: tuple[Path, amble.Scores]) -> Iterator[Explored]:  # noqa: F811
-    one = Explored(browser, page[0])
-    yield one
-    assert one.said == []
-    assert [url for url in one.asked if not url.startswith("blob:")] == [page[0].as_uri()]
-    one.context.close()
+def opened(window: Explored, page: tuple[Path, amble.Scores]) -> Iterator[Explored]:
+    yield window.go(page[0])
+    assert window.said == []
+    assert [url for url in window.asked if not url.startswith("blob:")] == [page[0].as_uri()]
 
 
 @pytest.fixture(scope="module")
-def play(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explored]:  # noqa: F811
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("play") / "play.html"
     assert main(["explore", "-o", str(path)]) == 0
-    one = Explored(browser, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def play(browser: Any, playground: Path) -> Iterator[Explored]:  # noqa: F811
+    one = Explored(browser).go(playground)
     yield one
     assert one.said == []
-    one.context.close()
 
 
 def pairs(count: int, seed: int) -> list[dict[str, Any]]:
@@ -313,40 +328,32 @@ def test_sliders_by_keyboard(opened: Explored) -> None:
     assert "first='stop'" in opened.text("#measure-name")
 
 
-def test_state_in_the_address(browser: Any, page: tuple[Path, amble.Scores]) -> None:  # noqa: F811
-    one = Explored(browser, Path(page[0]))
+def test_state_in_the_address(window: Explored, page: tuple[Path, amble.Scores]) -> None:
+    one = window.go(page[0])
     one.be(kind="INST", T=3.5, depth=20)
-    address = one.page.evaluate("location.href")
-    one.context.close()
-    again = Explored(browser, Path(page[0]))
-    again.page.goto(address)
-    again.page.reload()
-    again.page.wait_for_selector("html.drawn")
+    again = window.go(page[0], one.page.evaluate("location.hash"))
     assert again.text("#measure-name") == "INST(T=3.5)@20"
+    assert again.said == []
     odd = "#kind=__proto__&p=nan&q=9&depth=-1&T=x&lines=a.99&system=1e9&topic=-1&first=%3Cimg%3E"
-    again.page.goto(page[0].as_uri() + odd)
-    again.page.reload()
-    again.page.wait_for_selector("html.drawn")
+    again = window.go(page[0], odd)
     assert again.text("#measure-name") == "PH(p=0.5,q=0.25,loss=0.25)"
     assert again.said == []
-    again.context.close()
 
 
-def test_one_run_without_a_relevant_document(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_one_run_without_a_relevant_document(window: Explored, tmp_path: Path) -> None:
     from amble.reporting.explorer import explorer
 
     scores = amble.evaluate({"1": {"a": 0, "b": -1}}, {"x": {"1": {"a": 1.0, "c": 0.5}}}, "AP")
     explorer(scores).save(tmp_path / "one.html")
-    one = Explored(browser, tmp_path / "one.html")
+    one = window.go(tmp_path / "one.html")
     for user in USERS.values():
         one.be(**user)
         assert one.rows("board")[1][:3] == ["x", "1", "0"]
     assert "It takes two runs" in one.text("#tau")
     assert one.said == []
-    one.context.close()
 
 
-def test_a_fitted_user_is_shaded(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_fitted_user_is_shaded(window: Explored, tmp_path: Path) -> None:
     """Her confidence interval is on the slider and on the sweep, also after the page was opened again."""
     from amble.reporting.explorer import explorer
     from amble.users.fitted import Estimate, Fitted, FittedModel, Origin
@@ -355,7 +362,7 @@ def test_a_fitted_user_is_shaded(browser: Any, tmp_path: Path) -> None:  # noqa:
     model = FittedModel("w", "walk", {"p": Estimate(0.613, 0.5, 0.75, 99), "q": Estimate(0.2, 0.1, 0.3, 99)}, "clicks")
     fitted = Fitted(Origin(["log"], "table", 300, 1800, 1500), [model])
     explorer(scores, users=[("<fit>", fitted)]).save(tmp_path / "one.html")
-    one = Explored(browser, tmp_path / "one.html")
+    one = window.go(tmp_path / "one.html")
     one.page.get_by_role("button", name="<fit> w").click()
     one.wait("user.p === 0.613 && !planned")
     for _ in range(2):
@@ -369,17 +376,16 @@ def test_a_fitted_user_is_shaded(browser: Any, tmp_path: Path) -> None:  # noqa:
     one.wait("!planned && user.p > 0.613")
     assert one.count(".fitted-band") + one.count(".fitted-range") == 0
     assert one.said == []
-    one.context.close()
 
 
-def test_copies_give_the_measure(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_copies_give_the_measure(window: Explored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is copied, given to a shell's words or to Python, has the leaderboard's numbers."""
     monkeypatch.chdir(tmp_path)
     made = make_collection(tmp_path / "it's here", topics=5)
     runs = [str(path.relative_to(tmp_path)) for path in made.runs[:2]]
     qrels = str(made.qrels.relative_to(tmp_path))
     assert main(["explore", qrels, *runs, "-m", "AP", "--quiet", "--depth", "50"]) == 0
-    one = Explored(browser, tmp_path / "explore.html")
+    one = window.go(tmp_path / "explore.html")
     one.be(kind="walk", p=0.61, q=0.2, loss=0.3, first="stop", order=2, depth=12)
     rows = {row[0]: float(row[2]) for row in one.rows("board")[1:]}
     import contextlib
@@ -399,7 +405,6 @@ def test_copies_give_the_measure(browser: Any, tmp_path: Path, monkeypatch: pyte
     one.page.click("#copy-command")
     assert one.text("#copy-command") == "Copied"
     assert one.said == []
-    one.context.close()
 
 
 def test_charts_are_saved(opened: Explored, tmp_path: Path) -> None:
@@ -408,6 +413,7 @@ def test_charts_are_saved(opened: Explored, tmp_path: Path) -> None:
 
     ask = "[...document.querySelectorAll('[data-svg], [data-csv]')].map((e) => e.getAttribute('aria-label'))"
     buttons = opened.page.evaluate(ask)
+    opened.settle()  # or a chart that grows moves a button away from under a click
     assert len(buttons) == len(set(buttons)) == 12
     for label in buttons:
         with opened.page.expect_download() as caught:
@@ -483,8 +489,8 @@ def test_a_walk_step_by_step(opened: Explored) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1100, 1920])
-def test_fits_any_width(browser: Any, page: tuple[Path, amble.Scores], width: int) -> None:  # noqa: F811
-    one = Explored(browser, page[0], viewport={"width": width, "height": 850}, color_scheme="dark")
+def test_fits_any_width(window: Explored, page: tuple[Path, amble.Scores], width: int) -> None:
+    one = window.go(page[0], width=width, height=850, scheme="dark")
     assert one.page.evaluate("document.documentElement.scrollWidth") <= width
     right = "[...document.querySelectorAll('svg.chart')].map((e) => e.getBoundingClientRect().right)"
     assert max(one.page.evaluate(right)) <= width
@@ -499,7 +505,6 @@ def test_fits_any_width(browser: Any, page: tuple[Path, amble.Scores], width: in
         assert box is not None
         assert 0 <= box["y"] < 850
     assert one.said == []
-    one.context.close()
 
 
 LACKING = """() => [
@@ -526,9 +531,9 @@ def test_what_is_drawn_in_how_long_is_told(opened: Explored) -> None:
     assert re.fullmatch(r"Last drawn in \d+ ms\.", opened.text("#timing"))
 
 
-def test_the_playground(browser: Any, play: Explored) -> None:  # noqa: F811
+def test_the_playground(window: Explored, playground: Path) -> None:
     """Figure 1 of Ferrante and Ferro (2020), a click, a key, and the lecture notes' lists."""
-    one = Explored(browser, Path(play.page.evaluate("decodeURIComponent(location.pathname)")))
+    one = window.go(playground)
     board = {row[0]: row for row in one.rows("board")[1:]}
     assert [float(board[run][3]) for run in "rs"] == pytest.approx([0.555703555598, 0.430952675282], abs=1e-11)
     assert [float(board[run][4]) for run in "rs"] == pytest.approx([0.410132998100, 0.541332932842], abs=1e-11)
@@ -559,7 +564,6 @@ def test_the_playground(browser: Any, play: Explored) -> None:  # noqa: F811
     one.page.wait_for_selector("html.drawn")
     assert one.page.evaluate("data.play.lists[0].grades.join('')") == "30120002000"
     assert one.said == []
-    one.context.close()
 
 
 def test_playground_by_command(play: Explored, capsys: pytest.CaptureFixture[str]) -> None:
