@@ -65,12 +65,9 @@ class Explored(Opened):
         return self
 
     def be(self, **user: Any) -> None:
-        """Set the user, and wait until all is drawn."""
-        self.page.evaluate("(user) => { state.fitted = null; setUser(user); changed(); }", user)
-        self.settle()
-
-    def settle(self) -> None:
-        """Wait until all is drawn, also what the worker finds."""
+        """Set the user, and wait until all is drawn, also what the worker finds."""
+        set_user = "(user) => { state.fitted = null; state.along = 'p'; setUser(user); changed(); }"
+        self.page.evaluate(set_user, user)
         self.wait(
             "!planned && !swept.left.length && found.heard && found.heard.key === questionKey() && found.heard.done"
         )
@@ -125,6 +122,15 @@ def opened(window: Explored, page: tuple[Path, amble.Scores]) -> Iterator[Explor
     yield window.go(page[0])
     assert window.said == []
     assert [url for url in window.asked if not url.startswith("blob:")] == [page[0].as_uri()]
+
+
+@pytest.fixture(scope="module")
+def board(browser: Any, page: tuple[Path, amble.Scores]) -> Iterator[Explored]:  # noqa: F811
+    """The same page, opened once, for tests that choose nothing but the user."""
+    one = Explored(browser).go(page[0])
+    yield one
+    assert one.said == []
+    assert [url for url in one.asked if not url.startswith("blob:")] == [page[0].as_uri()]
 
 
 @pytest.fixture(scope="module")
@@ -204,17 +210,17 @@ SOME = list(USERS) if PAIRS == 2000 else list(USERS)[1::2]  # the others with AM
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_leaderboard_and_charts_are_the_librarys(opened: Explored, page: tuple[Path, amble.Scores], name: str) -> None:
+def test_leaderboard_and_charts_are_the_librarys(board: Explored, page: tuple[Path, amble.Scores], name: str) -> None:
     """The CSV file of every chart, beside what the library says of the same measure."""
     rankings = page[1].aligned
     m = amble.parse(name)
-    opened.be(**USERS[name])
-    assert amble.parse(opened.text("#measure-name")) == m
+    board.be(**USERS[name])
+    assert amble.parse(board.text("#measure-name")) == m
     scores = amble.evaluate(rankings, m)
     means = dict(zip(scores.runs, scores.means()[:, 0], strict=True))
 
-    head, *rows = opened.rows("board")
-    assert head[2:5] == [opened.text("#measure-name"), "order 1", "order 2"]
+    head, *rows = board.rows("board")
+    assert head[2:5] == [board.text("#measure-name"), "order 1", "order 2"]
     assert [row[0] for row in rows] == sorted(means, key=lambda run: (-round(means[run], 12), scores.runs.index(run)))
     assert [float(row[2]) for row in rows] == pytest.approx([means[row[0]] for row in rows], abs=1e-9)
     ap = dict(zip(page[1].runs, page[1].means()[:, 0], strict=True))
@@ -223,18 +229,18 @@ def test_leaderboard_and_charts_are_the_librarys(opened: Explored, page: tuple[P
     orders = dict(zip(scores.runs, orders_of(rankings, m), strict=True))
     for row in rows:
         assert [float(x) if x else np.nan for x in row[3:5]] == pytest.approx(orders[row[0]], abs=1e-9, nan_ok=True)
-    shown = opened.page.locator("#board tbody th .name").all_text_contents()
+    shown = board.page.locator("#board tbody th .name").all_text_contents()
     assert shown == [row[0] for row in rows]
 
-    head, line = opened.numbers("user")
-    run, topic = opened.page.evaluate("[data.runs[state.system], data.topics[state.topic]]")
+    head, line = board.numbers("user")
+    run, topic = board.page.evaluate("[data.runs[state.system], data.topics[state.topic]]")
     user = scores.user(run, topic, m)
     n = min(len(line), user.visits.size)
     assert n >= 5
     assert line[:n, 1] == pytest.approx(user.visits[:n], abs=1e-9)
     assert line[:n, 2] == pytest.approx(user.last[:n], abs=1e-9)
 
-    head, line = opened.numbers("differences")[0], opened.rows("differences")[1:]
+    head, line = board.numbers("differences")[0], board.rows("differences")[1:]
     a, b = head[1:3]
     for topic, one, other, difference in line:
         t = scores.topics.index(topic)
@@ -242,14 +248,14 @@ def test_leaderboard_and_charts_are_the_librarys(opened: Explored, page: tuple[P
         assert [float(one), float(other), float(difference)] == pytest.approx(expected, abs=1e-9)
     assert len(line) == len(scores.topics)
 
-    head, line = opened.numbers("sweep")
+    head, line = board.numbers("sweep")
     assert head[1:] == list(scores.runs)
     along = head[0]
     for at in (1, len(line) // 2, -1):
         value = int(line[at, 0]) if along == "depth" else line[at, 0]
         other = m @ value if along == "depth" else m(**{along: float(value)})
         assert line[at, 1:] == pytest.approx(amble.evaluate(rankings, other).means()[:, 0], abs=1e-9)
-    head, taus = opened.numbers("tau")
+    head, taus = board.numbers("tau")
     assert head[1:] == REFERENCE.split()
     signs = [one.sign for one in page[1].parsed]
     for k in (0, len(line) - 1):
@@ -257,16 +263,16 @@ def test_leaderboard_and_charts_are_the_librarys(opened: Explored, page: tuple[P
         expected = [s * correlation.kendall(means_there, x) for s, x in zip(signs, page[1].means().T, strict=True)]
         assert taus[k, 1:] == pytest.approx(expected, abs=1e-9, nan_ok=True)
     if along != "depth":
-        for at, winner, loser in opened.rows("flips")[1:][:3]:
+        for at, winner, loser in board.rows("flips")[1:][:3]:
             there = amble.evaluate(rankings, m(**{along: float(at)})).means()[:, 0]
             assert there[scores.runs.index(winner)] == pytest.approx(there[scores.runs.index(loser)], abs=1e-6)
 
-    head, line = opened.numbers("distribution")
-    users = opened.page.evaluate("found.heard.users") or None
+    head, line = board.numbers("distribution")
+    users = board.page.evaluate("found.heard.users") or None
     laws = amble.run_distributions(rankings, m, runs=head[1:], users=users, seed=0)
     for k, name_of_run in enumerate(head[1:], 1):
         assert line[:, k] == pytest.approx(laws[name_of_run].cdf(line[:, 0] * (1 + 1e-12)), abs=1e-9)
-    for pair in opened.page.evaluate("found.heard.pairs"):
+    for pair in board.page.evaluate("found.heard.pairs"):
         law = laws[scores.runs[pair["a"]]].dominance(laws[scores.runs[pair["b"]]])
         assert pair["verdict"] == law.verdict
         if users is None:
@@ -312,8 +318,8 @@ def test_sliders_by_keyboard(opened: Explored) -> None:
     before = opened.text("#finding")
     slider = opened.page.get_by_role("slider", name="p, forward")
     slider.focus()
-    for _ in range(12):
-        opened.page.keyboard.press("ArrowRight")
+    for key in ("PageUp", "ArrowRight", "ArrowRight"):  # a tenth of the slider, and two steps
+        opened.page.keyboard.press(key)
     opened.wait("location.hash.includes('p=0.62')")
     assert slider.get_attribute("aria-valuetext") == "0.62"
     assert opened.text("#told-p") == "0.62"
@@ -322,8 +328,8 @@ def test_sliders_by_keyboard(opened: Explored) -> None:
     assert opened.text("#finding") != before
     assert opened.page.evaluate("document.activeElement.id") == "slider-p"
     # p + q stays below 1: q gives way
-    for _ in range(15):
-        opened.page.keyboard.press("ArrowRight")
+    for key in ("PageUp", *["ArrowRight"] * 5):
+        opened.page.keyboard.press(key)
     assert opened.page.evaluate("user.p + user.q") <= 0.98 + 1e-9
     opened.page.get_by_label("stop", exact=True).check()
     opened.page.get_by_role("radio", name="order 2").check()
@@ -417,6 +423,7 @@ def test_charts_are_saved(opened: Explored, tmp_path: Path) -> None:
     ask = "[...document.querySelectorAll('[data-svg], [data-csv]')].map((e) => e.getAttribute('aria-label'))"
     buttons = opened.page.evaluate(ask)
     assert len(buttons) == len(set(buttons)) == 12
+    began = 0.0
     for k, label in enumerate(buttons):
         if k == 10:  # Chromium drops, without a word, an eleventh download within a second of the first
             opened.wait(f"performance.now() > {began + 1100}")
@@ -529,12 +536,12 @@ def test_names_for_those_who_do_not_see(opened: Explored, play: Explored) -> Non
         assert len(ids) == len(set(ids))
 
 
-def test_what_is_drawn_in_how_long_is_told(opened: Explored) -> None:
+def test_what_is_drawn_in_how_long_is_told(board: Explored) -> None:
     """Every update is timed in the page; how long one may take is measured by benchmarks/bench_explore.py."""
-    before = opened.page.evaluate("timing.all.length")
-    opened.be(kind="RBP", p=0.7)
-    assert opened.page.evaluate("timing.all.length") > before
-    assert re.fullmatch(r"Last drawn in \d+ ms\.", opened.text("#timing"))
+    before = board.page.evaluate("timing.all.length")
+    board.be(kind="RBP", p=0.7)
+    assert board.page.evaluate("timing.all.length") > before
+    assert re.fullmatch(r"Last drawn in \d+ ms\.", board.text("#timing"))
 
 
 def test_the_playground(window: Explored, playground: Path) -> None:
