@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -37,36 +38,50 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, amble.Scores, dict[str, Any]]:
+def report(once: Callable[[str, Callable[[Path], object]], Path]) -> tuple[Path, amble.Scores, dict[str, Any]]:
     """A page of the small collection and of two runs with odd names."""
-    folder = tmp_path_factory.mktemp("report")
-    made = make_collection(folder, topics=10)
-    runs: dict[str, Any] = {}
-    for path in made.runs:
-        rows = [line.split() for line in path.read_text().splitlines()]
-        runs[path.stem] = {topic: {} for topic, *_ in rows}
-        for topic, _, doc, _, score, _ in rows:
-            runs[path.stem][topic][doc] = float(score)
-    runs[ODD[0]], runs[ODD[1]] = runs["bm25"], runs["dense"]
-    scores = amble.evaluate(made.qrels, runs, MEASURES)
-    page = amble.report(scores, baseline="bm25", title=f"{ODD[0]} & co")
-    page.save(folder / "report.html")
-    return folder / "report.html", scores, page.data
+
+    def fill(folder: Path) -> None:
+        made = make_collection(folder, topics=10)
+        runs: dict[str, Any] = {}
+        for path in made.runs:
+            rows = [line.split() for line in path.read_text().splitlines()]
+            runs[path.stem] = {topic: {} for topic, *_ in rows}
+            for topic, _, doc, _, score, _ in rows:
+                runs[path.stem][topic][doc] = float(score)
+        runs[ODD[0]], runs[ODD[1]] = runs["bm25"], runs["dense"]
+        scores = amble.evaluate(made.qrels, runs, MEASURES)
+        page = amble.report(scores, baseline="bm25", title=f"{ODD[0]} & co")
+        page.save(folder / "report.html")
+        (folder / "scores.pickle").write_bytes(pickle.dumps((scores, page.data)))
+
+    folder = once("report", fill)
+    return folder / "report.html", *pickle.loads((folder / "scores.pickle").read_bytes())
 
 
 class Opened:
-    """A page in a browser, and what it said and asked for."""
+    """A window of a browser, the page that is open in it, and what that page said and asked for."""
 
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        self.page = self.context.new_page()
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.page = browser.new_context(**options).new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
+
+    def go(self, path: Path, hash: str = "", *, width: int = 1280, height: int = 900, scheme: str = "light") -> Self:
+        """Open a page as if it were the first of the window."""
+        if hash:  # or it would be another place of the same page
+            self.page.goto("about:blank")
+        self.said.clear()
+        self.asked.clear()
+        self.page.mouse.move(0, 0)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(media="null", color_scheme=scheme)
+        self.page.goto(path.as_uri() + hash)
+        return self
 
     def text(self, selector: str) -> str:
         found: str = self.page.locator(selector).first.inner_text()
@@ -86,12 +101,16 @@ class Opened:
         return found
 
 
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Opened:
+    """The window of the tests, for one page after another: a new window takes longer than most of them."""
+    return Opened(browser)
+
+
 @pytest.fixture
-def opened(browser: Any, report: tuple[Path, amble.Scores, dict[str, Any]]) -> Iterator[Opened]:
-    one = Opened(browser, report[0])
-    yield one
-    assert one.said == []
-    one.context.close()
+def opened(window: Opened, report: tuple[Path, amble.Scores, dict[str, Any]]) -> Iterator[Opened]:
+    yield window.go(report[0])
+    assert window.said == []
 
 
 def test_nothing_is_said_and_nothing_asked_for(opened: Opened, report: tuple[Path, Any, Any]) -> None:
@@ -159,11 +178,11 @@ def test_sorting(opened: Opened) -> None:
     assert opened.page.evaluate("document.activeElement.dataset.key") == "mean"
 
 
-def test_less_is_better(browser: Any, tmp_path: Path) -> None:
+def test_less_is_better(window: Opened, tmp_path: Path) -> None:
     qrels = {t: {"r": 1, "s": 0} for t in "123"}
     runs = {"bad": {t: {"a": 3.0, "b": 2.0, "r": 1.0} for t in "123"}, "good": {t: {"a": 2.0, "r": 1.0} for t in "123"}}
     amble.report(amble.evaluate(qrels, runs, ["ESL", "RR"]), baseline="bad").save(tmp_path / "report.html")
-    opened = Opened(browser, tmp_path / "report.html")
+    opened = window.go(tmp_path / "report.html")
     for measure, way in (("0", "ascending"), ("1", "descending")):
         opened.page.select_option("#measure", measure)
         assert opened.runs() == ["good", "bad"]
@@ -178,7 +197,6 @@ def test_less_is_better(browser: Any, tmp_path: Path) -> None:
     opened.page.click('#board [data-key="difference"]')
     assert opened.runs() == ["good", "bad"]
     assert opened.said == []
-    opened.context.close()
 
 
 def test_numbers_stand_below_one_another(opened: Opened) -> None:
@@ -384,27 +402,27 @@ def test_pointing_tells(opened: Opened) -> None:
     assert not opened.page.locator("#tip").is_visible()
 
 
-def test_colours(browser: Any, report: tuple[Path, Any, Any]) -> None:
+def test_colours(window: Opened, report: tuple[Path, Any, Any]) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
-    light, dark = (Opened(browser, report[0], color_scheme=scheme) for scheme in ("light", "dark"))
-    assert light.page.evaluate(background) == "rgb(255, 255, 255)"
+    dark = window.go(report[0], scheme="dark")
     assert dark.page.evaluate(background) == "rgb(16, 23, 22)"
     dark.page.click('[data-choose-theme="light"]')
     assert dark.page.evaluate(background) == "rgb(255, 255, 255)"
     assert dark.page.get_attribute('[data-choose-theme="light"]', "aria-pressed") == "true"
+    assert dark.said == []
+    light = window.go(report[0], scheme="light")
+    assert light.page.evaluate(background) == "rgb(255, 255, 255)"
     light.page.click('[data-choose-theme="dark"]')
     assert light.page.evaluate(background) == "rgb(16, 23, 22)"
     # paper is white, and has no controls
     light.page.emulate_media(media="print")
     assert light.page.evaluate(background) == "rgb(255, 255, 255)"
     assert not light.page.locator("#filter").is_visible()
-    for one in (light, dark):
-        assert one.said == []
-        one.context.close()
+    assert light.said == []
 
 
-def test_on_a_phone(browser: Any, report: tuple[Path, Any, Any]) -> None:
-    one = Opened(browser, report[0], viewport={"width": 380, "height": 800})
+def test_on_a_phone(window: Opened, report: tuple[Path, Any, Any]) -> None:
+    one = window.go(report[0], width=380, height=800)
     one.page.wait_for_selector("html.drawn")
     assert one.page.evaluate("document.documentElement.scrollWidth") <= 380
     right = "[...document.querySelectorAll('.canvas:not(.wide) > svg')].map((e) => e.getBoundingClientRect().right)"
@@ -417,15 +435,13 @@ def test_on_a_phone(browser: Any, report: tuple[Path, Any, Any]) -> None:
         one.page.wait_for_timeout(50)
     assert one.page.evaluate("document.querySelector('#heat svg').getBoundingClientRect().width") > 500
     assert one.said == []
-    one.context.close()
 
 
 def test_without_scripts(browser: Any, report: tuple[Path, amble.Scores, Any]) -> None:
-    one = Opened(browser, report[0], java_script_enabled=False)
+    one = Opened(browser, java_script_enabled=False).go(report[0])
     assert one.count("#board tbody tr") == 8
     assert "need JavaScript" in one.text("noscript")
     assert one.page.locator("#board tbody th").first.inner_text() == "hybrid"
-    one.context.close()
 
 
 def test_names_for_those_who_do_not_see(opened: Opened) -> None:
@@ -443,25 +459,24 @@ def test_names_for_those_who_do_not_see(opened: Opened) -> None:
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
-def test_one_run(browser: Any, tmp_path: Path) -> None:
+def test_one_run(window: Opened, tmp_path: Path) -> None:
     scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP NumRet")
     amble.report(scores).save(tmp_path / "one.html")
-    one = Opened(browser, tmp_path / "one.html")
+    one = window.go(tmp_path / "one.html")
     one.page.wait_for_selector("html.drawn")
     one.page.select_option("#measure", label="NumRet")
     assert one.said == []
     assert "one run has no other" in one.text("#board-notes")
     assert one.text("#count") == "1 run"
-    one.context.close()
 
 
-def test_long_names(browser: Any, tmp_path: Path) -> None:
+def test_long_names(window: Opened, tmp_path: Path) -> None:
     """Names are cut between characters, and boxes are as wide as what stands in them."""
     list_, other = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
     runs = {"😀" * 40: list_, "y" * 200: list_, "z" * 200: list_, "short": other}
     scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {run: {"1": of, "2": of} for run, of in runs.items()}, "AP")
     amble.report(scores).save(tmp_path / "long.html")
-    one = Opened(browser, tmp_path / "long.html")
+    one = window.go(tmp_path / "long.html")
     labels = one.page.locator("#heat text").all_text_contents()
     assert "😀" * 21 + "…" in labels
     assert one.page.locator("#hasse .node text").all_text_contents() == ["😀" * 23 + "…, " + "y" * 23 + "… +1", "short"]
@@ -470,27 +485,27 @@ def test_long_names(browser: Any, tmp_path: Path) -> None:
     for spill in one.page.evaluate(spills):
         assert -170 < spill <= 0
     assert one.said == []
-    one.context.close()
 
 
-def test_names_that_every_object_has(browser: Any, tmp_path: Path) -> None:
+def test_names_that_every_object_has(window: Opened, tmp_path: Path) -> None:
     runs = {
         name: {"1": {"a": 1.0}, "__proto__": {"b": 1.0, "a": 0.5}} for name in ("constructor", "__proto__", "a\u2028")
     }
     scores = amble.evaluate({"1": {"a": 1}, "__proto__": {"a": 1}}, runs, "AP")
     amble.report(scores).save(tmp_path / "page.html")
-    one = Opened(browser, tmp_path / "page.html")
+    one = window.go(tmp_path / "page.html")
     one.page.wait_for_selector("html.drawn")
     assert set(one.runs()) == set(runs)
     assert one.said == []
-    one.context.close()
 
 
 NASTY = '</script><script>alert("ran")</script><img src=x onerror=alert("ran")>'
 
 
 @pytest.mark.parametrize("name", [NASTY, "</title></style></svg><svg onload=alert(1)>", "]]><!-- &lt;"])
-def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_charts_draw_and_run_nothing(
+    window: Opened, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a run is called is text in every page with a chart, and would not run if it were not."""
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # as `main` does, and for no other test
     lists = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}}
@@ -505,7 +520,7 @@ def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, mo
         main(["distribution", *files, "-m", "AP", "--plot", plot, "--hasse", hasse, "--quiet", "-o", "/dev/null"]) == 0
     )
     for path in (plot, hasse):
-        one = Opened(browser, Path(path))
+        one = window.go(Path(path))
         assert one.page.locator("svg text", has_text=next(iter(runs))).count() >= 1
         assert one.page.locator("svg").bounding_box()["width"] > 200
         assert (one.said, one.asked) == ([], [Path(path).as_uri()])
@@ -515,15 +530,14 @@ def test_charts_draw_and_run_nothing(browser: Any, tmp_path: Path, name: str, mo
         assert one.page.evaluate("window.ran") is None
         assert one.page.locator("svg").is_visible()
         assert sum("Content Security Policy" in text for text in one.said) == 2
-        one.context.close()
 
 
-def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
+def test_a_judging_sheet(window: Opened, tmp_path: Path) -> None:
     nasty = NASTY.replace(" ", "/")
     pool = {"=1+1": {nasty: -2, "constructor": -2, "'-x": -2}}
     path = tmp_path / "sheet.html"
     path.write_text(amble.judging.sheet(pool, "html", texts={"'-x": NASTY}, topics={"=1+1": NASTY}))
-    one = Opened(browser, path, accept_downloads=True)
+    one = window.go(path)
     assert one.page.locator("article strong").all_text_contents() == [nasty, "constructor", "'-x"]
     assert one.page.locator(".text").all_text_contents() == [NASTY, NASTY]
     for key in "101":
@@ -539,4 +553,3 @@ def test_a_judging_sheet(browser: Any, tmp_path: Path) -> None:
     refused = "() => fetch('https://example.org/').then(() => 'asked', () => 'refused')"
     assert one.page.evaluate(refused) == "refused"
     assert any("Content Security Policy" in text for text in one.said)
-    one.context.close()
