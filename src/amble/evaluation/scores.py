@@ -105,7 +105,7 @@ class Scores:
         self.parsed = tuple(measures)
         self.measures = tuple(m.label for m in measures)
         self.values = values
-        values.flags.writeable = False
+        values.setflags(write=False)
 
     @property
     def rankings(self) -> Scored:
@@ -472,7 +472,8 @@ def scores_of_dictionary(
     if scores is None or np.count_nonzero(np.isfinite(scores)) < scores.size:
         return None
     values = np.empty((1, len(qrels.topics), len(scores)))
-    values.fill(np.nan)
+    if lists.n < len(qrels.topics):
+        values.fill(np.nan)
     values[0, lists.topic] = scores.T
     made = partial(gather, qrels, Runs([run]), [ranked], dict(how))
     return Scores(made, measures, values, names=((run.label,), qrels.topics))

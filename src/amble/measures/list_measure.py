@@ -472,15 +472,15 @@ class ListMeasure(Measure):
 
 def scores_of_each(measures: Sequence[ListMeasure], lists: Lists) -> Array | None:
     """The scores of every list by each measure, a row each; None if one has an error, which its own `scores` tells."""
-    found: dict[str, Array] = {}  # two labels of one measure: computed once
+    names, found = [str(m) for m in measures], dict[str, Array]()
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):  # once: it takes a while
-            for m in measures:
-                if str(m) not in found:
-                    found[str(m)] = m.scores(lists) if m.declaration.family == "yours" else m._scores(lists)
+            for name, m in zip(names, measures, strict=True):
+                if name not in found:  # two labels of one measure: computed once
+                    found[name] = m.scores(lists) if m.declaration.family == "yours" else m._scores(lists)
     except (FloatingPointError, MeasureError):
         return None
-    return np.array([found[str(m)] for m in measures])
+    return np.array([found[name] for name in names])
 
 
 def of_lists(measure: Measure) -> ListMeasure:

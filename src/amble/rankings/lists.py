@@ -711,7 +711,7 @@ class Gains:
     def seen(self) -> Array:
         """The gain up to and with each hit."""
         if self.judged.binary:
-            return self.ordinal.astype(np.float64)
+            return np.arange(1.0, self.gain.size + 1) - self.offsets.take(self.list)
         return scan(np.add.accumulate, self.gain, self.offsets)
 
     @cached_property
