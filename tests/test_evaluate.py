@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import amble
+from amble.io.trec import Run
 from amble.measures import ListMeasure
 from amble.users import Question
 
@@ -330,6 +331,14 @@ def test_measures_are_called_what_was_typed() -> None:
         scores["x", "P@5"]
     with pytest.raises(amble.MeasureError, match="P@5 was not evaluated"):
         scores.place("P@5")
+
+
+def test_a_dictionary_without_a_topic_is_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    rank = Run.rank
+    monkeypatch.setattr(Run, "rank", lambda run, *given, **how: asked.append(run.label) or rank(run, *given, **how))
+    scores = amble.evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"2": {"c": 2.0, "b": 1.0}}, "RR")
+    assert (scores.values.tolist(), asked) == ([[[0.0], [0.5]]], ["run"])
 
 
 def test_an_error_of_a_measure_is_told_alike_of_one_dictionary_and_of_two() -> None:

@@ -462,7 +462,7 @@ def scores_of_dictionary(
     options of `align`, ``how``, those that change what is in a list are the usual ones; where grades are not whole,
     `align` asks whether a run was given in their place.
     """
-    if not qrels.are_whole:
+    if not qrels.are_whole or (how["missing"] == "zero" and run.lacks_topics(qrels)):
         return None
     ranked = run.rank(qrels, groups=False, score_dtype=how["score_dtype"])
     if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
