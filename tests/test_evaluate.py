@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import amble
+from amble.io.trec import Run
 from amble.measures import ListMeasure
 from amble.users import Question
 
@@ -332,11 +333,26 @@ def test_measures_are_called_what_was_typed() -> None:
         scores.place("P@5")
 
 
+def test_a_dictionary_without_a_topic_is_ranked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    rank = Run.rank
+    monkeypatch.setattr(Run, "rank", lambda run, *given, **how: asked.append(run.label) or rank(run, *given, **how))
+    scores = amble.evaluate({"1": {"a": 1}, "2": {"b": 1}}, {"2": {"c": 2.0, "b": 1.0}}, "RR")
+    assert (scores.values.tolist(), asked) == ([[[0.0], [0.5]]], ["run"])
+
+
+def test_an_error_of_a_measure_is_told_alike_of_one_dictionary_and_of_two() -> None:
+    run = {"1": {"b": 2.0, "a": 1.0}}
+    for runs in ({"x": run}, {"x": run, "y": run}):
+        with pytest.raises(amble.MeasureError, match=r"^nDCG\(gains='exp'\): gains='exp': a grade of 600 is too large"):
+            amble.evaluate({"1": {"a": 600, "b": 0}}, runs, ["AP", "nDCG(gains='exp')"])
+
+
 def test_two_names_of_a_measure_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"b": 2.0, "a": 1.0}}
     asked: list[str] = []
-    once = ListMeasure.scores
-    monkeypatch.setattr(ListMeasure, "scores", lambda m, lists: asked.append(m.label) or once(m, lists))
+    once = ListMeasure._scores
+    monkeypatch.setattr(ListMeasure, "_scores", lambda m, lists: asked.append(m.label) or once(m, lists))
     for runs in ({"x": run}, {"x": run, "y": run}):  # one dictionary has a way of its own
         found = amble.evaluate(qrels, runs, "RBP(p=0.8) AP RBP")
         assert found.values[-1, 0].tolist() == pytest.approx([0.16, 0.5, 0.16])  # .2 x .8

@@ -206,8 +206,9 @@ def test_columns_for_programs_are_always_the_same(amble_cli: Cli, files: list[st
         "other_median",
         "group",
         "other_group",
+        "other_topics",
     ]
-    groups = write("topics.tsv", "".join(f"{t} {'ab'[t % 2]}\n" for t in range(6)))
+    groups = write("topics.tsv", "".join(f"{t} {'ab'[t > 3]}\n" for t in range(6)))
     for words in ((), ("--baseline", files[2]), ("--test", "tukey"), ("--groups", groups, "--test", "sign")):
         done = amble_cli("compare", *files, "-m", "RR", "--format", "tsv", "--quiet", *words)
         lines = [line.split("\t") for line in done.stdout.splitlines()]
@@ -217,6 +218,7 @@ def test_columns_for_programs_are_always_the_same(amble_cli: Cli, files: list[st
     assert [(row["run"], row["other"], row["group"], row["other_group"]) for row in welch] == [
         ("good", "fair", "a", "b"), ("good", "poor", "a", "b"), ("fair", "poor", "a", "b")
     ]  # fmt: skip
+    assert {(row["topics"], row["other_topics"]) for row in welch} == {("4", "2")}
 
 
 # ---- groups of topics
@@ -280,20 +282,23 @@ def test_topics_without_a_group_groups_of_one_and_unknown_topics() -> None:
     assert found.between is None
     caption = found.by_group().caption
     assert "2 topics in no group; 2 topics of the groups not scored" in caption
-    assert "groups with one topic are not tested: alone" in caption
+    assert "not tested, as runs have fewer than two topics in common: alone" in caption
     with pytest.raises(amble.AlignError, match=r"groups=3, expected \{topic: group\}, or a file"):
         amble.compare(SCORES, groups=3)  # type: ignore[arg-type]
     with pytest.raises(amble.AlignError, match="none of their 1 topics"):
         amble.compare(SCORES, groups={"99": "x"})
-    with pytest.raises(amble.AlignError, match="no group has two topics"):
+    with pytest.raises(amble.AlignError, match="no group has two topics that both runs of every pair have"):
         amble.compare(SCORES, groups={"1": "x", "2": "y"})
     with pytest.raises(amble.AmbleError, match="groups need another"):
         amble.compare(SCORES, groups=HALVES, test="tukey")
     with pytest.raises(amble.AmbleError, match="no groups: compare with groups="):
         amble.compare(SCORES).by_group()
     few = {"x": {"1": 0.1, "2": 0.3, "3": 0.2}, "y": {"2": 0.2, "3": 0.4, "4": 0.3}}
-    with pytest.raises(amble.AlignError, match="group g: x and y have scores on 1 common topic"):
-        amble.compare(few, groups={"1": "g", "2": "g"})
+    few = {"x": few["x"] | {"5": 0.3, "6": 0.1}, "y": few["y"] | {"5": 0.2, "6": 0.2}}
+    found = amble.compare(few, groups={"1": "g", "2": "g", "3": "h", "4": "h", "5": "i", "6": "i"})
+    assert list(found.groups) == ["i"]  # in g the runs share topic 2, in h topic 3
+    assert found.groups["i"].difference.tolist() == pytest.approx([0.0])  # .1 and -.1
+    assert "fewer than two topics in common: g, h" in found.by_group().caption
 
 
 def test_a_topic_that_a_run_lacks_in_one_group() -> None:

@@ -323,10 +323,10 @@ class Comparison(PairResults, Tabled):
             cells = [x[k] for x in arrays]
             means = [float(x[of]) for x in (self.mean, self.median) for of in (i, j)]
             rows.append([self.measure, q.test, q.sides, q.correction, q.alpha, self.runs[i], self.runs[j]])
-            rows[-1] += [*cells, *means, None, None]
+            rows[-1] += [*cells, *means, None, None, None]
         names[names.index("n")] = f"{self.item}s"
         columns = ["measure", "test", "sides", "correction", "alpha", "run", "other", *names]
-        columns += ["mean", "other_mean", "median", "other_median", "group", "other_group"]
+        columns += ["mean", "other_mean", "median", "other_median", "group", "other_group", f"other_{self.item}s"]
         best = {(k, columns.index("adjusted")) for k in np.flatnonzero(self.significant).tolist()}
         return Table(columns, rows, digits=digits, facts=self.facts, best=best)
 
@@ -343,7 +343,7 @@ class Comparison(PairResults, Tabled):
             best |= {(len(rows) + r, i + 2 * (not full)) for r, i in table.best}
             marks |= {(len(rows) + r, i + 2): mark for (r, i), mark in table.marks.items()}
             size = int(self.grouping.members[name].sum())
-            rows += [[*row[:-2], name, None] if full else [name, size, *row] for row in table]
+            rows += [[*row[:-3], name, None, None] if full else [name, size, *row] for row in table]
         if full:
             for row in self.between.rows if self.between else ():
                 fixed = {"measure": self.measure, "test": "welch", "sides": "two", "alpha": self.design.alpha}
@@ -352,7 +352,9 @@ class Comparison(PairResults, Tabled):
             return Table(columns, rows, digits=digits, best=best)
         one = next(iter(self.groups.values()))
         alone = [name for name in self.grouping.members if name not in self.groups]
-        notes = self.grouping.notes + [f"groups with one {self.item} are not tested: {', '.join(alone)}"] * bool(alone)
+        notes = list(self.grouping.notes)
+        if alone:
+            notes.append(f"not tested, as runs have fewer than two {self.item}s in common: {', '.join(alone)}")
         caption = "\n".join([one.caption.splitlines()[0], "; ".join(notes)] if notes else one.caption.splitlines()[:1])
         if self.design.baselines:
             base = self.design.baselines

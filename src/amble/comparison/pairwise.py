@@ -127,7 +127,7 @@ def compare(
         Groups of topics, or a file of lines ``topic group``: runs are compared within each group, too, all pairs and
         groups in one family (``Comparison.groups``, ``by_group``), and Welch's t-test asks whether the difference of
         two runs is another in one group than in another (``Comparison.between``). Topics in no group are in none of
-        these tests; groups of one topic are not tested.
+        these tests; groups in which two runs have fewer than two topics in common are not tested.
     undefined : {"zero", "skip"}, optional
         As for `evaluate`, unless scores are given.
     progress : function, optional
@@ -189,15 +189,13 @@ def _within_groups(
     """Add the comparisons within groups, in one family, and between them."""
     pairs, design = (whole.a, whole.b), whole.design
     grouping = topic_groups(groups, systems.topics, systems.item)
-    members = {name: kept for name, kept in grouping.members.items() if kept.sum() >= _LEAST}
+    known = (~np.isnan(systems.values)).astype(np.float64)
+    common = {name: (known[:, kept] @ known[:, kept].T)[pairs].min() for name, kept in grouping.members.items()}
+    members = {name: kept for name, kept in grouping.members.items() if common[name] >= _LEAST}
     if not members:
-        raise AlignError(f"no group has two {systems.item}s, which a test needs")
-    tested = []
-    for name, kept in members.items():
-        try:
-            tested.append((systems.on(kept), *_test(systems.on(kept), *pairs, design, progress, executor)[:2]))
-        except AlignError as why:
-            raise AlignError(f"group {name}: {why}") from None
+        raise AlignError(f"no group has two {systems.item}s that both runs of every pair have, which a test needs")
+    each = [systems.on(kept) for kept in members.values()]
+    tested = [(own, *_test(own, *pairs, design, progress, executor)[:2]) for own in each]
     p = np.concatenate([found.p for _, found, _ in tested])
     changed = np.concatenate([found.wins + found.losses for _, found, _ in tested])
     limit = _limit(design, changed, 0.0, systems.item)

@@ -17,7 +17,7 @@ from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import DEFAULTS, Measures, Scored, aligning, each_label, parse_measures
 from amble.io.trec import Qrels, Run, Runs, one_dictionary, read_qrels
 from amble.measures import ListMeasure, Lists, Measure, parse
-from amble.measures.list_measure import of_lists
+from amble.measures.list_measure import of_lists, scores_of_each
 from amble.parallel import spread
 from amble.progress import Progress
 from amble.rankings.alignment import (
@@ -105,7 +105,7 @@ class Scores:
         self.parsed = tuple(measures)
         self.measures = tuple(m.label for m in measures)
         self.values = values
-        values.flags.writeable = False
+        values.setflags(write=False)
 
     @property
     def rankings(self) -> Scored:
@@ -458,25 +458,22 @@ def scores_of_dictionary(
 ) -> Scores | None:
     """The scores of one run in memory, counted when its audit is asked for; None if there is something to say.
 
-    There is where topics count as missing, no document is judged, or a score is no number. Of the options of `align`,
-    ``how``, those that change what is in a list are the usual ones; where grades are not whole, `align` asks whether a
-    run was given in their place.
+    There is where topics count as missing, no document is judged, a measure fails, or a score is no number. Of the
+    options of `align`, ``how``, those that change what is in a list are the usual ones; where grades are not whole,
+    `align` asks whether a run was given in their place.
     """
-    if not qrels.are_whole:
+    if not qrels.are_whole or (how["missing"] == "zero" and run.lacks_topics(qrels)):
         return None
     ranked = run.rank(qrels, groups=False, score_dtype=how["score_dtype"])
     if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
         return None
     lists = Lists.of_ranked(qrels, ranked, False, kept)
-    names, each = [str(measure) for measure in measures], dict[str, Array]()
-    for name, measure in zip(names, measures, strict=True):
-        if name not in each:  # two labels of one measure: computed once
-            each[name] = measure.scores(lists)
-    scores = np.array([each[name] for name in names])
-    if np.count_nonzero(np.isfinite(scores)) < scores.size:
+    scores = scores_of_each(measures, lists)
+    if scores is None or np.count_nonzero(np.isfinite(scores)) < scores.size:
         return None
     values = np.empty((1, len(qrels.topics), len(scores)))
-    values.fill(np.nan)
+    if lists.n < len(qrels.topics):
+        values.fill(np.nan)
     values[0, lists.topic] = scores.T
     made = partial(gather, qrels, Runs([run]), [ranked], dict(how))
     return Scores(made, measures, values, names=((run.label,), qrels.topics))

@@ -276,6 +276,10 @@ class Run:
                 raw = reader.rank(qrels.judgments, source, code, best, self.path, self.max_line)  # C only
         return self._ranked(raw, groups)
 
+    def lacks_topics(self, qrels: Qrels) -> bool:
+        """Whether a dictionary has fewer topics than the judgments, so that some are missing."""
+        return isinstance(self._origin, dict) and len(self._origin) < len(qrels.topics)
+
     def looks_like_judgments(self) -> bool:
         """Whether data in memory looks like judgments: whole numbers, ten different ones at most, with ties."""
         if self.path is not None:

@@ -25,7 +25,7 @@ from amble.users.forward import first_look
 from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.protocol import ANSWERS, Question, Scorer, TiedError, User
 
-__all__ = ["ListMeasure", "of_lists"]
+__all__ = ["ListMeasure", "of_lists", "scores_of_each"]
 
 Array = NDArray[np.float64]
 _SAME = 1e-10  # a change of the mean over users of a joint distribution that is none
@@ -468,6 +468,19 @@ class ListMeasure(Measure):
             if by is None:
                 return found
             return Distribution(found.values / by[i] if by[i] > 0 else np.zeros(found.values.size), found.probs)
+
+
+def scores_of_each(measures: Sequence[ListMeasure], lists: Lists) -> Array | None:
+    """The scores of every list by each measure, a row each; None if one has an error, which its own `scores` tells."""
+    names, found = [str(m) for m in measures], dict[str, Array]()
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):  # once: it takes a while
+            for name, m in zip(names, measures, strict=True):
+                if name not in found:  # two labels of one measure: computed once
+                    found[name] = m.scores(lists) if m.declaration.family == "yours" else m._scores(lists)
+    except (FloatingPointError, MeasureError):
+        return None
+    return np.array([found[name] for name in names])
 
 
 def of_lists(measure: Measure) -> ListMeasure:

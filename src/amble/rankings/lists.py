@@ -555,21 +555,24 @@ class JudgedGains:
     def __init__(self, of: Lists, by_row: Array, share: Array | None, others: Iterable[Any] = ()) -> None:
         self.grades, self.rows, self.max_grade = of.grades, of.rows, of.max_grade
         self.by_row, self.share = by_row, share
-        self.gainful = by_row > 0
+        ones = by_row == 1.0
+        self.binary = np.count_nonzero(ones) == np.count_nonzero(by_row)  # gains of 1 and 0 only
+        self.gainful = ones if self.binary else by_row > 0
         which = self.gainful.tobytes()  # compared in a fraction of the time that arrays take
-        all_ones = (by_row == 1.0).tobytes() == which
-        self.binary = all_ones and np.count_nonzero(by_row) == np.count_nonzero(self.gainful)  # gains of 1 and 0 only
         if not self.binary and (by_row >= _LEAST).tobytes() != which:
             raise MeasureError(f"a gain below {_LEAST:.1g} is too small to compute with")
-        known = (other for other in others if isinstance(other, JudgedGains))  # not what is kept of intents
-        alike = next((other for other in known if other.gainful.tobytes() == which), None)
-        if alike is None:
-            total = np.zeros(by_row.size + 1)
-            self.gainful.cumsum(out=total[1:])
-            upto = total.take(of.rows)
-            self.relevant: Array = upto[1:] - upto[:-1]
-        else:  # one array, which `Lists.gainful` knows again
-            self.gainful, self.relevant = alike.gainful, alike.relevant
+        self.row: Ints  # those that gain something
+        self.starts: Ints  # and where those of each topic start
+        self.relevant: Array
+        for other in others:
+            if isinstance(other, JudgedGains) and other.gainful.tobytes() == which:  # not what is kept of intents
+                self.gainful = other.gainful  # one array, which `Lists.gainful` knows again
+                self.row, self.starts, self.relevant = other.row, other.starts, other.relevant
+                break
+        else:
+            self.row = self.gainful.nonzero()[0]
+            self.starts = self.row.searchsorted(of.rows)
+            self.relevant = np.subtract(self.starts[1:], self.starts[:-1], dtype=np.float64)
         self.made: dict[Any, Any] = {}  # results that several measures or runs share
 
     @cached_property
@@ -581,31 +584,26 @@ class JudgedGains:
         return np.asarray(np.bincount(np.repeat(np.arange(size.size), size), self.by_row, size.size))
 
     @cached_property
-    def ideal(self) -> tuple[Ints, Ints]:
-        """The rows of each topic's judged documents, greatest gain first, and where those of each topic start."""
-        rows, starts = self.gainful.nonzero()[0], np.zeros(self.relevant.size + 1, np.int64)
-        self.relevant.cumsum(out=starts[1:], dtype=np.int64)
-        if not self.binary:
-            topic = self.rows.searchsorted(rows, side="right")
-            rows = rows.take(np.lexsort((-self.by_row.take(rows), topic)))
-        return rows, starts
+    def ideal(self) -> tuple[Ints, Ints, Ints]:
+        """The rows of each topic's judged documents, greatest gain first, where each topic starts, and their topics."""
+        topic = np.arange(self.relevant.size).repeat(self.starts[1:] - self.starts[:-1])
+        if self.binary:
+            return self.row, self.starts, topic
+        return self.row.take(np.lexsort((-self.by_row.take(self.row), topic))), self.starts, topic
 
     def ideal_lists(self, cut: int | None) -> Gains:
         """The ideal list of each topic: its judged documents with a gain, greatest first, down to the cut."""
-        row, starts = self.ideal
-        size = starts[1:] - starts[:-1]
-        topic = np.arange(size.size)
-        owner = topic.repeat(size)
+        row, starts, owner = self.ideal
         position = np.arange(1, row.size + 1) - starts.take(owner)
         if cut is not None:
             above = (position <= cut).nonzero()[0]
-            row, position, owner, size = row.take(above), position.take(above), owner.take(above), np.minimum(size, cut)
+            row, position, owner = row.take(above), position.take(above), owner.take(above)
             starts = above.searchsorted(starts)
         lists = Lists(
             grades=self.grades,
             rows=self.rows,
-            topic=topic,
-            length=size,
+            topic=np.arange(starts.size - 1),
+            length=starts[1:] - starts[:-1],
             offsets=starts,
             position=position,
             row=row,
@@ -713,7 +711,7 @@ class Gains:
     def seen(self) -> Array:
         """The gain up to and with each hit."""
         if self.judged.binary:
-            return self.ordinal.astype(np.float64)
+            return np.arange(1.0, self.gain.size + 1) - self.offsets.take(self.list)
         return scan(np.add.accumulate, self.gain, self.offsets)
 
     @cached_property
@@ -742,7 +740,7 @@ class Gains:
     @cached_property
     def ideal(self) -> tuple[Array, Ints]:
         """The gains of each topic's judged documents, greatest first, and where those of each topic start."""
-        row, starts = self.judged.ideal
+        row, starts, _ = self.judged.ideal
         return self.by_row[row], starts
 
     @property

@@ -73,10 +73,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--interval", choices=tuple(INTERVALS), help=f"of differences (default: {usual})")
     letters = "the runs, best first; no significant difference within a letter"
     add("--letters", action="store_true", default=None, help=letters)
-    marks = "the runs, baselines first, then the best first, with a mark for each baseline: † ‡ significant difference"
+    marks = (
+        "a table of runs, baselines first; † after a mean: significantly different from the first baseline, ‡: second"
+    )
     add("--marks", action="store_true", default=None, help=marks)
     add("--median", action="store_true", default=None, help="medians of scores and of differences, too, in tables")
-    add("--statistic", action="store_true", default=None, help="the test's: t and df, or W+, W- and n, too, in tables")
+    statistic = "the test statistic in tables, too: t and its degrees of freedom, or Wilcoxon's W+, W- and n"
+    add("--statistic", action="store_true", default=None, help=statistic)
     add_topic_groups(add, "runs are compared within each, too, and between groups (Welch's t-test)")
     add(
         "--why",
