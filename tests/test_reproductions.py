@@ -152,7 +152,7 @@ def test_figures_that_need_no_runs(load: Callable[[str], ModuleType]) -> None:
 
 
 def test_every_figure_on_real_data(runs: Path, tmp_path: Path) -> None:
-    done = script("all.py", cwd=tmp_path)
+    done = script("all.py", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 277 + 2
@@ -161,7 +161,7 @@ def test_every_figure_on_real_data(runs: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_found_on_the_way(runs: Path, tmp_path: Path) -> None:
-    done = script("moffat2012.py", cwd=tmp_path)
+    done = script("moffat2012.py", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert "184 of 184 within tolerance" in done.stdout
     assert "as the text has it 16.8 points, the other way round 0.2" in done.stdout
@@ -194,7 +194,7 @@ def test_a_collection_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_judging_trec8(runs: Path, tmp_path: Path) -> None:
-    done = script("judging_trec8.py", "--runs", "5", "--seeds", "1", cwd=tmp_path)
+    done = script("judging_trec8.py", "--runs", "5", "--seeds", "1", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert "TREC-8 ad hoc: 5 runs, 50 topics, 86,830 judgments" in done.stdout, done.stderr
     assert re.search(r"^ +100 +\d+ +\d+ +\d+\.\d +\d+ +\d+\.\d$", done.stdout, re.MULTILINE)
     assert "holds          move-to-front needs fewer judgments than going by rank" in done.stdout
