@@ -74,12 +74,25 @@ def test_a_figure_that_is_wrong(tmp_path: Path) -> None:
 
 
 def test_no_data(tmp_path: Path) -> None:
-    for words, env in (([], {"AMBLE_DATA": ""}), ([], {"AMBLE_DATA": str(tmp_path)}), ([str(tmp_path)], {})):
-        for name in ("orders_trec8.py", "ferrante2014.py", "judging_trec8.py"):
-            done = script(name, *words, cwd=tmp_path, **env)
-            assert (done.returncode, done.stdout) == (2, "")
-            assert "no data: " in done.stderr
-            assert done.stderr.count("\n") == 1
+    """Each script in each case, one after another in one process, as each is run by itself."""
+    names = [str(FOLDER / name) for name in ("orders_trec8.py", "ferrante2014.py", "judging_trec8.py")]
+    cases = [([], ""), ([], str(tmp_path)), ([str(tmp_path)], "")]
+    code = f"""if True:
+        import os, runpy, sys
+        sys.path.insert(0, {str(FOLDER)!r})
+        for words, os.environ["AMBLE_DATA"] in {cases}:
+            for name in {names}:
+                sys.argv = [name, *words]
+                try:
+                    runpy.run_path(name, run_name="__main__")
+                except SystemExit as end:
+                    print(end.code, file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    lines = done.stderr.splitlines()
+    assert ["no data: " in line for line in lines[::2]] == [True] * 9
+    assert lines[1::2] == ["2"] * 9
 
 
 def test_ferrante_ferro_and_maistro(runs: Path, tmp_path: Path) -> None:
