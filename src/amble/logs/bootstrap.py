@@ -86,7 +86,7 @@ class Resampled:
 
     @cached_property
     def draws(self) -> Counts:
-        """Sums over resampled sessions; where others decide what is pooled only the value counts: the sums themselves."""
+        """Sums over resampled sessions; the sums themselves where others decide what is pooled: only values count."""
         return self.whole if self.by is not None else self.counts.weighted(self.weights)
 
     def _both(self, function: Callable[[Counts], Array]) -> tuple[Array, Array]:
