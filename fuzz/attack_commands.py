@@ -28,6 +28,7 @@ import io
 import itertools
 import json
 import os
+import pkgutil
 import random
 import re
 import resource
@@ -575,33 +576,11 @@ def attack(chosen: Iterable[Case], entry: Entry | None = None) -> Any:
 def warm() -> None:
     """Import what commands import, once, and start no thread."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from amble.cli.main import COMMANDS
+    import amble
 
-    names = [f"amble.cli.commands.{name}" for name in COMMANDS]
-    names += [
-        "amble.measures",
-        "amble.evaluate",
-        "amble.metaevaluation",
-        "amble.compare",
-        "amble.logs",
-        "amble.retrieval.search",
-        "amble.retrieval.inverted_index",
-        "amble.judging.sheets",
-        "amble.fusion",
-        "amble.reporting.page",
-        "amble.reporting.charts.chart",
-        "amble.sessions",
-        "amble.distributions",
-        "amble.check",
-        "amble.simulate",
-        "amble.cwl",
-        "scipy.stats",
-        "altair",
-        "duckdb",
-        "jinja2",
-        "bm25s",
-        "zstandard",
-    ]
+    ours = (module.name for module in pkgutil.walk_packages(amble.__path__, "amble."))
+    names = [name for name in ours if name != "amble.__main__"]
+    names += ["scipy.stats", "altair", "duckdb", "jinja2", "bm25s", "zstandard"]
     for name in names:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

@@ -73,12 +73,16 @@ def words(command: str) -> list[str] | None:
 def run(command: str, warm: Warm) -> subprocess.CompletedProcess[bytes]:
     """Run a line of a terminal: by a warm process if it is amble and needs no shell, or just its first lines."""
     env = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"}
-    first = re.fullmatch(r"(.*--quiet.*) \| head -(\d+)", command)  # quiet: one stream, in one order
-    ours = words(first[1] if first else command)
+    first = re.fullmatch(r"(.*--(?:quiet|format tsv).*) \| head -(\d+)", command)
+    kept = re.fullmatch(r"(.*) > ([\w.]+)", command)
+    ours = words((first or kept or [command, command])[1])
     if ours is not None:
-        done = warm.call(tuple(ours), env=env, together=True)
-        if first:
-            done.stdout = b"".join(done.stdout.splitlines(keepends=True)[: int(first[2])])
+        done = warm.call(tuple(ours), env=env, together=not (first or kept))
+        if first:  # what is told comes before what is found
+            done.stdout = done.stderr + b"".join(done.stdout.splitlines(keepends=True)[: int(first[2])])
+        if kept:
+            Path(kept[2]).write_bytes(done.stdout)
+            done.stdout = done.stderr
         return done
     return subprocess.run(
         re.sub(r"^amble\b", lambda _: f'"{sys.executable}" -m amble', command),

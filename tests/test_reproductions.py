@@ -74,12 +74,25 @@ def test_a_figure_that_is_wrong(tmp_path: Path) -> None:
 
 
 def test_no_data(tmp_path: Path) -> None:
-    for words, env in (([], {"AMBLE_DATA": ""}), ([], {"AMBLE_DATA": str(tmp_path)}), ([str(tmp_path)], {})):
-        for name in ("orders_trec8.py", "ferrante2014.py", "judging_trec8.py"):
-            done = script(name, *words, cwd=tmp_path, **env)
-            assert (done.returncode, done.stdout) == (2, "")
-            assert "no data: " in done.stderr
-            assert done.stderr.count("\n") == 1
+    """Each script in each case, one after another in one process, as each is run by itself."""
+    names = [str(FOLDER / name) for name in ("orders_trec8.py", "ferrante2014.py", "judging_trec8.py")]
+    cases = [([], ""), ([], str(tmp_path)), ([str(tmp_path)], "")]
+    code = f"""if True:
+        import os, runpy, sys
+        sys.path.insert(0, {str(FOLDER)!r})
+        for words, os.environ["AMBLE_DATA"] in {cases}:
+            for name in {names}:
+                sys.argv = [name, *words]
+                try:
+                    runpy.run_path(name, run_name="__main__")
+                except SystemExit as end:
+                    print(end.code, file=sys.stderr)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    lines = done.stderr.splitlines()
+    assert ["no data: " in line for line in lines[::2]] == [True] * 9
+    assert lines[1::2] == ["2"] * 9
 
 
 def test_ferrante_ferro_and_maistro(runs: Path, tmp_path: Path) -> None:
@@ -152,7 +165,7 @@ def test_figures_that_need_no_runs(load: Callable[[str], ModuleType]) -> None:
 
 
 def test_every_figure_on_real_data(runs: Path, tmp_path: Path) -> None:
-    done = script("all.py", cwd=tmp_path)
+    done = script("all.py", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 277 + 2
@@ -161,7 +174,7 @@ def test_every_figure_on_real_data(runs: Path, tmp_path: Path) -> None:
 
 
 def test_what_was_found_on_the_way(runs: Path, tmp_path: Path) -> None:
-    done = script("moffat2012.py", cwd=tmp_path)
+    done = script("moffat2012.py", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert "184 of 184 within tolerance" in done.stdout
     assert "as the text has it 16.8 points, the other way round 0.2" in done.stdout
@@ -194,7 +207,7 @@ def test_a_collection_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_judging_trec8(runs: Path, tmp_path: Path) -> None:
-    done = script("judging_trec8.py", "--runs", "5", "--seeds", "1", cwd=tmp_path)
+    done = script("judging_trec8.py", "--runs", "5", "--seeds", "1", cwd=tmp_path, AMBLE_DATA=str(runs))
     assert "TREC-8 ad hoc: 5 runs, 50 topics, 86,830 judgments" in done.stdout, done.stderr
     assert re.search(r"^ +100 +\d+ +\d+ +\d+\.\d +\d+ +\d+\.\d$", done.stdout, re.MULTILINE)
     assert "holds          move-to-front needs fewer judgments than going by rank" in done.stdout

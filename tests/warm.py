@@ -9,10 +9,12 @@ Run as a script, it is the process that is forked: it takes a socket's number an
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -111,16 +113,19 @@ def _run(request: dict[str, Any], files: list[int]) -> NoReturn:
 def _serve(fd: int) -> None:
     """Import, then fork for every call that comes."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line has it; and threads do not survive a fork
-    from amble.cli.main import COMMANDS
+    import amble
 
-    for name in (*EXTRAS, *(f"amble.cli.commands.{command}" for command in COMMANDS)):
+    ours = (module.name for module in pkgutil.walk_packages(amble.__path__, "amble."))
+    for name in (*EXTRAS, *(name for name in ours if name != "amble.__main__")):  # that one runs
         with contextlib.suppress(ImportError):  # an extra that is not installed: the command will say so itself
             importlib.import_module(name)
+    gc.freeze()  # so that a collection in a fork does not copy the pages of all this
     signal.signal(signal.SIGINT, signal.default_int_handler)
     channel = socket.socket(fileno=fd)
     while True:
         size, files, _, _ = socket.recv_fds(channel, 8, 3)
         if not size:
+            gc.unfreeze()
             return
         text = channel.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
         child = os.fork()

@@ -161,7 +161,7 @@ class _Search:
     def at(self, x: Array) -> Array:
         """C at all cells, of each row of logarithms of parameters."""
         values = {name: np.exp(x[:, i, None]) for i, name in enumerate(self.names)}
-        return np.clip(continuation(self.kind, values, self.rank, self.gain), 1e-12, 1.0 - 1e-12)
+        return np.minimum(np.maximum(continuation(self.kind, values, self.rank, self.gain), 1e-12), 1.0 - 1e-12)
 
     def begin(self, came: Array, *, strict: bool) -> None:
         """Take the best of several starts for all others; refuse counts that have no best parameters."""
@@ -193,13 +193,12 @@ class _Search:
         n, stopped = came[..., 0], came[..., 1]
         x, likely = x.copy(), stopping_log_likelihood(came, self.at(x))
         damping, open_ = np.full(len(x), 1e-3), np.ones(len(x), bool)
-        eye = np.eye(len(self.names))
+        m, eye = len(self.names), np.eye(len(self.names))
+        around = _SMALL * np.concatenate([np.zeros((1, m)), eye, -eye])
         for _ in range(_STEPS):
             w = np.flatnonzero(open_)
-            c = self.at(x[w])
-            slopes = np.stack(
-                [(self.at(x[w] + _SMALL * e) - self.at(x[w] - _SMALL * e)) / (2 * _SMALL) for e in eye], axis=1
-            )
+            near = self.at((x[w, None] + around).reshape(-1, m)).reshape(len(w), 2 * m + 1, -1)
+            c, slopes = near[:, 0], (near[:, 1 : m + 1] - near[:, m + 1 :]) / (2 * _SMALL)
             score = ((n[w] * (1.0 - c) - stopped[w]) / (c * (1.0 - c)))[:, None] * slopes
             information = np.einsum("bic,bjc->bij", slopes * (n[w] / (c * (1.0 - c)))[:, None], slopes)
             ridge = np.einsum("bii->bi", information) * damping[w, None] + 1e-9

@@ -86,8 +86,13 @@ class Resampled:
 
     @cached_property
     def draws(self) -> Counts:
-        """Sums over resampled sessions."""
-        return self.counts.weighted(self.weights)
+        """Sums over resampled sessions; the sums themselves where others decide what is pooled: only values count."""
+        return self.whole if self.by is not None else self.counts.weighted(self.weights)
+
+    def _both(self, function: Callable[[Counts], Array]) -> tuple[Array, Array]:
+        """What a function makes of all sessions, and of resampled ones."""
+        value = function(self.whole)
+        return value, value if self.draws is self.whole else function(self.draws)
 
     def estimate(
         self,
@@ -116,8 +121,7 @@ class Resampled:
         drawn : bool
             Whether it keeps its draws.
         """
-        value = function(self.whole)[0]
-        draws = function(self.draws)
+        (value,), draws = self._both(function)
         seen = disclosed(behind, self.smallest)
         gone = (seen < max(self.smallest, 1)) | np.isnan(value)
         if gone.all():
@@ -152,7 +156,7 @@ class Resampled:
         function, behind, **more
             As for `estimate`.
         """
-        found = {id(counts): function(counts) for counts in (self.whole, self.draws)}
+        found = dict(zip((id(self.whole), id(self.draws)), self._both(function), strict=True))
 
         def part(i: int) -> Callable[[Counts], Array]:
             return lambda counts: np.asarray(found[id(counts)][..., i])

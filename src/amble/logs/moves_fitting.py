@@ -61,12 +61,6 @@ def _targets(moves: Sequence[str], first: str, n: int) -> Ints:
     return np.stack([*columns, np.zeros(n, np.int64)], axis=1)
 
 
-def _by_target(targets: Ints, probabilities: Array) -> Array:
-    """The probability of what each move leads to: the sum over all that lead there."""
-    same = (targets[:, :, None] == targets[:, None, :]).astype(np.float64)
-    return np.asarray(np.einsum("ikm,...m->...ik", same, probabilities))
-
-
 def move_probabilities(moves: Array, targets: Ints) -> Array:
     """The maximum-likelihood probabilities of moves and of a stop, of each matrix of moves (…, n + 1, n + 1).
 
@@ -83,22 +77,20 @@ def move_probabilities(moves: Array, targets: Ints) -> Array:
     """
     n, k = targets.shape
     seen = moves[..., np.arange(1, n + 1)[:, None], targets]  # counted once for each move that may be it
-    # of moves that lead to one rank, all share its count
-    distinct = np.zeros((n, k))
-    for i in range(n):
-        _, of = np.unique(targets[i], return_index=True)
-        distinct[i, of] = 1.0
-    total = (seen * distinct).sum(axis=(-2, -1))
+    same = targets[:, :, None] == targets[:, None, :]  # of moves that lead to one rank, all share its count
+    total = (seen / same.sum(axis=-1)).sum(axis=(-2, -1))[..., None]
+    leads = same.reshape(-1, k).T.astype(np.float64)
+    some = seen > 0
+    rates = np.zeros(seen.shape)
     out = np.full((*seen.shape[:-2], k), 1.0 / k)
-    for _ in range(_ROUNDS):
-        there = _by_target(targets, out)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares = np.where(seen > 0, seen * out[..., None, :] / there, 0.0).sum(axis=-2)
-            found = shares / total[..., None]
-        change = np.nanmax(np.abs(found - out), initial=0.0)
-        out = found
-        if change < _CLOSE:
-            break
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for _ in range(_ROUNDS):
+            np.divide(seen, (out @ leads).reshape(seen.shape), out=rates, where=some)
+            found = out * rates.sum(axis=-2) / total
+            change = np.fmax.reduce(np.abs(found - out), axis=None, initial=0.0)
+            out = found
+            if change < _CLOSE:
+                break
     return np.asarray(out)
 
 
