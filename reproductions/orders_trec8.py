@@ -27,7 +27,7 @@ import amble
 from amble.distributions.partial_order import order_systems
 from amble.evaluation.run_distributions import orders_of
 from amble.progress import Progress
-from amble.reporting.charts.chart import altair, check_file, save
+from amble.reporting.charts.chart import check_file, save
 
 Array = NDArray[Any]
 
@@ -170,7 +170,7 @@ def count_all(rankings: amble.Rankings, args: argparse.Namespace) -> list[Count]
     return out
 
 
-def chart(found: list[Count]) -> Any:
+def chart(found: list[Count]) -> dict[str, Any]:
     """The kinds of pairs as stacked bars."""
     drawn = {kind: colour for kind, colour in zip(KINDS, COLOURS, strict=True) if any(one.kinds[kind] for one in found)}
     rows = [
@@ -180,39 +180,37 @@ def chart(found: list[Count]) -> Any:
         if kind in drawn
     ]
     names = [f"{one.user} ({one.how})" for one in found]
-    return altair().Chart.from_dict(
-        {
-            "title": {"text": f"TREC-8: {found[0].pairs:,} pairs of runs", "anchor": "start", "offset": 12},
-            "data": {"values": rows},
-            "width": 480,
-            "height": 34 * len(found),
-            "mark": {"type": "bar"},
-            "encoding": {
-                "y": {
-                    "field": "user",
-                    "type": "nominal",
-                    "title": None,
-                    "sort": names,
-                    "axis": {"labelLimit": 0, "ticks": False, "domain": False},
-                },
-                "x": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "stack": "zero",
-                    "title": "share of pairs",
-                    "scale": {"domain": [0, 1]},
-                    "axis": {"format": ".0%"},
-                },
-                "color": {
-                    "field": "kind",
-                    "type": "nominal",
-                    "scale": {"domain": [KINDS[kind] for kind in drawn], "range": list(drawn.values())},
-                    "legend": {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 0},
-                },
-                "order": {"field": "at", "type": "quantitative"},
+    return {
+        "title": {"text": f"TREC-8: {found[0].pairs:,} pairs of runs", "anchor": "start", "offset": 12},
+        "data": {"values": rows},
+        "width": 480,
+        "height": 34 * len(found),
+        "mark": {"type": "bar"},
+        "encoding": {
+            "y": {
+                "field": "user",
+                "type": "nominal",
+                "title": None,
+                "sort": names,
+                "axis": {"labelLimit": 0, "ticks": False, "domain": False},
             },
-        }
-    )
+            "x": {
+                "field": "share",
+                "type": "quantitative",
+                "stack": "zero",
+                "title": "share of pairs",
+                "scale": {"domain": [0, 1]},
+                "axis": {"format": ".0%"},
+            },
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "scale": {"domain": [KINDS[kind] for kind in drawn], "range": list(drawn.values())},
+                "legend": {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 0},
+            },
+            "order": {"field": "at", "type": "quantitative"},
+        },
+    }
 
 
 def tables(found: list[Count]) -> None:
