@@ -384,7 +384,7 @@ function evaluate(user, c, { both = false, only = null, close = true } = {}) {
 // the ranks that a user may walk in the lists of a collection: the ranks of documents that may gain, by length
 function lengthsOf(user, c) {
   if (!c.known) c.known = new Map();
-  const key = `${user.depth} ${ranksOf(user, 1e9)} ${readsOn(user)}`;
+  const key = `${user.depth} ${ranksOf(user, 1)} ${ranksOf(user, 1e9)} ${readsOn(user)}`;
   if (c.known.has(key)) return c.known.get(key);
   if (c.known.size > 100) c.known.clear();
   const sets = new Map();
