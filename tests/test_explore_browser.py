@@ -75,7 +75,7 @@ class Explored(Opened):
     def wait(self, expression: str) -> None:
         """Wait until an expression holds; the page's own policy forbids Playwright's way."""
         looks = f"""async () => {{
-          const end = performance.now() + 20000;
+          const end = performance.now() + 60000;
           while (!({expression}) && performance.now() < end) await new Promise((go) => setTimeout(go, 4));
           return Boolean({expression});
         }}"""
@@ -204,6 +204,18 @@ def test_orders_visits_and_distributions_are_the_librarys(play: Explored) -> Non
                 assert got["grid"] == pytest.approx(law.cdf(np.arange(65) / 64 * (1 + 1e-12)), abs=1e-9), got["name"]
         elif m.name != "ERR":
             assert got["one"] == pytest.approx(float(m.answers(Question.ORDER1, lists)[0]), **close), got["name"]
+
+
+def test_depths_beyond_the_end_of_a_list(play: Explored) -> None:
+    """P@5 reads five ranks of a list of three, a walk three: neither takes what was kept for the other."""
+    walk = {"kind": "walk", "p": 0.5, "q": 0.25, "loss": 0.25, "first": "forward", "order": 1}
+    ask = """(users) => {
+      const c = collectionOfGrades([[1, 0, 1]], 2, 1);
+      return users.map((user) => [measureName(user), evaluate(user, c).score[0]]);
+    }"""
+    for users in ([{"kind": "P", "depth": 5}, walk | {"depth": 5}], [walk | {"depth": 5}, {"kind": "P", "depth": 5}]):
+        for name, score in play.page.evaluate(ask, users):
+            assert score == pytest.approx(amble.parse(name).value([1, 0, 1], relevant=2), abs=1e-12), name
 
 
 SOME = list(USERS) if PAIRS == 2000 else list(USERS)[1::2]  # the others with AMBLE_EXAMPLES=all

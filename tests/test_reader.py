@@ -922,9 +922,8 @@ def test_a_signal_stops_a_long_read(kind: str, tmp_path: Any) -> None:
             return time.perf_counter() - began
 
     def stopped(file: Any) -> None:
-        signal.setitimer(signal.ITIMER_REAL, whole / 10)
         with pytest.raises(Stopped):
-            _ = read(file), signal.pause()
+            _ = signal.setitimer(signal.ITIMER_REAL, whole / 10), read(file), signal.pause()
 
     whole = min(seconds(read) for _ in range(3))
     before = signal.signal(signal.SIGALRM, stop)
