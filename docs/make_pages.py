@@ -224,6 +224,20 @@ def people() -> dict[str, Any]:
     return distribution_spec(found, title="P_IA@2")
 
 
+def press() -> dict[str, Any]:
+    """The chart of exposure.md: one ranking that always has the big publisher first, and two that take turns."""
+    from amble.reporting.charts.score_charts import group_spec
+
+    qrels = {"1": {"a": 1, "b": 1, "c": 0, "d": 0}, "2": {"e": 1, "f": 1, "g": 0}}
+    orders = {"fixed": ("abcd", "efg"), "turn-1": ("badc", "efg"), "turn-2": ("abcd", "feg")}
+    runs = {
+        run: {t: {doc: -float(i) for i, doc in enumerate(docs)} for t, docs in zip("12", own, strict=True)}
+        for run, own in orders.items()
+    }
+    groups = {doc: "small" if doc in "bdf" else "big" for doc in "abcdefg"}
+    return group_spec(amble.exposure(qrels, runs, "RBP(p=0.8)", groups, samples={"turns": "turn-*"}))
+
+
 def lines(name: str) -> list[Line]:
     """The users to draw for a measure: one line each, two for those who look at the grades."""
     out = []
@@ -265,7 +279,8 @@ def main(words: list[str]) -> None:
     for d in REGISTRY.values():
         if drawn(d):
             (charts / f"{d.name}.svg").write_text(vl_convert.vegalite_to_svg(chart(d.name)), encoding="utf-8")
-    (charts / "people.svg").write_text(vl_convert.vegalite_to_svg(people()), encoding="utf-8")
+    for named in (people, press):
+        (charts / f"{named.__name__}.svg").write_text(vl_convert.vegalite_to_svg(named()), encoding="utf-8")
 
 
 if __name__ == "__main__":

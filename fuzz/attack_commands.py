@@ -66,6 +66,11 @@ BASES: dict[str, tuple[str, ...]] = {
     ),
     "user": ("RBP --gains 1,0,1", "MP --gains 1,0,1", "MsM sINSQ --gains 1,0,1 --gains 0,1"),
     "distribution": ("qrels.txt a.run b.run -m RBP --depth 5",),
+    "exposure": (
+        "qrels.txt a.run b.run --groups documents.tsv -m RBP",
+        "qrels.txt a.run b.run --compare EEL --baseline a.run",
+        "qrels.txt a.run b.run --samples both=* --by-document",
+    ),
     "meta": (
         *(
             f"{analysis} qrels.txt a.run b.run c.run -m AP -m P@5{more}"

@@ -91,6 +91,7 @@ GOOD: dict[str, str] = {
     "log.json": '[{"session": "a", "queries": [[1, 0], [0, 1]]}, {"session": "b", "queries": [[0, 1]]}]',
     "scores.tsv": "run\ttopic\tmeasure\tvalue\n"
     + "".join(f"a\t{401 + t}\t{m}\t{(7 * t + k) % 5 / 5}\n" for t in range(TOPICS) for k, m in enumerate(("AP", "RR"))),
+    "documents.tsv": "".join(f"d{i}\t{['north', 'south'][i % 2]}\n" for i in range(12)),
     "labels.txt": "".join(f"{401 + t} {t % 3}\n" for t in range(TOPICS)),
     "log.tsv": _log(),
     "log.csv": _table(),

@@ -219,6 +219,7 @@ def test_workers_that_are_lost_for_good() -> None:
     ("wrong", "message"),
     [
         ("no.json", "no.json: no such file, expected tcp://HOST:PORT or the scheduler's file, scheduler.json"),
+        (__file__, "test_cluster.py: not a scheduler's file, expected one with an address"),
         (0, "executor=0: expected a whole number of at least 1"),
         (1.5, "executor=1.5"),
         ([], r"executor=\[\]"),

@@ -37,6 +37,7 @@ _PUBLIC = {
     "evaluation.curves": "pr_curve",
     "evaluation.cwl_report": "cwl",
     "evaluation.evaluator": "Evaluator",
+    "evaluation.exposure_scores": "Exposure exposure",
     "evaluation.fitted_intervals": "FittedIntervals fitted_intervals",
     "evaluation.intent_scores": "by_intent",
     "evaluation.run_distributions": "run_distributions",

@@ -38,6 +38,8 @@ from amble.errors import UnjudgedWarning as UnjudgedWarning
 from amble.evaluation.curves import pr_curve as pr_curve
 from amble.evaluation.cwl_report import cwl as cwl
 from amble.evaluation.evaluator import Evaluator as Evaluator
+from amble.evaluation.exposure_scores import Exposure as Exposure
+from amble.evaluation.exposure_scores import exposure as exposure
 from amble.evaluation.fitted_intervals import FittedIntervals as FittedIntervals
 from amble.evaluation.fitted_intervals import fitted_intervals as fitted_intervals
 from amble.evaluation.intent_scores import by_intent as by_intent
@@ -94,6 +96,7 @@ __all__ = [
     "Contributions",
     "Distribution",
     "Evaluator",
+    "Exposure",
     "Fitted",
     "FittedIntervals",
     "GroupDifferences",
@@ -127,6 +130,7 @@ __all__ = [
     "cwl",
     "evaluate",
     "explain",
+    "exposure",
     "fitted_intervals",
     "from_arrays",
     "fuse",

@@ -400,11 +400,20 @@ def _dask(address: str) -> Any:
         connect: Any = importlib.import_module("distributed").Client
     except ImportError:
         raise AmbleError("Dask needs the extra: pip install 'amble-ir[cluster]'") from None
+    import json
     import logging
 
     is_file = "://" not in address
     if is_file and not os.path.isfile(address):
         raise AmbleError(f"{address}: no such file, expected tcp://HOST:PORT or the scheduler's file, scheduler.json")
+    if is_file:
+        try:
+            with open(address, "rb") as file:
+                found = json.load(file)["address"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            found = None
+        if not isinstance(found, str):
+            raise AmbleError(f"{address}: not a scheduler's file, expected one with an address, scheduler.json")
     for name in list(logging.root.manager.loggerDict):  # what they log is told here in a line
         if name.partition(".")[0] in ("distributed", "tornado"):  # each of their modules has a level of its own
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -25,6 +25,7 @@ COMMANDS = {
     "session": "score whole sessions: several queries in a row",
     "user": "what a measure's user does: a table and a chart",
     "distribution": "how scores are distributed over users, and which run dominates which",
+    "exposure": "how often users visit documents, and how fairly groups of them share it",
     "meta": "which measure to trust: correlation, agreement, power, swaps, pools, topics",
     "pool": "the documents of many runs that are to be judged",
     "judge": "judging sheets, written and read back, agreement of assessors, what judging costs",

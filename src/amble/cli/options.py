@@ -542,7 +542,7 @@ def baseline_of(scores: Any, args: argparse.Namespace, baseline: str) -> str:
         else:
             given = given[-len(scores.runs) :]  # before them stands the file of sessions
     path = os.path.normpath(baseline)
-    if given.count(path) == 1:
+    if given.count(path) == 1 and len(given) == len(scores.runs):  # or several are samples of a system
         return str(scores.runs[given.index(path)])
     for name in names:
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from amble.arrays import Bools
 from amble.errors import AlignError, ReadError
 from amble.io.columns import header_of
-from amble.io.files import read_bytes
+from amble.io.rows import read_cells
 
 __all__ = ["Groups", "TopicGroups", "read_topic_groups", "topic_groups"]
 
@@ -49,25 +49,16 @@ def read_topic_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     A tab, or blanks, stand between; with a tab, names may have blanks. The first line may be a header. Blank lines and
     those that begin with # are left out.
     """
-    name, out, first = os.fspath(path), dict[str, str](), True
-    for line, raw in enumerate(read_bytes(name).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        text = raw.decode("utf-8", "surrogateescape").strip()
-        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
-        if not cells or cells[0].startswith("#"):
-            continue
-        if len(cells) != 2 or not all(cells):
-            found = f"found {len(cells)} column{'s' * (len(cells) != 1)}"
-            raise ReadError(f"{name}:{line}: {found}, expected 2: topic group (with a tab, if names have blanks)")
-        header = first and (header_of([cells[0], "doc"], {}) or cells[0].lower() == "session")
-        first = False
-        if header:
-            continue
-        if cells[0] in out:
-            raise ReadError(f"{name}:{line}: topic {cells[0]} again, expected every topic in one group")
-        out[cells[0]] = cells[1]
-    if not out:
-        raise ReadError(f"{name}: empty, expected lines: topic group")
+    out: dict[str, str] = {}
+    for where, (topic, group) in read_cells(path, ("topic group",), _is_header):
+        if topic in out:
+            raise ReadError(f"{where}: topic {topic} again, expected every topic in one group")
+        out[topic] = group
     return out
+
+
+def _is_header(cell: str) -> bool:
+    return header_of([cell, "doc"], {}) or cell.lower() == "session"
 
 
 def topic_groups(groups: Groups, topics: Sequence[str], item: str = "topic") -> TopicGroups:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from amble.errors import ReadError
 from amble.io.files import read_bytes
 
-__all__ = ["read_number", "read_rows"]
+__all__ = ["read_cells", "read_number", "read_rows"]
 
 
 def read_number(text: str, what: str) -> float:
@@ -58,3 +58,38 @@ def read_rows(
         yield where, cells[: len(words)], values
     if empty:
         raise ReadError(f"{name}: empty, expected lines: {layout}")
+
+
+def read_cells(
+    path: str | os.PathLike[str], layouts: Sequence[str], is_header: Callable[[str], bool]
+) -> Iterator[tuple[str, list[str]]]:
+    """The lines of names in a file, all of one layout; blank lines and those that begin with # are left out.
+
+    A tab, or blanks, stand between; with a tab, names may have blanks. The first line may be a header, by its first
+    cell.
+
+    Yields
+    ------
+    where : str
+        ``file:line``, for messages.
+    cells : list of str
+    """
+    name, first, empty = os.fspath(path), True, True
+    sizes, meant = [len(layout.split()) for layout in layouts], " or ".join(layouts)
+    for line, raw in enumerate(read_bytes(name).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        text = raw.decode("utf-8", "surrogateescape").strip()
+        cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        if len(cells) not in sizes or not all(cells):
+            found, wanted = f"{len(cells)} column{'s' * (len(cells) != 1)}", " or ".join(map(str, sizes))
+            raise ReadError(
+                f"{name}:{line}: found {found}, expected {wanted}: {meant} (with a tab, if names have blanks)"
+            )
+        sizes, header = [len(cells)], first and is_header(cells[0])
+        first = False
+        if not header:
+            empty = False
+            yield f"{name}:{line}", cells
+    if empty:
+        raise ReadError(f"{name}: empty, expected lines: {meant}")

@@ -204,9 +204,16 @@ class Documents:
         self._index = {topic: i for i, topic in enumerate(self.topics)}
 
     def __getitem__(self, topic: str) -> list[tuple[str, float]]:
-        i = self._index[topic]
-        rows = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        rows = self._rows(topic)
         return list(zip(self.docs[rows], self.scores[rows].tolist(), strict=True))
+
+    def listed(self, topic: str) -> list[str]:
+        """The documents of a topic, without their scores."""
+        return self.docs[self._rows(topic)]
+
+    def _rows(self, topic: str) -> slice:
+        i = self._index[topic]
+        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.topics)
@@ -349,9 +356,9 @@ class Run:
         hits = np.concatenate([piece.hits for piece in pieces])
         return Ranked(np.concatenate(lists), hits, extra, tag)
 
-    def documents(self, ties: str = "docno", duplicates: str = "error") -> Documents:
+    def documents(self, ties: str = "docno", duplicates: str = "error", score_dtype: str = "float64") -> Documents:
         """Every document of the run, in rank order, for pools and fusion."""
-        code, best = self._rules(ties, duplicates)
+        code, best = self._rules(ties, duplicates, score_dtype=score_dtype)
         if self.path is None:
             documents = Documents(reader.rank(None, self._origin, code, best, self.label))
         else:

@@ -11,7 +11,7 @@ import copy
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypedDict, get_args
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amble import checks
-from amble.errors import AlignError, AmbleError, UnjudgedWarning
+from amble.errors import AlignError, AmbleError, ReadError, UnjudgedWarning
 from amble.io.columns import NamedColumns, check_columns
 from amble.io.subtopics import Probabilities
 from amble.io.trec import Qrels, Ranked, Run, Runs, read_qrels, read_runs
@@ -201,6 +201,20 @@ class Rankings:
     def document_costs(self) -> Costs:
         """The cost of each document of each list, where costs are by document: the runs are read again."""
         return Costs.by_document(self, self.costs or {})
+
+    def documents(self, why: str) -> Iterator[tuple[int, list[str]]]:
+        """Yield each list that is not empty, and the ids of its documents by rank: the runs are read again.
+
+        ``why`` says in an error what they are for. Tied documents of ``ties="expected"`` are in the order of "docno".
+        """
+        rule = "docno" if self.ties == "expected" else self.ties
+        once = [run.path for run in self.sources if run.path is not None and not os.path.isfile(run.path)]
+        if once:
+            raise ReadError(f"{once[0]}: {why} need a file that can be read again, not a pipe")
+        for r, run in enumerate(self.sources):
+            found = run.documents(rule, self.duplicates, self.score_dtype)
+            for i in np.flatnonzero((self.run == r) & (self.length > 0)).tolist():
+                yield i, found.listed(self.topics[int(self.topic[i])])[: int(self.length[i])]
 
     @property
     def mark(self) -> int:

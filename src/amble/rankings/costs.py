@@ -93,17 +93,8 @@ class Costs:
         """Costs by document, the default for those that the table lacks. Reads the runs again, with their ids."""
         offsets = np.concatenate(([0], np.cumsum(rankings.length)))
         values = np.full(int(offsets[-1]), np.nan)
-        rule = "docno" if rankings.ties == "expected" else rankings.ties
-        once = [run.path for run in rankings.sources if run.path is not None and not os.path.isfile(run.path)]
-        if once:
-            raise ReadError(f"{once[0]}: costs by document need a file that can be read again, not a pipe")
-        for r, run in enumerate(rankings.sources):
-            documents = run.documents(rule, rankings.duplicates)
-            for i in np.flatnonzero(rankings.run == r).tolist():
-                topic = rankings.topics[int(rankings.topic[i])]
-                if topic in documents.topics:
-                    listed = documents[topic][: int(rankings.length[i])]
-                    values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, np.nan) for doc, _ in listed]
+        for i, listed in rankings.documents("costs by document"):
+            values[offsets[i] : offsets[i] + len(listed)] = [costs.get(doc, np.nan) for doc in listed]
         if np.isnan(values).all():
             found = ", ".join(map(str, list(costs)[:3]))
             raise AlignError(f"costs: none is of a document in a run: found those of {found}")

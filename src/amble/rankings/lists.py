@@ -253,6 +253,14 @@ class Lists:
             out.costs = Costs(np.array(each), np.array([0, len(each)]))
         return out
 
+    def of_rows(self, topic: int, rows: Ints, length: int) -> Lists:
+        """One list of a topic by these judgments: the documents of some rows, one after another, then unjudged ones."""
+        return Lists(
+            grades=self.grades, rows=self.rows, topic=np.array([topic]), length=np.array([length]),
+            offsets=np.array([0, rows.size]), position=np.arange(1, rows.size + 1), row=rows,
+            max_grade=self.max_grade, topics=self.topics, qrels=self.qrels, kept=self._kept,
+        )  # fmt: skip
+
     @cached_property
     def judgment(self) -> Ints:
         """The judgment of each row, as a row of the qrels."""

@@ -480,6 +480,15 @@ class MarkovUserOnList(OnList):
             out[slice(None) if self._logs.size == self.n else self.relevant - 1] = from_logs(self._logs)
         return out
 
+    @property
+    def exposure(self) -> Array:
+        """By rank: the share of all visits, to documents that are not relevant included."""
+        if self.user.steps is not None and not self.user.memory:
+            raise MeasureError(
+                f"the user {self.ends}, and only looks at relevant documents are counted; expected a user without steps"
+            )
+        return self.everywhere
+
     @cached_property
     def _induced(self) -> tuple[Array, Array]:
         if not self.relevant.size:

@@ -135,6 +135,11 @@ class OnList(Tabled, ABC):
         """The share of attention that goes beyond rank k."""
 
     @property
+    def exposure(self) -> Array:
+        """The expected visits to each rank; of a user who never stops, the share of all visits."""
+        return np.asarray(getattr(self, "visits"))  # noqa: B009
+
+    @property
     def transition_matrix(self) -> Array:
         """The probabilities of going from rank to rank; what a row lacks to 1 stops there, or leaves the list."""
         raise MeasureError("this user has no transition matrix")

@@ -10,6 +10,7 @@ from amble.comparison.session_contributions import SessionContributions
 from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems
 from amble.errors import AmbleError
+from amble.evaluation.exposure_scores import Exposure
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.metaevaluation import Agreement, Correlations
@@ -17,7 +18,14 @@ from amble.reporting.charts.chart import altair_chart, user_spec
 from amble.reporting.charts.distribution_charts import distribution_spec
 from amble.reporting.charts.hasse import hasse_spec
 from amble.reporting.charts.line_charts import square_spec
-from amble.reporting.charts.score_charts import difference_spec, heat_spec, means_spec, pairs_spec, session_spec
+from amble.reporting.charts.score_charts import (
+    difference_spec,
+    group_spec,
+    heat_spec,
+    means_spec,
+    pairs_spec,
+    session_spec,
+)
 from amble.reporting.dominance import distributions_under
 from amble.reporting.leaderboard import Leaderboard
 from amble.users.protocol import OnList, Question
@@ -29,7 +37,7 @@ __all__ = ["charts_of", "plot", "spec_of"]
 
 _DRAWN = (
     "scores, a comparison, a leaderboard, a distribution or several by name, a partial order, a measure, a user or "
-    "several by name, correlations, an agreement, contributions in a session"
+    "several by name, correlations, an agreement, contributions in a session, exposure"
 )
 _DEPTH = 100
 _LINES = 8  # distributions in one chart
@@ -57,6 +65,7 @@ def plot(
           measure's user is drawn on a list without a relevant document
         * `Correlations`, `Agreement` of `amble.metaevaluation`: a measure by measure matrix
         * `SessionContributions` (of `amble.why`): ranks by queries, reach x discount x gain of each document
+        * `Exposure`, with groups: the share of each group of documents in the exposure by each run, and the target
     measure : str or Measure, optional
         Of scores and leaderboards: which one; by default the first.
     run, baseline : str, optional
@@ -103,6 +112,8 @@ def spec_of(
         return pairs_spec(x)
     if isinstance(x, SessionContributions):
         return session_spec(x)
+    if isinstance(x, Exposure):
+        return group_spec(x)
     if isinstance(x, PartialOrder):
         return hasse_spec(x, title=title)
     if isinstance(x, Correlations):

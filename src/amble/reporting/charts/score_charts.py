@@ -9,12 +9,13 @@ import numpy as np
 from amble.comparison.comparison import Comparison
 from amble.comparison.session_contributions import SessionContributions
 from amble.errors import AmbleError
+from amble.evaluation.exposure_scores import Exposure
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.chart import label_limit, many, shown
 from amble.reporting.leaderboard import Leaderboard
 
-__all__ = ["difference_spec", "heat_spec", "means_spec", "pairs_spec", "session_spec"]
+__all__ = ["difference_spec", "group_spec", "heat_spec", "means_spec", "pairs_spec", "session_spec"]
 
 _PAIRS = 200  # in one chart
 _CELLS = 400  # with their numbers written in them
@@ -211,6 +212,44 @@ def pairs_spec(found: Comparison) -> dict[str, Any]:
     for layer in layers[1:]:
         layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers}
+
+
+def group_spec(found: Exposure) -> dict[str, Any]:
+    """The shares of groups of documents in the exposure by each run, means over topics, above the target shares.
+
+    Parameters
+    ----------
+    found : Exposure
+        As `amble.exposure` makes it, with groups.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    if not found.groups:
+        raise AmbleError("no groups, so no chart of their exposure; expected groups of documents")
+    table, groups = found.by_group(), [shown(group) for group in found.groups]
+    target = "target" if "target" not in found.runs else "(target)"
+    rows: list[dict[str, Any]] = [
+        {"run": shown(str(run)), "group": shown(str(group)), "place": groups.index(shown(str(group))), "share": share}
+        for run, group, share in zip(table["run"], table["group"], table["share"], strict=True)
+    ]
+    goal = table["target"][: len(groups)]  # the same for all runs
+    rows += [
+        {"run": target, "group": g, "place": i, "share": x} for i, (g, x) in enumerate(zip(groups, goal, strict=True))
+    ]
+    title = f"share of the exposure to {found.measure.label}'s user"
+    encoding = {
+        "y": _row_axis([*(shown(run) for run in found.runs), target]),
+        "x": {"field": "share", **_titled("share", title), "scale": {"domain": [0, 1]}},
+        "color": {"field": "group", "type": "nominal", "scale": {"domain": groups}, "legend": {"orient": "bottom"}},
+        "order": {"field": "place", "type": "quantitative"},
+    }
+    kept = [row for row in rows if row["share"] == row["share"]]
+    if not kept:
+        raise AmbleError("no group has a share in the exposure, so there is no chart of shares")
+    return {"data": many(kept), "width": 420, "height": {"step": 18}, "mark": "bar", "encoding": encoding}
 
 
 def session_spec(found: SessionContributions) -> dict[str, Any]:
