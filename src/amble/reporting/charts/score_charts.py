@@ -1,37 +1,52 @@
-"""Charts of scores: means with confidence intervals, runs by topics, differences, contributions in a session."""
+"""Charts of scores: means with confidence intervals, runs by topics, differences, gain and cost, intents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from amble.comparison.comparison import Comparison
-from amble.comparison.session_contributions import SessionContributions
+from amble.comparison.group_differences import GroupDifferences
 from amble.errors import AmbleError
+from amble.evaluation.fitted_intervals import FittedIntervals
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.chart import label_limit, many, shown
 from amble.reporting.leaderboard import Leaderboard
+from amble.table import Table
 
-__all__ = ["difference_spec", "heat_spec", "means_spec", "pairs_spec", "session_spec"]
+__all__ = [
+    "best_first", "cwl_spec", "difference_spec", "dots_spec", "fitted_spec", "heat_spec", "intents_spec", "means_spec",
+    "pairs_spec", "place_of", "row_axis", "run_of", "titled",
+]  # fmt: skip
 
 _PAIRS = 200  # in one chart
-_CELLS = 400  # with their numbers written in them
+_NAMED = 40  # points with their names beside them
 
 
-def _place(scores: Scores, measure: str | Measure | None) -> int:
+def place_of(scores: Scores, measure: str | Measure | None) -> int:
+    """The place of a measure among those evaluated; without one, the first."""
     return 0 if measure is None else scores.place(measure)
 
 
-def _run(scores: Scores, run: str) -> int:
+def run_of(scores: Scores, run: str) -> int:
+    """The place of a run."""
     try:
         return int(scores.rankings.index(run))
     except KeyError:
         raise AmbleError(f"run {run!r} is not among {', '.join(scores.runs[:5])}") from None
 
 
-def _row_axis(names: list[str]) -> dict[str, Any]:
+def best_first(scores: Scores, j: int) -> list[int]:
+    """The places of the runs, the best by the mean of the j-th measure first."""
+    merit = np.nan_to_num(scores.parsed[j].sign * scores.means()[:, j], nan=-np.inf)
+    return np.argsort(-merit, kind="stable").tolist()
+
+
+def row_axis(names: list[str]) -> dict[str, Any]:
+    """A row for each of these names, from the top."""
     # a domain, since Vega-Lite makes an expression of "sort", in which not every name can stand
     axis = {"labelLimit": label_limit(names, 220)}
     return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
@@ -42,7 +57,7 @@ def _topic_axis(topics: list[str], unit: str) -> dict[str, Any]:
     return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
 
 
-def _titled(field: str, title: str) -> dict[str, Any]:
+def titled(field: str, title: str) -> dict[str, Any]:
     """A field with the title of its axis; the field's own goes into expressions, in which not every name can stand."""
     return {"type": "quantitative", "title": field, "axis": {"title": title}}
 
@@ -62,7 +77,7 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
         A Vega-Lite specification.
     """
     scores = board.scores
-    j = _place(scores, measure)
+    j = place_of(scores, measure)
     letters = board.letters(j)
     rows: list[dict[str, Any]] = []
     for i in board.order(j):
@@ -72,8 +87,12 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
             rows.append({"run": shown(scores.runs[i]), "mean": at, **bar, "letters": letters[i]})
     if not rows:
         raise AmbleError(f"no run has a mean of {scores.measures[j]}")
-    title = f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals"
-    x: dict[str, Any] = _titled("mean", title) | {"scale": {"zero": False}}
+    return dots_spec(rows, f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals")
+
+
+def dots_spec(rows: Sequence[Mapping[str, str | float]], title: str) -> dict[str, Any]:
+    """A dot with its interval for each row of run (or another name), mean, low, high, and letters behind it."""
+    x: dict[str, Any] = titled("mean", title) | {"scale": {"zero": False}}
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
     dot = {"type": "point", "filled": True, "size": 40, "color": "#0b6b61"}
@@ -82,8 +101,34 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
         {"mark": dot, "encoding": {"x": {"field": "mean", **x}}},
         {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}, "encoding": text},
     ]
-    y = _row_axis([row["run"] for row in rows])
+    y = row_axis([str(row["run"]) for row in rows])
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
+
+
+def fitted_spec(found: FittedIntervals, measure: str | Measure | None = None) -> dict[str, Any]:
+    """The means of runs under one fitted user, the best on top, with their confidence intervals.
+
+    Parameters
+    ----------
+    found : FittedIntervals
+    measure : str or Measure, optional
+        By default the first.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    label = found.measures[0] if measure is None else getattr(measure, "label", measure)
+    if label not in found.measures:
+        raise AmbleError(f"{label} is not among {', '.join(found.measures[:5])}")
+    j = found.measures.index(label)
+    rows = [
+        {"run": shown(found.runs[i]), "mean": mean, "low": low, "high": high, "letters": ""}
+        for i in np.argsort(-found.means[:, j], kind="stable").tolist()
+        for mean, low, high in [(float(x[i, j]) for x in (found.means, found.low, found.high))]
+    ]
+    return dots_spec(rows, f"{label}, {100 * found.confidence:g} % confidence intervals of the fitted user")
 
 
 def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str, Any]:
@@ -100,12 +145,11 @@ def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str,
     dict
         A Vega-Lite specification.
     """
-    j = _place(scores, measure)
+    j = place_of(scores, measure)
     values = scores.values[:, :, j]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    sign = scores.parsed[j].sign
-    by_run = np.argsort(-np.nan_to_num(sign * scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
+    sign, by_run = scores.parsed[j].sign, best_first(scores, j)
     by_topic = np.argsort(-sign * filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
     rows: list[dict[str, Any]] = [
         {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}
@@ -119,7 +163,7 @@ def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str,
     x = _topic_axis(topics, scores.item)
     color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
     color["legend"] = {"title": scores.measures[j]}
-    y = _row_axis([shown(scores.runs[i]) for i in by_run])
+    y = row_axis([shown(scores.runs[i]) for i in by_run])
     step = 14 if len(by_run) <= 40 else 9
     y["axis"] |= {"labelFontSize": 10 if step > 10 else 8}
     return {
@@ -146,8 +190,8 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     dict
         A Vega-Lite specification.
     """
-    j = _place(scores, measure)
-    a, b = _run(scores, run), _run(scores, baseline)
+    j = place_of(scores, measure)
+    a, b = run_of(scores, run), run_of(scores, baseline)
     d, sign = scores.values[a, :, j] - scores.values[b, :, j], scores.parsed[j].sign
     order = [t for t in np.argsort(-sign * d, kind="stable").tolist() if d[t] == d[t]]
     if not order:
@@ -157,7 +201,7 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     x = _topic_axis([str(row["topic"]) for row in rows], scores.item)
     worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
     colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
-    y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
+    y = {"field": "difference", **titled("difference", title), "stack": None}  # which fails over some names
     return {
         "data": many(rows),
         "width": 620,
@@ -167,36 +211,42 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     }
 
 
-def pairs_spec(found: Comparison) -> dict[str, Any]:
+def pairs_spec(found: Comparison | GroupDifferences) -> dict[str, Any]:
     """The difference of each pair of runs with its confidence interval; significant differences stand out.
 
     Parameters
     ----------
-    found : Comparison
-        As `amble.compare` makes it; of up to 200 pairs.
+    found : Comparison or GroupDifferences
+        As `amble.compare` makes it; of up to 200 pairs. Of groups of topics, by how much the differences of two runs
+        differ between two groups.
 
     Returns
     -------
     dict
         A Vega-Lite specification.
     """
-    if len(found) > _PAIRS:
-        raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
-    base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
-    rows: list[dict[str, Any]] = []
-    for k in np.argsort(-found.sign * found.difference, kind="stable").tolist():
-        a, b = found.pairs[k]
-        rows.append(
-            {
-                "run": shown(a if base is not None else f"{a} − {b}"),
-                "difference": float(found.difference[k]),
-                "low": float(found.low[k]),
-                "high": float(found.high[k]),
-                "significant": "yes" if found.significant[k] else "no",
-            }
-        )
-    minus = f" − {shown(base)}" if base is not None else ""
-    x = _titled("difference", f"{found.measure}: difference{minus}")
+    if isinstance(found, Comparison):
+        base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
+        names = [a if base is not None else f"{a} − {b}" for a, b in found.pairs]
+        title = f"{found.measure}: difference" + (f" − {shown(base)}" if base is not None else "")
+        merit = found.sign * found.difference
+    else:
+        each = zip(found.pairs, found.groups, strict=True)
+        names = [f"{a} − {b}: {one} − {other}" for (a, b), (one, other) in each]
+        title, merit = f"{found.measure}: difference between groups", found.difference
+    if len(names) > _PAIRS:
+        raise AmbleError(f"{len(names):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
+    rows: list[dict[str, Any]] = [
+        {
+            "run": shown(names[k]),
+            "difference": float(found.difference[k]),
+            "low": float(found.low[k]),
+            "high": float(found.high[k]),
+            "significant": "yes" if found.significant[k] else "no",
+        }
+        for k in np.argsort(-merit, kind="stable").tolist()
+    ]
+    x = titled("difference", title)
     colour = {
         "field": "significant",
         "type": "nominal",
@@ -209,53 +259,92 @@ def pairs_spec(found: Comparison) -> dict[str, Any]:
         {"mark": {"type": "point", "filled": True, "size": 40}, "encoding": {"x": {"field": "difference", **x}}},
     ]
     for layer in layers[1:]:
-        layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
+        layer["encoding"] |= {"y": row_axis([row["run"] for row in rows]), "color": colour}
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers}
 
 
-def session_spec(found: SessionContributions) -> dict[str, Any]:
-    """Ranks by queries as coloured cells: what the document there adds to the score of its session.
+def cwl_spec(table: Table) -> dict[str, Any]:
+    """The expected total gain of runs against the expected total cost, a colour for each measure.
 
     Parameters
     ----------
-    found : SessionContributions
-        As `amble.why` makes it of sessions: a panel per run and, of two runs, one of their difference.
+    table : Table
+        From `amble.cwl`; the means over topics are drawn.
 
     Returns
     -------
     dict
         A Vega-Lite specification.
     """
-    names, cells = found.cells()
-    panels: list[dict[str, Any]] = []
-    most = max((float(np.nanmax(np.abs(x), initial=0.0)) for x in cells), default=0.0)
-    for name, matrix in zip(names, cells, strict=True):
+    over = None if None in table["topic"] else "all"
+    at = [table.columns.index(name) for name in ("run", "measure", "ETC", "ETU")]
+    of_means = (row for row in table if row[1] == over)
+    rows = [dict(zip(("run", "measure", "cost", "gain"), (row[i] for i in at), strict=True)) for row in of_means]
+    rows = [row | {"run": shown(str(row["run"]))} for row in rows]
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "columns": 4}
+    x = titled("cost", "expected total cost, ETC") | {"field": "cost", "scale": {"zero": False, "nice": True}}
+    y = titled("gain", "expected total gain, ETU") | {"field": "gain", "scale": {"zero": False, "nice": True}}
+    colour = {"field": "measure", "type": "nominal", "scale": {"domain": list(dict.fromkeys(table["measure"]))}}
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.9},
+            "encoding": {"color": colour | {"legend": legend}, "tooltip": [{"field": f} for f in ("run", "measure")]},
+        }
+    ]
+    if len(rows) <= _NAMED:
+        text = {"type": "text", "align": "left", "dx": 6, "fontSize": 9, "color": "#566461"}
+        layers.append({"mark": text, "encoding": {"text": {"field": "run", "type": "nominal"}}})
+    return {"data": many(rows), "width": 420, "height": 320, "encoding": {"x": x, "y": y}, "layer": layers}
+
+
+def intents_spec(table: Table) -> dict[str, Any]:
+    """What people who mean different things get: the score, the worst intent and the share served, by run.
+
+    Parameters
+    ----------
+    table : Table
+        From `amble.by_intent`, without ``topics``; a panel for each measure.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    kinds = {"worst": "the worst served intent", "score": "all", "served": "share of people served"}
+    colours = {"domain": list(kinds.values()), "range": ["#c4570a", "#0b6b61", "#9aa7a4"]}
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0}
+    panels = []
+    for measure in dict.fromkeys(table["measure"]):
+        mine = [dict(zip(table.columns, row, strict=True)) for row in table if row[1] == measure]
+        mine.sort(key=lambda row: -float(row["score"] or 0.0))
         rows = [
-            {"query": j + 1, "rank": i + 1, "value": float(matrix[i, j])} for i, j in np.argwhere(~np.isnan(matrix))
+            {"run": shown(str(row["run"])), "value": row[key], "of": said, "worst": row["worst"], "score": row["score"]}
+            for row in mine
+            for key, said in kinds.items()
+            if row[key] == row[key]
         ]
         if not rows:
             continue
-        minus = name not in found.runs or bool((matrix < 0).any())
-        scale = {"scheme": "blueorange" if minus else "teals", "domain": [-most if minus else 0.0, most]}
-        axes: dict[str, Any] = {
-            axis: {
-                "field": field,
-                "type": "ordinal",
-                "scale": {"domain": list(range(1, matrix.shape[1 - k] + 1))},
-                "axis": {"labelAngle": 0, "title": field},
+        x = titled("value", str(measure)) | {"scale": {"zero": True}}
+        colour = {"field": "of", "type": "nominal", "scale": colours, "legend": legend}
+        panels.append(
+            {
+                "data": many(rows),
+                "width": 260,
+                "height": {"step": 16},
+                "encoding": {"y": row_axis(list(dict.fromkeys(str(row["run"]) for row in rows)))},
+                "layer": [
+                    {
+                        "mark": {"type": "rule", "color": "#c9d3d1", "strokeWidth": 2},
+                        "encoding": {"x": {"field": "worst", **x}, "x2": {"field": "score"}},
+                    },
+                    {
+                        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+                        "encoding": {"x": {"field": "value", **x}, "color": colour},
+                    },
+                ],
             }
-            for k, (axis, field) in enumerate((("x", "query"), ("y", "rank")))
-        }
-        colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": None}}
-        layers: list[dict[str, Any]] = [{"mark": "rect", "encoding": {"color": colour}}]
-        if len(rows) <= _CELLS:
-            dark = {"condition": {"test": f"abs(datum.value) > {0.6 * most!r}", "value": "white"}, "value": "black"}
-            text = {"field": "value", "type": "quantitative", "format": ".3f"}
-            text_layer = {"mark": {"type": "text", "fontSize": 9}, "encoding": {"text": text, "color": dark}}
-            layers.append(text_layer | {"transform": [{"filter": "datum.value != 0"}]})
-        size = {"width": {"step": 44}, "height": {"step": 16}}
-        panels.append({"title": shown(name), "data": many(rows), **size, "encoding": axes, "layer": layers})
+        )
     if not panels:
-        raise AmbleError(f"session {found.session} shows no document")
-    title = f"{found.measure} on session {found.session}: what each document adds"
-    return {"title": shown(title), "hconcat": panels, "resolve": {"scale": {"color": "independent"}}}
+        raise AmbleError("no run has a score by intent")
+    return {"hconcat": panels}
