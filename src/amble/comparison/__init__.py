@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amble.comparison.comparison import Comparison
     from amble.comparison.contributions import Contributions, why
     from amble.comparison.group_differences import GroupDifferences
-    from amble.comparison.normality import Normality, normality
+    from amble.comparison.normal_differences import Normality, normality
     from amble.comparison.pairwise import compare
     from amble.comparison.session_contributions import SessionContributions
     from amble.comparison.variance import Anova, anova
@@ -25,11 +25,11 @@ _HOMES = {
     "Comparison": "comparison",
     "Contributions": "contributions",
     "GroupDifferences": "group_differences",
-    "Normality": "normality",
+    "Normality": "normal_differences",
     "SessionContributions": "session_contributions",
     "anova": "variance",
     "compare": "pairwise",
-    "normality": "normality",
+    "normality": "normal_differences",
     "why": "contributions",
 }
 

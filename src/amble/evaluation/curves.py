@@ -85,6 +85,7 @@ def pr_curve(
     names = chosen_runs(rankings, [run] if isinstance(run, str) else run)
     of = dict(zip(names, chosen_lists(rankings, None if topic is None else [topic], names), strict=True))
     facts: dict[str, Any]
+    rows: list[tuple[Any, ...]] = []
     if topic is not None:
         if rule != "textbook":
             raise AlignError(f"rule={rule!r:.60}: goes with levels of recall, not with the full curve of a topic")
@@ -100,7 +101,6 @@ def pr_curve(
     else:
         point = parse(f"IPrec(rel={rel!r})").with_value("rule", rule)
         curve = [point.with_value("recall", r).scores(lists) for r in points]
-        rows = []
         for name, of_run in of.items():
             mine = np.array(of_run)
             mine = mine[byte_order([rankings.topics[t] for t in rankings.topic[mine].tolist()])]

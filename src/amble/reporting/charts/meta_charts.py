@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from amble.comparison.design import CONFIDENCE, TestDesign
+from amble.errors import AmbleError
 from amble.metaevaluation import (
     Agreement,
     Correlations,
@@ -99,7 +100,7 @@ def satisfaction_spec(found: Satisfaction) -> dict[str, Any]:
     panels = []
     for k, name in enumerate(found.statistics):
         rows = [
-            {"run": measure, "mean": float(x), "low": float(low), "high": float(high), "letters": ""}
+            {"run": measure, "mean": float(x), "low": float(low), "high": float(high)}
             for measure, x, low, high in zip(
                 found.measures, found.values[:, k], found.low[:, k], found.high[:, k], strict=True
             )
@@ -108,4 +109,6 @@ def satisfaction_spec(found: Satisfaction) -> dict[str, Any]:
         if rows:
             title = f"{name} with the labels, {100 * found.confidence:g} % confidence intervals"
             panels.append(dots_spec(rows, title) | {"width": 280})
+    if not panels:
+        raise AmbleError("no measure has a correlation with the labels")
     return {"hconcat": panels}

@@ -10,7 +10,7 @@ from amble import checks
 from amble.comparison.comparison import Comparison
 from amble.comparison.contributions import Contributions
 from amble.comparison.group_differences import GroupDifferences
-from amble.comparison.normality import Normality, normality
+from amble.comparison.normal_differences import Normality, normality
 from amble.comparison.session_contributions import SessionContributions
 from amble.distributions.distribution import Distribution
 from amble.distributions.partial_order import PartialOrder, order_systems

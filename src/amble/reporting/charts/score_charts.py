@@ -14,6 +14,7 @@ from amble.evaluation.fitted_intervals import FittedIntervals
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.chart import label_limit, many, shown
+from amble.reporting.charts.distribution_charts import COLOURS
 from amble.reporting.leaderboard import Leaderboard
 from amble.table import Table
 
@@ -23,7 +24,6 @@ __all__ = [
 ]  # fmt: skip
 
 _PAIRS = 200  # in one chart
-_NAMED = 40  # points with their names beside them
 
 
 def place_of(scores: Scores, measure: str | Measure | None) -> int:
@@ -42,7 +42,7 @@ def run_of(scores: Scores, run: str) -> int:
 def best_first(scores: Scores, j: int) -> list[int]:
     """The places of the runs, the best by the mean of the j-th measure first."""
     merit = np.nan_to_num(scores.parsed[j].sign * scores.means()[:, j], nan=-np.inf)
-    return np.argsort(-merit, kind="stable").tolist()
+    return list(map(int, np.argsort(-merit, kind="stable")))
 
 
 def row_axis(names: list[str]) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
     return dots_spec(rows, f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals")
 
 
-def dots_spec(rows: Sequence[Mapping[str, str | float]], title: str) -> dict[str, Any]:
-    """A dot with its interval for each row of run (or another name), mean, low, high, and letters behind it."""
+def dots_spec(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]:
+    """A dot with its interval for each row of run (or another name), mean, low, high, and letters behind some."""
     x: dict[str, Any] = titled("mean", title) | {"scale": {"zero": False}}
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
@@ -99,8 +99,10 @@ def dots_spec(rows: Sequence[Mapping[str, str | float]], title: str) -> dict[str
     layers = [
         {"mark": {"type": "rule", "strokeWidth": 2, "color": "#7fb8af"}, "encoding": ends},
         {"mark": dot, "encoding": {"x": {"field": "mean", **x}}},
-        {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}, "encoding": text},
     ]
+    if any(row.get("letters") for row in rows):
+        beside = {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}
+        layers.append({"mark": beside, "encoding": text})
     y = row_axis([str(row["run"]) for row in rows])
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
 
@@ -124,7 +126,7 @@ def fitted_spec(found: FittedIntervals, measure: str | Measure | None = None) ->
         raise AmbleError(f"{label} is not among {', '.join(found.measures[:5])}")
     j = found.measures.index(label)
     rows = [
-        {"run": shown(found.runs[i]), "mean": mean, "low": low, "high": high, "letters": ""}
+        {"run": shown(found.runs[i]), "mean": mean, "low": low, "high": high}
         for i in np.argsort(-found.means[:, j], kind="stable").tolist()
         for mean, low, high in [(float(x[i, j]) for x in (found.means, found.low, found.high))]
     ]
@@ -264,12 +266,13 @@ def pairs_spec(found: Comparison | GroupDifferences) -> dict[str, Any]:
 
 
 def cwl_spec(table: Table) -> dict[str, Any]:
-    """The expected total gain of runs against the expected total cost, a colour for each measure.
+    """The expected total gain of runs against the expected total cost.
 
     Parameters
     ----------
     table : Table
-        From `amble.cwl`; the means over topics are drawn.
+        From `amble.cwl`; the means over topics are drawn. A colour for each of up to twelve runs, and a shape for each
+        measure; of more runs, a colour for each measure.
 
     Returns
     -------
@@ -282,19 +285,16 @@ def cwl_spec(table: Table) -> dict[str, Any]:
     rows = [dict(zip(("run", "measure", "cost", "gain"), (row[i] for i in at), strict=True)) for row in of_means]
     rows = [row | {"run": shown(str(row["run"]))} for row in rows]
     legend = {"title": None, "orient": "bottom", "labelLimit": 0, "columns": 4}
-    x = titled("cost", "expected total cost, ETC") | {"field": "cost", "scale": {"zero": False, "nice": True}}
-    y = titled("gain", "expected total gain, ETU") | {"field": "gain", "scale": {"zero": False, "nice": True}}
-    colour = {"field": "measure", "type": "nominal", "scale": {"domain": list(dict.fromkeys(table["measure"]))}}
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.9},
-            "encoding": {"color": colour | {"legend": legend}, "tooltip": [{"field": f} for f in ("run", "measure")]},
-        }
-    ]
-    if len(rows) <= _NAMED:
-        text = {"type": "text", "align": "left", "dx": 6, "fontSize": 9, "color": "#566461"}
-        layers.append({"mark": text, "encoding": {"text": {"field": "run", "type": "nominal"}}})
-    return {"data": many(rows), "width": 420, "height": 320, "encoding": {"x": x, "y": y}, "layer": layers}
+    names = {key: list(dict.fromkeys(str(row[key]) for row in rows)) for key in ("run", "measure")}
+    few = len(names["run"]) <= len(COLOURS)
+    encoding: dict[str, Any] = {"tooltip": [{"field": field} for field in ("run", "measure")]}
+    for channel, field in {"color": "run", "shape": "measure"}.items() if few else [("color", "measure")]:
+        scale = {"domain": names[field]} | ({"range": list(COLOURS[: len(names["run"])])} if field == "run" else {})
+        encoding[channel] = {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+    for axis, field, title in (("x", "cost", "expected total cost, ETC"), ("y", "gain", "expected total gain, ETU")):
+        encoding[axis] = titled(field, title) | {"field": field, "scale": {"zero": False}}
+    mark = {"type": "point", "filled": True, "size": 60, "opacity": 0.9}
+    return {"data": many(rows), "width": 420, "height": 320, "mark": mark, "encoding": encoding}
 
 
 def intents_spec(table: Table) -> dict[str, Any]:

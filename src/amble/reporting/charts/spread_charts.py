@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from amble.arrays import Array
-from amble.comparison.normality import Normality
+from amble.comparison.normal_differences import Normality
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
