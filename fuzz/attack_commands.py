@@ -59,6 +59,7 @@ HEAVY = re.compile(r"\d{5,}|1e308|1e200|a{100}")  # words that may mean much wor
 BASES: dict[str, tuple[str, ...]] = {
     "eval": ("qrels.txt a.run b.run -m AP -m RBP", "qrels.txt a.run b.run --cwl", "qrels.txt a.run --trec -q"),
     "compare": ("qrels.txt a.run b.run c.run -m AP", "qrels.txt a.run b.run -m MsM --sessions sessions.tsv"),
+    "curve": ("qrels.txt a.run b.run", "qrels.txt a.run b.run --topic 1 --every-rank"),
     "session": (
         "qrels.txt sessions.tsv a.run b.run -m sDCG",
         "log.json -m MsM",

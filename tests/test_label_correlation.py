@@ -271,7 +271,7 @@ def test_the_command(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
         (["--depth", "3"], "--depth goes without satisfaction"),
         (["--ties", "rank"], "--ties goes without satisfaction"),
         (["-m", "P@7"], "no scores of P@7, expected one of A, B"),
-        (["--plot", "x.svg"], "--plot goes without satisfaction"),
+        (["--plot", "x.gif"], "x.gif: a chart's name ends in .svg"),
         (["--levels", "0.5"], "--levels goes with amble meta degrade"),
     ):
         assert main([*words, *more]) == 2, more

@@ -22,6 +22,7 @@ from amble.errors import AmbleError, ClusterLostError
 COMMANDS = {
     "eval": "score runs against judgments",
     "compare": "which run is better, and is the difference significant",
+    "curve": "precision against recall: means over topics, or rank by rank on one",
     "session": "score whole sessions: several queries in a row",
     "user": "what a measure's user does: a table and a chart",
     "distribution": "how scores are distributed over users, and which run dominates which",

@@ -1,7 +1,8 @@
 """Comparison of systems: significance tests, effect sizes, analysis of variance, and contributions of documents.
 
 Two runs answered the same topics, so they are compared topic by topic. `compare` tests pairs of runs on one measure,
-`anova` splits the variance of the scores, `why` gives the contribution of each document on one topic or session.
+`normality` asks whether their differences look normal, `anova` splits the variance of the scores, `why` gives the
+contribution of each document on one topic or session.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from amble.comparison.comparison import Comparison
     from amble.comparison.contributions import Contributions, why
     from amble.comparison.group_differences import GroupDifferences
+    from amble.comparison.normal_differences import Normality, normality
     from amble.comparison.pairwise import compare
     from amble.comparison.session_contributions import SessionContributions
     from amble.comparison.variance import Anova, anova
@@ -23,9 +25,11 @@ _HOMES = {
     "Comparison": "comparison",
     "Contributions": "contributions",
     "GroupDifferences": "group_differences",
+    "Normality": "normal_differences",
     "SessionContributions": "session_contributions",
     "anova": "variance",
     "compare": "pairwise",
+    "normality": "normal_differences",
     "why": "contributions",
 }
 
@@ -34,9 +38,11 @@ __all__ = [
     "Comparison",
     "Contributions",
     "GroupDifferences",
+    "Normality",
     "SessionContributions",
     "anova",
     "compare",
+    "normality",
     "why",
 ]
 

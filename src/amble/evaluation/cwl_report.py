@@ -29,10 +29,11 @@ from amble.rankings.costs import Prices
 from amble.table import Table, mean_topic
 from amble.users.forward_sparse import at_hits
 
-__all__ = ["COLUMNS", "cwl", "expectations"]
+__all__ = ["COLUMNS", "REPORT", "cwl", "expectations"]
 
 Array = NDArray[np.float64]
 COLUMNS = ("EU", "ETU", "EC", "ETC", "ED")
+REPORT = ("run", "topic", "measure", *COLUMNS)
 
 
 def expectations(measure: ListMeasure, lists: Lists) -> Array:
@@ -141,4 +142,4 @@ def cwl(rankings: Rankings, measures: Measures, *, topics: bool = False, digits:
             for topic, here in zip(rankings.topics, values[i].tolist(), strict=True):
                 rows += [[run, topic, name, *x] for name, x in zip(names, here, strict=True) if x[0] == x[0]]
         rows += [[run, over, name, *x] for name, x in zip(names, means[i].tolist(), strict=True)]
-    return Table(["run", "topic", "measure", *COLUMNS], rows, digits=digits)
+    return Table(REPORT, rows, digits=digits)

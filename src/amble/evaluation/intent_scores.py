@@ -13,7 +13,9 @@ from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_m
 from amble.rankings.costs import Prices
 from amble.table import Table
 
-__all__ = ["by_intent", "intent_aware"]
+__all__ = ["SUMMARY", "by_intent", "intent_aware"]
+
+SUMMARY = ("run", "measure", "score", "worst", "served", "unserved")  # the columns
 
 
 def intent_aware(measure: Measure) -> IntentMeasure:
@@ -100,5 +102,4 @@ def by_intent(rankings: Rankings, measures: Measures, *, topics: bool = False, d
     for own in of_runs.values():
         rows += own
     columns = ("run", "topic", "intent", "share", "measure", "value")
-    summary = ("run", "measure", "score", "worst", "served", "unserved")
-    return Table(list(columns if topics else summary), rows, digits=digits)
+    return Table(columns if topics else SUMMARY, rows, digits=digits)

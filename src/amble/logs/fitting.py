@@ -40,7 +40,9 @@ from amble.table import Table
 from amble.users.estimates import SUPPRESSED
 from amble.users.fitted import Fitted, FittedModel, Origin
 
-__all__ = ["MODELS", "Fit", "against", "fit"]
+__all__ = ["IMPLIED", "MODELS", "Fit", "against", "fit"]
+
+IMPLIED = ("measure", "panel", "rank", "value", "low", "high")  # the columns of what a fit implies
 
 MODELS = {
     "walk": "back and forth: p, q and s, the same at every rank",
@@ -230,7 +232,7 @@ class Fit:
             for i in range(n - (panel == "C")):
                 if came[i] and (panel == "W" or ended[i]) and (panel != "C" or on[i]) and value[i] == value[i]:
                     rows.append(["observed", panel, i + 1, float(value[i]), float(low[i]), float(high[i])])
-        return Table(["measure", "panel", "rank", "value", "low", "high"], rows)
+        return Table(IMPLIED, rows)
 
     def _common(self, measures: Sequence[Any]) -> GradedPages | None:
         """The pages that all users are put on: those with grades where some look at them."""

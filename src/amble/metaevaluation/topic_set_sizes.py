@@ -28,9 +28,10 @@ from amble.evaluation.scores import Scores
 from amble.table import Table
 
 __all__ = [
-    "power_of_t", "topics_for_interval", "topics_for_power", "topics_needed", "width_of_interval",
+    "PLAN", "power_of_t", "topics_for_interval", "topics_for_power", "topics_needed", "width_of_interval",
 ]  # fmt: skip
 
+PLAN = ("measure", "variance", "goal", "size", "topics")  # the columns
 _MOST = 10_000_000
 _POWER = 0.8  # by convention
 _LARGEST = 1e100  # differences and variances
@@ -172,4 +173,5 @@ def topics_needed(
             [measure, variance, "interval", float(w), topics_for_interval(w, variance, confidence=confidence)]
             for w in widths
         ]
-    return Table(["measure", "variance", "goal", "size", "topics"], rows, digits=digits)
+    plan = {"power": power, "alpha": alpha, "confidence": confidence}
+    return Table(PLAN, rows, digits=digits, facts=plan)

@@ -13,7 +13,9 @@ from amble.retrieval.scorers import Postings, Scorer, parse_scorer
 from amble.retrieval.search import make_query, score_documents
 from amble.table import Table
 
-__all__ = ["explain"]
+__all__ = ["TERMS", "explain"]
+
+TERMS = ("term", "in query", "tf", "df", "cf", "idf", "query", "document", "product")  # the columns
 
 
 def explain(
@@ -109,7 +111,7 @@ def _table(
     else:
         caption = f"{scorer} of document {doc}: {own:.{digits}f}, rank {rank:,} of {found:,} found"
     return Table(
-        ["term", "in query", "tf", "df", "cf", "idf", "query", "document", "product"],
+        TERMS,
         sorted(rows),
         digits=digits,
         caption=f"{caption}; the products add up to {total:.{digits}f}",

@@ -52,7 +52,8 @@ __all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP"
 _TESTED = ("test", "sides", "alpha", "seed", "rounds", "correction", "interval", "letters")  # not with --why
-_SHOWN = ("marks", "median", "statistic", "groups")  # neither
+_SHOWN = ("marks", "median", "statistic", "groups", "chart")  # neither
+_CHARTS = ("pairs", "box", "histogram", "differences", "normality")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +87,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOPIC",
         help="no test, but which documents make the difference on this topic, or one run's score",
     )
+    add("--plot", metavar="FILE", help="a chart of one measure, or of --why: .svg, .png, .pdf or .html")
+    add(
+        "--chart",
+        choices=_CHARTS,
+        help="of --plot: pairs with confidence intervals; scores by topic as boxes or histograms; of two runs, "
+        "differences by topic, or a normal Q-Q plot of them with Shapiro-Wilk's test (default: pairs)",
+    )
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add("--sessions", metavar="FILE", help="compare sessions: session query topic run-topic, or a Session Track's XML")
     add_sessions(add)
@@ -115,12 +123,20 @@ def _compare(args: argparse.Namespace, executor: Any) -> int:
         raise AmbleError("--marks are of differences from a baseline: expected --baseline RUN")
     if (args.letters or args.marks) and args.groups is not None:
         raise AmbleError("--groups has tables of its own: without --letters and --marks")
+    if args.chart is not None and args.plot is None:
+        raise AmbleError(f"--chart {args.chart} goes with --plot FILE")
+    if args.plot:
+        from amble.reporting.charts.chart import check_file
+
+        check_file(args.plot)
     from amble.evaluation.inputs import parse_measures
     from amble.evaluation.scores import evaluate
     from amble.expressions.grammar import split_measures
 
     words = [word for text in args.measure or [_DEFAULT] for word in split_measures(text)]
     measures = parse_measures(words)
+    if args.plot and len(measures) > 1:
+        raise AmbleError(f"--plot draws one measure, found {len(measures)}; say -m")
     if args.gains is not None and args.why is None:
         raise AmbleError("--gains are lists of one topic, 1, and tests compare several: expected --why 1 with them")
     if args.sessions or any(m.declaration.of_sessions for m in measures):
@@ -150,8 +166,13 @@ def _compare(args: argparse.Namespace, executor: Any) -> int:
     bases = [baseline_of(scores, args, name) for name in args.baseline or ()]
     design = replace(design, baseline=bases or None)
     why = args.why is not None
-    tables, more = _contributions(scores, bases, args) if why else _tests(scores, design, args, executor)
+    tables, more, found = _contributions(scores, bases, args) if why else _tests(scores, design, args, executor)
+    chart = _chart(scores, bases, found, args.chart) if args.plot else None
     write(_rendered(tables, scores, more, args), args.output)
+    if chart is not None:
+        from amble.reporting.charts.chart import save
+
+        save(chart, args.plot)
     tell_audit(args, scores.rankings.audit, heard)
     return 0
 
@@ -163,7 +184,7 @@ def _files(args: argparse.Namespace) -> list[str]:
 
 def _tests(
     scores: Any, design: TestDesign, args: argparse.Namespace, executor: Any
-) -> tuple[list[Any], dict[str, Any]]:
+) -> tuple[list[Any], dict[str, Any], Any]:
     from amble.comparison.pairwise import compare_by
     from amble.comparison.variance import anova
 
@@ -197,10 +218,10 @@ def _tests(
             tables.append(found.by_group(**shown))
             if found.between is not None and not long:
                 tables.append(found.between.table(digits=args.digits))
-    return tables, {"comparisons": about} | ({"anova": variance} if variance else {})
+    return tables, {"comparisons": about} | ({"anova": variance} if variance else {}), found
 
 
-def _contributions(scores: Any, bases: list[str], args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _contributions(scores: Any, bases: list[str], args: argparse.Namespace) -> tuple[list[Any], dict[str, Any], Any]:
     from amble.comparison import why
 
     long = args.format in ("tsv", "csv", "json")
@@ -209,7 +230,21 @@ def _contributions(scores: Any, bases: list[str], args: argparse.Namespace) -> t
         runs = [*(run for run in runs if run not in bases), *bases]
     found = [why(scores, args.why, measure, runs=runs) for measure in scores.parsed]
     tables = [one.table(digits=args.digits, long=long) for one in found]
-    return tables, {"contributions": [table.facts for table in tables]}
+    return tables, {"contributions": [table.facts for table in tables]}, found[0]
+
+
+def _chart(scores: Any, bases: list[str], found: Any, kind: str | None) -> Any:
+    """The chart of a comparison or of contributions, as `amble.plot` draws it; of other kinds, that of the scores."""
+    from amble.reporting.charts.plotting import spec_of
+
+    if kind in (None, "pairs"):
+        return spec_of(found)
+    if kind in ("box", "histogram"):
+        return spec_of(scores, kind=kind)
+    if len(found) != 1:
+        raise AmbleError(f"--chart {kind} draws the differences of two runs, found {len(scores.runs)}: name two")
+    ((run, baseline),) = found.pairs
+    return spec_of(scores, kind=kind, run=run, baseline=baseline)
 
 
 def _rendered(tables: list[Any], scores: Any, more: dict[str, Any], args: argparse.Namespace) -> str:

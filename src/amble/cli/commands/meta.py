@@ -166,39 +166,32 @@ def _options(args: argparse.Namespace, **names: str) -> dict[str, Any]:
 
 def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import correlations
-    from amble.reporting.charts.line_charts import square_spec
 
     options = _options(args, statistic="statistic", resample="resample", confidence="confidence", rounds="rounds")
     if options.get("resample") == "none" or args.matrix:
         options["resample"] = None
     found = correlations(scores, **options, **common)
     table = found.matrix(digits=args.digits) if args.matrix else found.table(digits=args.digits)
-    return table, lambda: square_spec(found.measures, found.values, f"{found.statistic} of rankings of runs")
+    return table, found
 
 
 def _agreement(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import agreement
-    from amble.reporting.charts.line_charts import square_spec
 
     found = agreement(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
-    title = "class agreement on significance, 2 SSA / (2 SSA + SN + NS)"
-    return found.table(digits=args.digits), lambda: square_spec(found.measures, found.significant, title)
+    return found.table(digits=args.digits), found
 
 
 def _power(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import discriminative_power
-    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     found = discriminative_power(scores, **_options(args, test="test", alpha="alpha", rounds="rounds"), **common)
     table = found.curve(digits=args.digits) if args.curve else found.table(digits=args.digits)
-    title = "pairs of runs, sorted by level"
-    panels = [Panel(f"achieved significance level ({found.test})", "level")]
-    return table, lambda: lines_spec(found.curve(), "pair", panels, title=title)
+    return table, found
 
 
 def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import swap_rates
-    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     options = _options(args, rounds="rounds", bin_width="width")
     if args.sizes is not None:
@@ -206,35 +199,22 @@ def _swaps(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, A
     found = swap_rates(scores, **options, **common)
     rate = _options(args, max_rate="max_rate")
     table = found.curve(digits=args.digits) if args.curve else found.table(**rate, digits=args.digits)
-    panels = [Panel(f"swap rate, sets of {n} topics", "swap rate", rows=("topics", n)) for n in found.sizes[-3:]]
-    return table, lambda: lines_spec(found.curve(), "difference", panels, title="difference of means")
+    return table, found
 
 
 def _topics(scores: Any, args: argparse.Namespace, **_: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import topics_needed
-    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     options = _options(args, alpha="alpha", confidence="confidence", power="power")
     for name in ("differences", "widths"):
         if getattr(args, name) is not None:
             options[name] = read_numbers(getattr(args, name), f"--{name}", float)
     table = topics_needed(scores, digits=args.digits, **options)
-
-    def chart() -> Any:
-        grid = [i / 100 for i in range(2, 21)]
-        fine = topics_needed(scores, **{**options, "differences": grid, "widths": grid})
-        panels = [
-            Panel("topics to find a difference", "topics", rows=("goal", "difference")),
-            Panel("topics for a confidence interval of that width", "topics", rows=("goal", "interval")),
-        ]
-        return lines_spec(fine, "size", panels)
-
-    return table, chart
+    return table, table
 
 
 def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any]:
     from amble.metaevaluation import leave_out, pool_effect
-    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     if sum(x is not None for x in (args.rates, args.pool_depths, args.groups)) > 1:
         raise AmbleError("--rates, --pool-depths and --groups are three ways to cut a pool; expected one of them")
@@ -262,18 +242,13 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
     found = pool_effect(rankings, scores.parsed, **options, **rel, **common)
     confidence = _options(args, confidence="confidence")
     table = found.table(digits=args.digits, **confidence)
-    panels = [
-        Panel("mean over runs and topics", "mean", "mean low", "mean high"),
-        Panel("tau-b with the full pool", "tau", "tau low", "tau high"),
-    ]
-    return table, lambda: lines_spec(found.numbered(**confidence), "kept", panels, title=found.kept, reverse=True)
+    return table, found
 
 
 def _degrade(args: argparse.Namespace, measures: list[Any], **common: Any) -> tuple[Any, Any, Any]:
     from amble.io.trec import read_qrels, read_runs
     from amble.metaevaluation import degradation
     from amble.rankings.run_lists import read_run_lists
-    from amble.reporting.charts.line_charts import Panel, lines_spec
 
     aligned = alignment_of(args)
     if args.float32:
@@ -295,12 +270,7 @@ def _degrade(args: argparse.Namespace, measures: list[Any], **common: Any) -> tu
         table = found.curve(**alpha, **confidence, digits=args.digits)
     else:
         table = found.table(**alpha, **power, digits=args.digits)
-    panels = [
-        Panel("mean over runs and topics", "mean", "low", "high"),
-        Panel("share of rounds and runs with a significant fall", "significant"),
-    ]
-    title = f"level ({found.how})"
-    return table, lambda: lines_spec(found.curve(**alpha, **confidence), "level", panels, title=title), found.scores
+    return table, found, found.scores
 
 
 def _save_runs(args: argparse.Namespace, qrels: Any, lists: Any, found: Any) -> None:
@@ -336,8 +306,6 @@ def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) 
         raise AmbleError(f"--{given[0].replace('_', '-')} goes without satisfaction, which reads scores, not runs")
     if len(args.runs) != 1:
         raise AmbleError(f"{1 + len(args.runs)} files, expected two: scores by topic, and labels of topics")
-    if args.plot:
-        raise AmbleError("--plot goes without satisfaction: there is no chart of it")
     for name in ("test", "baseline", "correction"):
         if getattr(args, name) is not None and not args.pairs:
             raise AmbleError(f"--{name} goes with --pairs")
@@ -355,8 +323,21 @@ def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) 
     found = satisfaction(scores, labels, **options, **common)
     if args.pairs:
         tests = _options(args, test="test", baseline="baseline", correction="correction")
-        return found.pairs(**tests, digits=args.digits), None, None
-    return found.table(digits=args.digits), None, None
+        return found.pairs(**tests, digits=args.digits), found, None
+    return found.table(digits=args.digits), found, None
+
+
+def _chart(args: argparse.Namespace, found: Any) -> Any:
+    """The chart of what was found, as `amble.plot` draws it, at the levels that were asked for."""
+    from amble.reporting.charts.meta_charts import degradation_spec, pool_spec
+    from amble.reporting.charts.plotting import spec_of
+
+    confidence = _options(args, confidence="confidence")
+    if args.analysis == "pool":
+        return pool_spec(found, **confidence)
+    if args.analysis == "degrade":
+        return degradation_spec(found, **_options(args, alpha="alpha"), **confidence)
+    return spec_of(found)
 
 
 _ANALYSES = {"tau": _tau, "agreement": _agreement, "power": _power, "swaps": _swaps, "pool": _pool, "topics": _topics}
@@ -390,9 +371,10 @@ def run(args: argparse.Namespace) -> int:
             scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         common = {"seed": args.seed, "threads": args.threads or os.cpu_count(), "progress": line}
         if args.analysis in _ANALYSES:
-            table, chart = _ANALYSES[args.analysis](scores, args, executor=executor, **common)
+            table, drawn = _ANALYSES[args.analysis](scores, args, executor=executor, **common)
         else:
-            table, chart, scores = _OF_FILES[args.analysis](args, measures, **common)
+            table, drawn, scores = _OF_FILES[args.analysis](args, measures, **common)
+    chart = _chart(args, drawn) if args.plot else None
     if args.format == "json":
         chosen = {name: getattr(args, name) for name in _OF if getattr(args, name) is not None}
         more = {"undefined": args.undefined, "seed": args.seed, **chosen}
@@ -402,10 +384,10 @@ def run(args: argparse.Namespace) -> int:
         else:
             table.facts = provenance(scores.rankings, measures, files, more) | {"analysis": args.analysis}
     write(table.render(args.format), args.output)
-    if args.plot:
+    if chart is not None:
         from amble.reporting.charts.chart import save
 
-        save(chart(), args.plot)
+        save(chart, args.plot)
     if scores is not None:
         note(args, scores.rankings.audit)
     return 0

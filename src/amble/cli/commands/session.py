@@ -108,7 +108,7 @@ def _why(sessions: Any, measures: list[Any], args: argparse.Namespace) -> str:
     found = [why(sessions, args.why, m) for m in measures]
     if args.plot:
         from amble.reporting.charts.chart import save
-        from amble.reporting.charts.score_charts import session_spec
+        from amble.reporting.charts.contribution_charts import session_spec
 
         save(session_spec(found[0]), args.plot)
     long = args.format in ("tsv", "csv", "json")

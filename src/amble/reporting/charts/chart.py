@@ -66,7 +66,7 @@ def label_limit(names: Iterable[str], limit: int) -> int:
     return 0 if any(c > "\uffff" for name in names for c in name) else limit
 
 
-def many(rows: Sequence[Mapping[str, str | float]]) -> dict[str, Any]:
+def many(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Rows as the data of a specification: one CSV text, since altair would check anything else value by value."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

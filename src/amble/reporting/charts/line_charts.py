@@ -59,7 +59,7 @@ def lines_spec(
         if not drawn:
             continue
         across: dict[str, Any] = {"field": "x", "type": "quantitative", "title": title or x}
-        across["scale"] = {"zero": False, "reverse": reverse}
+        across |= {"scale": {"zero": False, "reverse": reverse}, "axis": {"labelFlush": False}}
         color = {"field": "measure", "type": "nominal", "scale": {"domain": names}, "legend": legend}
         up: dict[str, Any] = {"type": "quantitative", "title": None, "scale": {"zero": False}}
         layers: list[dict[str, Any]] = []

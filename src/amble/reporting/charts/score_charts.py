@@ -1,38 +1,53 @@
-"""Charts of scores: means with confidence intervals, runs by topics, differences, contributions in a session."""
+"""Charts of scores: means with confidence intervals, runs by topics, differences, gain and cost, intents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from amble.comparison.comparison import Comparison
-from amble.comparison.session_contributions import SessionContributions
+from amble.comparison.group_differences import GroupDifferences
 from amble.errors import AmbleError
 from amble.evaluation.exposure_scores import Exposure
+from amble.evaluation.fitted_intervals import FittedIntervals
 from amble.evaluation.scores import Scores
 from amble.measures import Measure
 from amble.reporting.charts.chart import label_limit, many, shown
+from amble.reporting.charts.distribution_charts import COLOURS
 from amble.reporting.leaderboard import Leaderboard
+from amble.table import Table
 
-__all__ = ["difference_spec", "group_spec", "heat_spec", "means_spec", "pairs_spec", "session_spec"]
+__all__ = [
+    "best_first", "cwl_spec", "difference_spec", "dots_spec", "fitted_spec", "group_spec", "heat_spec", "intents_spec",
+    "means_spec", "pairs_spec", "place_of", "row_axis", "run_of", "titled",
+]  # fmt: skip
 
 _PAIRS = 200  # in one chart
-_CELLS = 400  # with their numbers written in them
 
 
-def _place(scores: Scores, measure: str | Measure | None) -> int:
+def place_of(scores: Scores, measure: str | Measure | None) -> int:
+    """The place of a measure among those evaluated; without one, the first."""
     return 0 if measure is None else scores.place(measure)
 
 
-def _run(scores: Scores, run: str) -> int:
+def run_of(scores: Scores, run: str) -> int:
+    """The place of a run."""
     try:
         return int(scores.rankings.index(run))
     except KeyError:
         raise AmbleError(f"run {run!r} is not among {', '.join(scores.runs[:5])}") from None
 
 
-def _row_axis(names: list[str]) -> dict[str, Any]:
+def best_first(scores: Scores, j: int) -> list[int]:
+    """The places of the runs, the best by the mean of the j-th measure first."""
+    merit = np.nan_to_num(scores.parsed[j].sign * scores.means()[:, j], nan=-np.inf)
+    return list(map(int, np.argsort(-merit, kind="stable")))
+
+
+def row_axis(names: list[str]) -> dict[str, Any]:
+    """A row for each of these names, from the top."""
     # a domain, since Vega-Lite makes an expression of "sort", in which not every name can stand
     axis = {"labelLimit": label_limit(names, 220)}
     return {"field": "run", "type": "nominal", "scale": {"domain": names}, "title": None, "axis": axis}
@@ -43,7 +58,7 @@ def _topic_axis(topics: list[str], unit: str) -> dict[str, Any]:
     return {"field": "topic", "type": "nominal", "scale": {"domain": topics}, "axis": axis}
 
 
-def _titled(field: str, title: str) -> dict[str, Any]:
+def titled(field: str, title: str) -> dict[str, Any]:
     """A field with the title of its axis; the field's own goes into expressions, in which not every name can stand."""
     return {"type": "quantitative", "title": field, "axis": {"title": title}}
 
@@ -63,7 +78,7 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
         A Vega-Lite specification.
     """
     scores = board.scores
-    j = _place(scores, measure)
+    j = place_of(scores, measure)
     letters = board.letters(j)
     rows: list[dict[str, Any]] = []
     for i in board.order(j):
@@ -73,18 +88,50 @@ def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict
             rows.append({"run": shown(scores.runs[i]), "mean": at, **bar, "letters": letters[i]})
     if not rows:
         raise AmbleError(f"no run has a mean of {scores.measures[j]}")
-    title = f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals"
-    x: dict[str, Any] = _titled("mean", title) | {"scale": {"zero": False}}
+    return dots_spec(rows, f"{scores.measures[j]}, {100 * (1 - board.design.alpha):g} % confidence intervals")
+
+
+def dots_spec(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Any]:
+    """A dot with its interval for each row of run (or another name), mean, low, high, and letters behind some."""
+    x: dict[str, Any] = titled("mean", title) | {"scale": {"zero": False}}
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     text = {"x": {"field": "high", **x}, "text": {"field": "letters", "type": "nominal"}}
     dot = {"type": "point", "filled": True, "size": 40, "color": "#0b6b61"}
     layers = [
         {"mark": {"type": "rule", "strokeWidth": 2, "color": "#7fb8af"}, "encoding": ends},
         {"mark": dot, "encoding": {"x": {"field": "mean", **x}}},
-        {"mark": {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}, "encoding": text},
     ]
-    y = _row_axis([row["run"] for row in rows])
+    if any(row.get("letters") for row in rows):
+        beside = {"type": "text", "align": "left", "dx": 6, "fontSize": 10, "color": "#566461"}
+        layers.append({"mark": beside, "encoding": text})
+    y = row_axis([str(row["run"]) for row in rows])
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "encoding": {"y": y}, "layer": layers}
+
+
+def fitted_spec(found: FittedIntervals, measure: str | Measure | None = None) -> dict[str, Any]:
+    """The means of runs under one fitted user, the best on top, with their confidence intervals.
+
+    Parameters
+    ----------
+    found : FittedIntervals
+    measure : str or Measure, optional
+        By default the first.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    label = found.measures[0] if measure is None else getattr(measure, "label", measure)
+    if label not in found.measures:
+        raise AmbleError(f"{label} is not among {', '.join(found.measures[:5])}")
+    j = found.measures.index(label)
+    rows = [
+        {"run": shown(found.runs[i]), "mean": mean, "low": low, "high": high}
+        for i in np.argsort(-found.means[:, j], kind="stable").tolist()
+        for mean, low, high in [(float(x[i, j]) for x in (found.means, found.low, found.high))]
+    ]
+    return dots_spec(rows, f"{label}, {100 * found.confidence:g} % confidence intervals of the fitted user")
 
 
 def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str, Any]:
@@ -101,12 +148,11 @@ def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str,
     dict
         A Vega-Lite specification.
     """
-    j = _place(scores, measure)
+    j = place_of(scores, measure)
     values = scores.values[:, :, j]
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
-    sign = scores.parsed[j].sign
-    by_run = np.argsort(-np.nan_to_num(sign * scores.means()[:, j], nan=-np.inf), kind="stable").tolist()
+    sign, by_run = scores.parsed[j].sign, best_first(scores, j)
     by_topic = np.argsort(-sign * filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1), kind="stable").tolist()
     rows: list[dict[str, Any]] = [
         {"run": shown(scores.runs[i]), "topic": shown(scores.topics[t]), "score": float(values[i, t])}
@@ -120,7 +166,7 @@ def heat_spec(scores: Scores, measure: str | Measure | None = None) -> dict[str,
     x = _topic_axis(topics, scores.item)
     color = {"field": "score", "type": "quantitative", "scale": {"scheme": "teals"}}
     color["legend"] = {"title": scores.measures[j]}
-    y = _row_axis([shown(scores.runs[i]) for i in by_run])
+    y = row_axis([shown(scores.runs[i]) for i in by_run])
     step = 14 if len(by_run) <= 40 else 9
     y["axis"] |= {"labelFontSize": 10 if step > 10 else 8}
     return {
@@ -147,8 +193,8 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     dict
         A Vega-Lite specification.
     """
-    j = _place(scores, measure)
-    a, b = _run(scores, run), _run(scores, baseline)
+    j = place_of(scores, measure)
+    a, b = run_of(scores, run), run_of(scores, baseline)
     d, sign = scores.values[a, :, j] - scores.values[b, :, j], scores.parsed[j].sign
     order = [t for t in np.argsort(-sign * d, kind="stable").tolist() if d[t] == d[t]]
     if not order:
@@ -158,7 +204,7 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     x = _topic_axis([str(row["topic"]) for row in rows], scores.item)
     worse = "datum.difference < 0" if sign > 0 else "datum.difference > 0"
     colour = {"condition": {"test": worse, "value": "#c4570a"}, "value": "#1f6fb2"}
-    y = {"field": "difference", **_titled("difference", title), "stack": None}  # which fails over some names
+    y = {"field": "difference", **titled("difference", title), "stack": None}  # which fails over some names
     return {
         "data": many(rows),
         "width": 620,
@@ -168,36 +214,42 @@ def difference_spec(scores: Scores, run: str, baseline: str, measure: str | Meas
     }
 
 
-def pairs_spec(found: Comparison) -> dict[str, Any]:
+def pairs_spec(found: Comparison | GroupDifferences) -> dict[str, Any]:
     """The difference of each pair of runs with its confidence interval; significant differences stand out.
 
     Parameters
     ----------
-    found : Comparison
-        As `amble.compare` makes it; of up to 200 pairs.
+    found : Comparison or GroupDifferences
+        As `amble.compare` makes it; of up to 200 pairs. Of groups of topics, by how much the differences of two runs
+        differ between two groups.
 
     Returns
     -------
     dict
         A Vega-Lite specification.
     """
-    if len(found) > _PAIRS:
-        raise AmbleError(f"{len(found):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
-    base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
-    rows: list[dict[str, Any]] = []
-    for k in np.argsort(-found.sign * found.difference, kind="stable").tolist():
-        a, b = found.pairs[k]
-        rows.append(
-            {
-                "run": shown(a if base is not None else f"{a} − {b}"),
-                "difference": float(found.difference[k]),
-                "low": float(found.low[k]),
-                "high": float(found.high[k]),
-                "significant": "yes" if found.significant[k] else "no",
-            }
-        )
-    minus = f" − {shown(base)}" if base is not None else ""
-    x = _titled("difference", f"{found.measure}: difference{minus}")
+    if isinstance(found, Comparison):
+        base = found.design.baselines[0] if len(found.design.baselines) == 1 else None
+        names = [a if base is not None else f"{a} − {b}" for a, b in found.pairs]
+        title = f"{found.measure}: difference" + (f" − {shown(base)}" if base is not None else "")
+        merit = found.sign * found.difference
+    else:
+        each = zip(found.pairs, found.groups, strict=True)
+        names = [f"{a} − {b}: {one} − {other}" for (a, b), (one, other) in each]
+        title, merit = f"{found.measure}: difference between groups", found.difference
+    if len(names) > _PAIRS:
+        raise AmbleError(f"{len(names):,} pairs on one chart, expected up to {_PAIRS}; compare with a baseline")
+    rows: list[dict[str, Any]] = [
+        {
+            "run": shown(names[k]),
+            "difference": float(found.difference[k]),
+            "low": float(found.low[k]),
+            "high": float(found.high[k]),
+            "significant": "yes" if found.significant[k] else "no",
+        }
+        for k in np.argsort(-merit, kind="stable").tolist()
+    ]
+    x = titled("difference", title)
     colour = {
         "field": "significant",
         "type": "nominal",
@@ -210,8 +262,93 @@ def pairs_spec(found: Comparison) -> dict[str, Any]:
         {"mark": {"type": "point", "filled": True, "size": 40}, "encoding": {"x": {"field": "difference", **x}}},
     ]
     for layer in layers[1:]:
-        layer["encoding"] |= {"y": _row_axis([row["run"] for row in rows]), "color": colour}
+        layer["encoding"] |= {"y": row_axis([row["run"] for row in rows]), "color": colour}
     return {"data": many(rows), "width": 420, "height": {"step": 16}, "layer": layers}
+
+
+def cwl_spec(table: Table) -> dict[str, Any]:
+    """The expected total gain of runs against the expected total cost.
+
+    Parameters
+    ----------
+    table : Table
+        From `amble.cwl`; the means over topics are drawn. A colour for each of up to twelve runs, and a shape for each
+        measure; of more runs, a colour for each measure.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    over = None if None in table["topic"] else "all"
+    at = [table.columns.index(name) for name in ("run", "measure", "ETC", "ETU")]
+    of_means = (row for row in table if row[1] == over)
+    rows = [dict(zip(("run", "measure", "cost", "gain"), (row[i] for i in at), strict=True)) for row in of_means]
+    rows = [row | {"run": shown(str(row["run"]))} for row in rows]
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0, "columns": 4}
+    names = {key: list(dict.fromkeys(str(row[key]) for row in rows)) for key in ("run", "measure")}
+    few = len(names["run"]) <= len(COLOURS)
+    encoding: dict[str, Any] = {"tooltip": [{"field": field} for field in ("run", "measure")]}
+    for channel, field in {"color": "run", "shape": "measure"}.items() if few else [("color", "measure")]:
+        scale = {"domain": names[field]} | ({"range": list(COLOURS[: len(names["run"])])} if field == "run" else {})
+        encoding[channel] = {"field": field, "type": "nominal", "scale": scale, "legend": legend}
+    for axis, field, title in (("x", "cost", "expected total cost, ETC"), ("y", "gain", "expected total gain, ETU")):
+        encoding[axis] = titled(field, title) | {"field": field, "scale": {"zero": False}}
+    mark = {"type": "point", "filled": True, "size": 60, "opacity": 0.9}
+    return {"data": many(rows), "width": 420, "height": 320, "mark": mark, "encoding": encoding}
+
+
+def intents_spec(table: Table) -> dict[str, Any]:
+    """What people who mean different things get: the score, the worst intent and the share served, by run.
+
+    Parameters
+    ----------
+    table : Table
+        From `amble.by_intent`, without ``topics``; a panel for each measure.
+
+    Returns
+    -------
+    dict
+        A Vega-Lite specification.
+    """
+    kinds = {"worst": "the worst served intent", "score": "all", "served": "share of people served"}
+    colours = {"domain": list(kinds.values()), "range": ["#c4570a", "#0b6b61", "#9aa7a4"]}
+    legend = {"title": None, "orient": "bottom", "labelLimit": 0}
+    panels = []
+    for measure in dict.fromkeys(table["measure"]):
+        mine = [dict(zip(table.columns, row, strict=True)) for row in table if row[1] == measure]
+        mine.sort(key=lambda row: -float(row["score"] or 0.0))
+        rows = [
+            {"run": shown(str(row["run"])), "value": row[key], "of": said, "worst": row["worst"], "score": row["score"]}
+            for row in mine
+            for key, said in kinds.items()
+            if row[key] == row[key]
+        ]
+        if not rows:
+            continue
+        x = titled("value", str(measure)) | {"scale": {"zero": True}}
+        colour = {"field": "of", "type": "nominal", "scale": colours, "legend": legend}
+        panels.append(
+            {
+                "data": many(rows),
+                "width": 260,
+                "height": {"step": 16},
+                "encoding": {"y": row_axis(list(dict.fromkeys(str(row["run"]) for row in rows)))},
+                "layer": [
+                    {
+                        "mark": {"type": "rule", "color": "#c9d3d1", "strokeWidth": 2},
+                        "encoding": {"x": {"field": "worst", **x}, "x2": {"field": "score"}},
+                    },
+                    {
+                        "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+                        "encoding": {"x": {"field": "value", **x}, "color": colour},
+                    },
+                ],
+            }
+        )
+    if not panels:
+        raise AmbleError("no run has a score by intent")
+    return {"hconcat": panels}
 
 
 def group_spec(found: Exposure) -> dict[str, Any]:
@@ -241,8 +378,8 @@ def group_spec(found: Exposure) -> dict[str, Any]:
     ]
     title = f"share of the exposure to {found.measure.label}'s user"
     encoding = {
-        "y": _row_axis([*(shown(run) for run in found.runs), target]),
-        "x": {"field": "share", **_titled("share", title), "scale": {"domain": [0, 1]}},
+        "y": row_axis([*(shown(run) for run in found.runs), target]),
+        "x": {"field": "share", **titled("share", title), "scale": {"domain": [0, 1]}},
         "color": {"field": "group", "type": "nominal", "scale": {"domain": groups}, "legend": {"orient": "bottom"}},
         "order": {"field": "place", "type": "quantitative"},
     }
@@ -250,51 +387,3 @@ def group_spec(found: Exposure) -> dict[str, Any]:
     if not kept:
         raise AmbleError("no group has a share in the exposure, so there is no chart of shares")
     return {"data": many(kept), "width": 420, "height": {"step": 18}, "mark": "bar", "encoding": encoding}
-
-
-def session_spec(found: SessionContributions) -> dict[str, Any]:
-    """Ranks by queries as coloured cells: what the document there adds to the score of its session.
-
-    Parameters
-    ----------
-    found : SessionContributions
-        As `amble.why` makes it of sessions: a panel per run and, of two runs, one of their difference.
-
-    Returns
-    -------
-    dict
-        A Vega-Lite specification.
-    """
-    names, cells = found.cells()
-    panels: list[dict[str, Any]] = []
-    most = max((float(np.nanmax(np.abs(x), initial=0.0)) for x in cells), default=0.0)
-    for name, matrix in zip(names, cells, strict=True):
-        rows = [
-            {"query": j + 1, "rank": i + 1, "value": float(matrix[i, j])} for i, j in np.argwhere(~np.isnan(matrix))
-        ]
-        if not rows:
-            continue
-        minus = name not in found.runs or bool((matrix < 0).any())
-        scale = {"scheme": "blueorange" if minus else "teals", "domain": [-most if minus else 0.0, most]}
-        axes: dict[str, Any] = {
-            axis: {
-                "field": field,
-                "type": "ordinal",
-                "scale": {"domain": list(range(1, matrix.shape[1 - k] + 1))},
-                "axis": {"labelAngle": 0, "title": field},
-            }
-            for k, (axis, field) in enumerate((("x", "query"), ("y", "rank")))
-        }
-        colour = {"field": "value", "type": "quantitative", "scale": scale, "legend": {"title": None}}
-        layers: list[dict[str, Any]] = [{"mark": "rect", "encoding": {"color": colour}}]
-        if len(rows) <= _CELLS:
-            dark = {"condition": {"test": f"abs(datum.value) > {0.6 * most!r}", "value": "white"}, "value": "black"}
-            text = {"field": "value", "type": "quantitative", "format": ".3f"}
-            text_layer = {"mark": {"type": "text", "fontSize": 9}, "encoding": {"text": text, "color": dark}}
-            layers.append(text_layer | {"transform": [{"filter": "datum.value != 0"}]})
-        size = {"width": {"step": 44}, "height": {"step": 16}}
-        panels.append({"title": shown(name), "data": many(rows), **size, "encoding": axes, "layer": layers})
-    if not panels:
-        raise AmbleError(f"session {found.session} shows no document")
-    title = f"{found.measure} on session {found.session}: what each document adds"
-    return {"title": shown(title), "hconcat": panels, "resolve": {"scale": {"color": "independent"}}}
