@@ -22,6 +22,8 @@ from amble.cli.main import main
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
 MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
 
+LABELS = "[...document.querySelectorAll('#heat text')].map((text) => text.lastChild.data)"  # without their titles
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -109,7 +111,9 @@ def window(browser: Any) -> Opened:
 
 @pytest.fixture
 def opened(window: Opened, report: tuple[Path, amble.Scores, dict[str, Any]]) -> Iterator[Opened]:
-    yield window.go(report[0])
+    """The page, with all that is folded opened."""
+    window.go(report[0]).page.evaluate("openAll()")
+    yield window
     assert window.said == []
 
 
@@ -137,7 +141,7 @@ def test_odd_names_are_text(opened: Opened) -> None:
     opened.page.select_option("#system", label=ODD[0])
     opened.page.select_option("#baseline", label=ODD[1])
     assert opened.text("#differences-title") == f"{ODD[0]} minus {ODD[1].rstrip()} , AP"
-    drawn = opened.page.locator("#heat text").all_text_contents()
+    drawn = opened.page.evaluate(LABELS)
     assert {f"{ODD[0][:21]}…", ODD[1]} <= set(drawn)
     assert opened.count("script") == 2
 
@@ -477,7 +481,7 @@ def test_long_names(window: Opened, tmp_path: Path) -> None:
     scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {run: {"1": of, "2": of} for run, of in runs.items()}, "AP")
     amble.report(scores).save(tmp_path / "long.html")
     one = window.go(tmp_path / "long.html")
-    labels = one.page.locator("#heat text").all_text_contents()
+    labels = one.page.evaluate(LABELS)
     assert "😀" * 21 + "…" in labels
     assert one.page.locator("#hasse .node text").all_text_contents() == ["😀" * 23 + "…, " + "y" * 23 + "… +1", "short"]
     spills = """() => [...document.querySelectorAll('#hasse .node')].map(

@@ -7,10 +7,12 @@ everything else, so that no request can be made, whatever a run or a topic is ca
 
 from __future__ import annotations
 
+import glob
 import importlib
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Unpack, overload
 
 from amble import checks
@@ -28,11 +30,11 @@ from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
 from amble.reporting.page_data import report_data
 
-__all__ = ["Page", "jinja", "report"]
+__all__ = ["Page", "jinja", "report", "shell_paths"]
 
 SYSTEMS = 16  # whose distributions and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "distributions.js", "users.js", "start.js")
-_FEW = 6  # runs named in a command
+_FEW = 6  # paths in a command, more of which may be written as a pattern
 
 
 def jinja() -> Any:
@@ -238,9 +240,35 @@ def report(
     about = {
         "command_line": shown(command),
         "config": shown(config),
+        "date": _date(),
         "files": [{**f, "path": shown(str(f["path"]))} for f in files],
     }
     return Page(scores, board, data, about)
+
+
+def _date() -> str:
+    """Today, or the day that SOURCE_DATE_EPOCH says, as tools for reproducible builds do."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise AmbleError(f"SOURCE_DATE_EPOCH={given!r}: expected a whole number, seconds since 1970") from None
+
+
+def shell_paths(paths: Sequence[str]) -> str:
+    """Paths as words of a shell: quoted, or if they are many, as a pattern that stands for these and no others.
+
+    >>> shell_paths(["bm25.run", "my run"])
+    "bm25.run 'my run'"
+    """
+    if len(paths) > _FEW:
+        folder = os.path.dirname(paths[0])
+        common = os.path.commonprefix([os.path.basename(path)[::-1] for path in paths])[::-1]
+        start = os.path.join(folder, "")
+        for ending in dict.fromkeys((common[common.find(".") :] if "." in common else "", "")):
+            if sorted(glob.glob(f"{glob.escape(start)}*{glob.escape(ending)}")) == sorted(paths):
+                return f"{shlex.quote(start) if start else ''}*{shlex.quote(ending) if ending else ''}"
+    return shlex.join(paths)
 
 
 def _options(options: Mapping[str, Any]) -> str:
@@ -252,8 +280,7 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
     """The command that computes the numbers of each section, with the options of the page."""
     aligned = scores.aligned.options
     paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
-    named = 2 <= len(paths) <= 1 + _FEW
-    qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
+    qrels, runs = (shlex.quote(paths[0]), shell_paths(paths[1:])) if len(paths) > 1 else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
     read = " --float32" * (changed.pop("score_dtype", "") == "float32")
     read = _options(changed) + read

@@ -20,6 +20,7 @@ from amble.measures.measure import plain_parameters
 from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
+from amble.reporting.finding import finding
 from amble.reporting.leaderboard import Leaderboard
 
 __all__ = ["DEPTH", "attention", "report_data"]
@@ -30,6 +31,16 @@ _TOPICS = 400  # shown one by one
 _LOOKED_INTO = 100  # of these, with their documents
 _DOCUMENTS = 12  # of a topic
 _SIGNS = {1: "+", -1: "-", 0: "0"}
+_AUDITED = {  # the columns of the audit by run
+    "run": "run",
+    "scored": "topics",
+    "missing": "missing",
+    "extra": "extra",
+    "unjudged@10": "unjudged in top 10",
+    "tied": "tied documents",
+    "float32": "other order as float32",
+    "duplicates": "duplicates",
+}
 _CITED = {
     "t": "smucker2007",
     "permutation": "smucker2007",
@@ -64,6 +75,8 @@ def report_data(
     out: dict[str, Any] = {
         "runs": [shown(run) for run in scores.runs],
         "topics": [shown(scores.topics[t]) for t in topics],
+        "item": scores.item,
+        "findings": [finding(board, j) for j in range(len(scores.measures))],
         "measures": [_measure(m, bound) for m, bound in zip(scores.parsed, board.bound, strict=True)],
         "baseline": baseline,
         "system": best,
@@ -183,6 +196,7 @@ def _measure(m: Any, bound: bool) -> dict[str, Any]:
         "of": d.aggregate,
         "user": bool(d.is_user),
         "bound": bound,
+        "bounded": d.bounded,
         "sign": m.sign,
     }
 
@@ -304,6 +318,7 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.ties == "expected")
     return {
         "line": str(audit),
+        "columns": _AUDITED,
         "runs": [row | {"run": shown(row["run"]), "shown@10": int(n)} for row, n in rows],
         "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()},
         "no_relevant": [shown(t) for t in audit.no_relevant],

@@ -49,7 +49,6 @@ __all__ = ["arguments", "prepare", "run"]
 _DEFAULT = "AP nDCG@10 P@10 RR RBP(p=0.8) ERR@20 INST(T=2) bpref"
 _TIED = "AP nDCG@10 P@10 RR R@100"  # those that have a closed form
 _FORMATS = ("svg", "png", "pdf")
-_FEW = 6  # runs named in the command that the page shows
 
 # option: its key in a file of options, and what it is if nobody says
 _USUAL: dict[str, tuple[str, Any]] = {
@@ -281,10 +280,11 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command as it could be given again."""
+    from amble.reporting.page import shell_paths
+
     words = "amble report"
     if args.named:
-        many = len(args.runs) > _FEW
-        words += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
+        words += f" {shlex.quote(args.qrels)} {shell_paths(args.runs)}"
     if args.config is not None:
         words += f" --config {shlex.quote(args.config)}"
     for option, (_, usual) in _USUAL.items():
