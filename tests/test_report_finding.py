@@ -16,10 +16,11 @@ def sentences(of: dict[str, list[int]], measure: str = "RR", **options: Any) -> 
     All that stands before it is unjudged.
     """
     n = len(next(iter(of.values())))
-    runs = {
-        run: {f"t{t}": {("r" if k == r else f"u{k}"): -float(k) for k in range(1, r + 1)} for t, r in enumerate(ranks) if r}
-        for run, ranks in of.items()
-    }  # fmt: skip
+
+    def ranked(r: int) -> dict[str, float]:
+        return {("r" if k == r else f"u{k}"): -float(k) for k in range(1, r + 1)}
+
+    runs = {run: {f"t{t}": ranked(r) for t, r in enumerate(ranks) if r} for run, ranks in of.items()}
     scores = amble.evaluate({f"t{t}": {"r": 1} for t in range(n)}, runs, measure)
     return finding(amble.report(scores, test="sign", **options).leaderboard, 0)
 

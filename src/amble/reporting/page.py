@@ -29,6 +29,7 @@ from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
 from amble.reporting.page_data import report_data
+from amble.sessions import Sessions
 
 __all__ = ["Page", "jinja", "report", "shell_paths"]
 
@@ -113,7 +114,7 @@ class Page:
 
 @overload
 def report(
-    scores: Scores | Rankings,
+    scores: Scores | Rankings | Sessions,
     measures: Measures | None = ...,
     *,
     baseline: str | None = ...,
@@ -131,6 +132,7 @@ def report(
     progress: Callable[[int, int], None] | None = ...,
     executor: Any = ...,
     costs: Prices | None = ...,
+    sessions_file: str = ...,
 ) -> Page: ...
 @overload
 def report(
@@ -153,9 +155,9 @@ def report(
     progress: Callable[[int, int], None] | None = ...,
     **options: Unpack[AlignOptions],
 ) -> Page: ...
-@aligning(Scores, Rankings)
+@aligning(Scores, Rankings, Sessions)
 def report(
-    scores: Scores | Rankings,
+    scores: Scores | Rankings | Sessions,
     measures: Measures | None = None,
     *,
     baseline: str | None = None,
@@ -172,13 +174,15 @@ def report(
     undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
     executor: Any = None,
+    sessions_file: str = "",
 ) -> Page:
     """A report of runs: one page with all results.
 
     Parameters
     ----------
     scores : Scores
-        Or rankings, or qrels and runs with the options of `align`, as for `evaluate`.
+        Or rankings, or sessions, or qrels and runs with the options of `align`, as for `evaluate`. Of sessions there
+        are no distributions, users and residuals.
     measures : str, Measure or a list of them
         Unless scores are given. The first measure is the one that the page starts with.
     baseline : str, optional
@@ -199,6 +203,8 @@ def report(
         Called with the steps done and all there are.
     executor : optional
         Who reads, scores and computes distributions, as `Workers` takes it; the page is the same.
+    sessions_file : str, optional
+        Of scores of sessions: which of the files says what queries belong together.
 
     Returns
     -------
@@ -241,6 +247,7 @@ def report(
         "command_line": shown(command),
         "config": shown(config),
         "date": _date(),
+        "sessions": sessions_file,
         "files": [{**f, "path": shown(str(f["path"]))} for f in files],
     }
     return Page(scores, board, data, about)
@@ -263,9 +270,9 @@ def shell_paths(paths: Sequence[str]) -> str:
     """
     if len(paths) > _FEW:
         folder = os.path.dirname(paths[0])
-        common = os.path.commonprefix([os.path.basename(path)[::-1] for path in paths])[::-1]
-        start = os.path.join(folder, "")
-        for ending in dict.fromkeys((common[common.find(".") :] if "." in common else "", "")):
+        start, name = os.path.join(folder, ""), os.path.basename(paths[0])
+        dots = [name[k:] for k, sign in enumerate(name) if sign == "."]  # endings of the first, the longest first
+        for ending in [*(end for end in dots if all(path.endswith(end) for path in paths)), ""]:
             if sorted(glob.glob(f"{glob.escape(start)}*{glob.escape(ending)}")) == sorted(paths):
                 return f"{shlex.quote(start) if start else ''}*{shlex.quote(ending) if ending else ''}"
     return shlex.join(paths)
@@ -278,7 +285,7 @@ def _options(options: Mapping[str, Any]) -> str:
 
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
-    aligned = scores.aligned.options
+    aligned = scores.rankings.options
     paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
     qrels, runs = (shlex.quote(paths[0]), shell_paths(paths[1:])) if len(paths) > 1 else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
@@ -286,6 +293,8 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
     read = _options(changed) + read
     tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
     seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
+    if isinstance(scores.rankings, Sessions):
+        return _session_commands(scores, paths, tested, about["sessions"])
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])
@@ -300,4 +309,19 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
         "meta": f"amble meta tau {files}{seed} -m {measures}",
         "audit": f"amble check {runs} --qrels {qrels}",
         "references": f"amble eval {files} -m {measures} --bib",
+    }
+
+
+def _session_commands(scores: Scores, paths: list[str], tested: str, table: str) -> dict[str, str]:
+    """The commands of a report of sessions."""
+    measures = " ".join(shlex.quote(name) for name in scores.measures)
+    files = shlex.join(paths) or "QRELS SESSIONS RUN…"
+    runs = shlex.join(path for path in paths if path != table) if table else files
+    of_table = _options({"sessions": table} if table else {})
+    asked, first = f"amble session {files} -m {measures}", shlex.quote(scores.measures[0])
+    return {
+        "leaderboard": f"amble compare {runs}{of_table}{tested} -m {measures} --letters",
+        "topics": f"{asked} -q --format tsv",
+        "documents": f"amble session {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
+        "references": f"{asked} --bib",
     }

@@ -83,7 +83,7 @@ function bar(i, scale) {
   const board = data.leaderboard;
   const [x, half] = [board.means[state.measure][i], board.half[state.measure][i]];
   const of = s("svg", { width: BAR, height: 16, viewBox: `0 0 ${BAR} 16`, "aria-hidden": "true" });
-  for (const tick of ticks(scale.from, scale.to, TICKS).at) of.append(s("line", { x1: scale(tick), x2: scale(tick), y1: 0, y2: 16, class: "grid" }));
+  of.append(s("path", { d: scale.grid, class: "grid" }));
   const base = board.means[state.measure][state.baseline];
   if (base !== null) of.append(s("line", { x1: scale(base), x2: scale(base), y1: 0, y2: 16, class: "base" }));
   if (x !== null && half !== null) of.append(s("line", { x1: scale(x - half), x2: scale(x + half), y1: 8, y2: 8, class: "interval" }));
@@ -97,6 +97,7 @@ function drawBoard() {
   const ends = board.means[m].flatMap((x, i) => (x === null ? [] : [x - (board.half[m][i] || 0), x + (board.half[m][i] || 0)]));
   const [least, most] = ends.length ? extent([ends], Infinity, -Infinity) : [0, 1];
   const scale = linear(least, most > least ? most : least + 1e-4, 6, BAR - 6); // the range of the data, which its axis shows
+  scale.grid = ticks(scale.from, scale.to, TICKS).at.map((tick) => `M${scale(tick).toFixed(1)} 0V16`).join("");
   const shown = columns();
   const by = shown.find((c) => c.key === sorting.key) || shown[1];
   const wanted = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -125,8 +126,10 @@ function drawBoard() {
   const rows = few.map((i) => h("tr", { role: "row", class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
     h("td", { class: "number rank", role: "cell" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
   const caption = h("caption", { class: "aloud" }, `Leaderboard by ${names[m]}, against ${data.runs[state.baseline]}`);
-  find("board").replaceChildren(caption, h("thead", { role: "rowgroup" }, head), h("tbody", { role: "rowgroup" }, rows));
-  fitMeasures(shown);
+  const body = h("tbody", { role: "rowgroup" });
+  find("board").replaceChildren(caption, h("thead", { role: "rowgroup" }, head), body);
+  fitMeasures(shown, head, body, rows, few);
+  body.replaceChildren(...rows);
   find("every-run").hidden = few.length === kept.length;
   find("every-run").textContent = `Show all ${kept.length} runs`;
   find("count").textContent = (kept.length === data.runs.length ? "" : `${kept.length} of `) + `${data.runs.length} run${data.runs.length === 1 ? "" : "s"}`;
@@ -134,13 +137,19 @@ function drawBoard() {
 }
 
 // columns of other measures that the window has no room for are left out until they are asked for
-function fitMeasures(shown) {
-  const [table, button] = [find("board"), find("every-measure")];
-  const right = table.parentElement.getBoundingClientRect().left + table.parentElement.clientWidth + 1;
-  const heads = [...table.rows[0].cells];
-  const kept = asCards() || state.everyMeasure || document.body.classList.contains("on-paper") ? heads.length
-    : heads.filter((cell) => !cell.classList.contains("other") || cell.getBoundingClientRect().right <= right).length;
-  for (const row of table.rows) while (row.cells.length > kept) row.lastElementChild.remove();
+function fitMeasures(shown, head, body, rows, runs) {
+  const [box, button] = [find("board").parentElement, find("every-measure")];
+  let kept = head.cells.length;
+  if (!asCards() && !state.everyMeasure && !document.body.classList.contains("on-paper")) {
+    // numbers are equally wide: the longest names and letters tell how wide the table is
+    const long = (text) => [...rows.keys()].sort((a, b) => text(runs[b]).length - text(runs[a]).length).slice(0, 4);
+    const letters = data.leaderboard.letters[state.measure] || [];
+    const few = new Set([...long((i) => data.runs[i]), ...long((i) => letters[i] || ""), runs.indexOf(state.baseline)].filter((k) => k >= 0));
+    body.replaceChildren(...[...few].map((k) => rows[k]));
+    const right = box.getBoundingClientRect().left + box.clientWidth + 1;
+    kept = [...head.cells].filter((cell) => !cell.classList.contains("other") || cell.getBoundingClientRect().right <= right).length;
+  }
+  for (const row of [head, ...rows]) while (row.cells.length > kept) row.lastElementChild.remove();
   const out = shown.slice(kept - 1);
   button.hidden = !out.length;
   button.textContent = out.length === 1 ? `Show ${out[0].label}, too` : `Show ${out.length} more measures`;
