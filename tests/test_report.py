@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 import shlex
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from amble.cli.main import main
 from amble.measures import Lists, parse
 from amble.measures.residuals import list_residuals
 from amble.metaevaluation import agreement, correlations
+from amble.reporting.page import shell_paths
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "INST(T=2)", "bpref"]
 ODD = ("<script>alert(1)</script>", 'ü "x" & ', "</script><!--", "{{ 7*7 }}")
@@ -238,7 +240,63 @@ def test_audit(scores: amble.Scores, shown: dict[str, Any]) -> None:
     assert {"moffat2008", "holm1979", "gramm2007"} <= set(audit["cited"])
 
 
-def test_page_is_the_same_every_time(scores: amble.Scores, page: str) -> None:
+def test_the_date(scores: amble.Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225599")  # a second before 2026
+    few = amble.evaluate(scores.rankings, ["P@10"])
+    assert '<time datetime="2025-12-31">2025-12-31</time>' in amble.report(few, systems=1).html()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "today")
+    with pytest.raises(amble.AmbleError, match="SOURCE_DATE_EPOCH='today': expected a whole number"):
+        amble.report(few, systems=1)
+
+
+def test_many_files_are_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a command: only where it stands for these files and no others."""
+    (tmp_path / "my runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    paths = [f"my runs/r{k}.v1.run" for k in range(7)]
+    for path in paths:
+        Path(path).touch()
+    assert shell_paths(paths) == "'my runs/'*.v1.run"
+    assert shell_paths(paths[:6]) == shlex.join(paths[:6])
+    Path("my runs/other.run").touch()
+    assert shell_paths(paths) == "'my runs/'*.v1.run"
+    Path("my runs/other.v1.run").touch()
+    assert shell_paths(paths) == shlex.join(paths)
+
+
+def test_a_report_of_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text("7 0 a 1\n7 0 b 2\n8 0 a 1\n")
+    Path("sessions.tsv").write_text("s1 1 7 7-1\ns1 2 7 7-2\ns2 1 8 8-1\n")
+    Path("old.run").write_text("7-1 Q0 x 1 3 old\n7-1 Q0 a 2 2 old\n7-2 Q0 b 1 3 old\n8-1 Q0 x 1 1 old\n")
+    Path("new.run").write_text("7-1 Q0 a 1 3 new\n7-1 Q0 b 2 2 new\n7-2 Q0 y 1 3 new\n8-1 Q0 a 1 1 new\n")
+    files = ["qrels.txt", "old.run", "new.run", "--sessions", "sessions.tsv", "-m", "MsM", "sDCG"]
+    assert main(["report", *files, "--charts", "figures"]) == 0
+    page = Path("report.html").read_text()
+    data = embedded(page)
+    found = amble.evaluate(amble.read_sessions("qrels.txt", "sessions.tsv", "old.run", "new.run"), "MsM sDCG")
+    assert close(data["leaderboard"]["means"], found.means().T)
+    assert close(data["scores"], found.values.transpose(2, 0, 1))
+    assert data["findings"][0][0].startswith(f"new is best by MsM, {found['new', 'MsM'].mean():.4f} ± ")
+    # x and x of old, y of new; 4 documents of each run
+    assert data["findings"][0][-1] == "37.5 % of the documents in the top 10 are unjudged; of new's, 25.0 %."
+    assert [row["queries"] for row in data["audit"]["runs"]] == [3, 3]
+    assert data["leaderboard"]["residual"] == [[None, None]] * 2
+    shown = [html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', page)]
+    assert len(shown) == 5
+    for command in shown:
+        assert main(shlex.split(command)[1:]) == 0, f"{command}\n{capfd.readouterr().err}"
+    again = html.unescape(page.split('<pre id="config" tabindex="0">')[1].split("</pre>")[0])
+    Path("again.toml").write_text(again)
+    assert main(["report", "--config", "again.toml"]) == 0
+    assert embedded(Path("report.html").read_text()) == data
+    assert main(["report", *files, "--undefined", "skip"]) == 2
+    assert capfd.readouterr().err.endswith("amble: --undefined looks at topics, not at sessions\n")
+
+
+def test_page_is_the_same_every_time(scores: amble.Scores, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    day = re.findall(r'<time datetime="(.*?)">', page)[0]  # which may be over by now
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(datetime.fromisoformat(f"{day}T00:00Z").timestamp())))
     before = scores.values.copy()
     assert amble.report(scores, baseline="bm25", title="Twelve topics").html() == page
     assert (scores.values == before).all()
@@ -459,7 +517,7 @@ def test_wrong_use() -> None:
     scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": {"a": 1.0}}}, "AP")
     for call, message in (
         (lambda: amble.report(scores, baseline="z"), "baseline z: expected one of x"),
-        (lambda: amble.report({"x": 1}), "found report(dict), expected report(scores | rankings, measures)"),
+        (lambda: amble.report({"x": 1}), "found report(dict), expected report(scores | rankings | sessions, measures)"),
         (lambda: amble.report(scores, systems=0), "systems=0: expected a whole number of at least 1"),
         (lambda: amble.report(scores, alpha=2), "alpha=2: expected a number between 0 and 1"),
         (lambda: amble.report(scores, test="z"), "test='z': expected one of"),

@@ -22,6 +22,8 @@ from amble.cli.main import main
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
 MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
 
+LABELS = "[...document.querySelectorAll('#heat text')].map((text) => text.lastChild.data)"  # without their titles
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -109,7 +111,9 @@ def window(browser: Any) -> Opened:
 
 @pytest.fixture
 def opened(window: Opened, report: tuple[Path, amble.Scores, dict[str, Any]]) -> Iterator[Opened]:
-    yield window.go(report[0])
+    """The page, with all that is folded opened."""
+    window.go(report[0]).page.evaluate("openAll()")
+    yield window
     assert window.said == []
 
 
@@ -137,7 +141,7 @@ def test_odd_names_are_text(opened: Opened) -> None:
     opened.page.select_option("#system", label=ODD[0])
     opened.page.select_option("#baseline", label=ODD[1])
     assert opened.text("#differences-title") == f"{ODD[0]} minus {ODD[1].rstrip()} , AP"
-    drawn = opened.page.locator("#heat text").all_text_contents()
+    drawn = opened.page.evaluate(LABELS)
     assert {f"{ODD[0][:21]}…", ODD[1]} <= set(drawn)
     assert opened.count("script") == 2
 
@@ -477,7 +481,7 @@ def test_long_names(window: Opened, tmp_path: Path) -> None:
     scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {run: {"1": of, "2": of} for run, of in runs.items()}, "AP")
     amble.report(scores).save(tmp_path / "long.html")
     one = window.go(tmp_path / "long.html")
-    labels = one.page.locator("#heat text").all_text_contents()
+    labels = one.page.evaluate(LABELS)
     assert "😀" * 21 + "…" in labels
     assert one.page.locator("#hasse .node text").all_text_contents() == ["😀" * 23 + "…, " + "y" * 23 + "… +1", "short"]
     spills = """() => [...document.querySelectorAll('#hasse .node')].map(
@@ -553,3 +557,193 @@ def test_a_judging_sheet(window: Opened, tmp_path: Path) -> None:
     refused = "() => fetch('https://example.org/').then(() => 'asked', () => 'refused')"
     assert one.page.evaluate(refused) == "refused"
     assert any("Content Security Policy" in text for text in one.said)
+
+
+def test_the_finding_comes_first(window: Opened, report: tuple[Path, amble.Scores, dict[str, Any]]) -> None:
+    """In words, on the first screen; of the measure that is chosen."""
+    one = window.go(report[0])
+    plain = "[...document.querySelectorAll('#finding p')].map((p) => p.textContent.replaceAll('\\u00a0', ' '))"
+    for measure in ("nDCG@10", "AP"):
+        one.page.select_option("#measure", label=measure)
+        said = one.page.evaluate(plain)
+        assert said == report[2]["findings"][MEASURES.index(measure)]
+        assert said[0].startswith(f"hybrid is best by {measure}, {report[1]['hybrid', measure].mean():.4f} ± ")
+    assert one.page.evaluate("find('finding').getBoundingClientRect().bottom") < 900
+
+
+def test_what_is_folded_opens(window: Opened, report: tuple[Path, Any, Any]) -> None:
+    is_open = (
+        "Object.fromEntries([...document.querySelectorAll('details.part')].map((d) => [d.parentElement.id, d.open]))"
+    )
+    one = window.go(report[0])
+    assert one.page.evaluate(is_open) == dict.fromkeys(("users", "measures", "audit", "references"), False)
+    one.page.click("nav a[href='#users']")
+    one.page.wait_for_selector("#users-chart path.user")
+    one = window.go(report[0], "#measures")
+    assert one.page.evaluate(is_open)["measures"]
+    assert one.count("#matrix .cell") == 25
+    one.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert all(one.page.evaluate(is_open).values())
+    assert one.count("#users-chart path.user") == 3 * 4
+    one.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert [key for key, value in one.page.evaluate(is_open).items() if value] == ["measures"]
+    assert one.said == []
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of thirty runs, some with long names, and twelve measures, one of them without bounds."""
+    path = tmp_path_factory.mktemp("many") / "many.html"
+    docs = [f"d{k}" for k in range(12)]
+    qrels = {t: {doc: (k + j) % 3 for j, doc in enumerate(docs)} for k, t in enumerate("1234")}
+
+    def ranked(r: int, k: int) -> dict[str, float]:
+        return {doc: float((7 * r + 5 * j + 3 * k * r) % 13) for j, doc in enumerate(docs)}
+
+    runs = {
+        f"{'a-very-long-name-of-a-system-' * (r % 3)}{r}": {t: ranked(r, k) for k, t in enumerate("1234")}
+        for r in range(30)
+    }
+    measures = ["AP", *(f"{of}@{k}" for of in ("nDCG", "P", "R") for k in (1, 2, 3)), "DCG@5", "RR"]
+    amble.report(amble.evaluate(qrels, runs, measures), systems=5).save(path)
+    return path
+
+
+def test_no_column_and_no_row_is_cut(window: Opened, many: Path) -> None:
+    one = window.go(many, width=1100)
+    edges = """() => {
+        const [box, table] = [find("board").parentElement, find("board")];
+        const rows = [...table.tBodies[0].rows].map((row) => Math.round(row.getBoundingClientRect().bottom));
+        const bottom = Math.round(box.getBoundingClientRect().top + box.clientHeight);
+        const nearest = Math.min(...rows.map((y) => Math.abs(y - bottom)));
+        return [box.scrollWidth - box.clientWidth, nearest, rows.at(-1) - bottom];
+    }"""
+    hidden, gap, rest = one.page.evaluate(edges)
+    assert hidden == 0
+    assert gap <= 1  # the box ends where a row does
+    assert rest > 100  # and there are more
+    assert one.page.locator("#every-measure").is_visible()
+    shown = one.count("#board thead th")
+    one.page.click("#every-measure")
+    assert one.count("#board thead th") > shown
+    assert one.count("#board thead th.other") == 11
+    one.go(many, width=1920)
+    assert one.page.evaluate("find('main').getBoundingClientRect().width") == 1600
+    assert one.page.evaluate(edges)[0] == 0
+    assert one.said == []
+
+
+def test_cards_on_a_phone(window: Opened, many: Path) -> None:
+    """Letters and p-values are read without scrolling aside; names are cut, and whole in a title."""
+    one = window.go(many, width=390, height=800)
+    assert one.page.evaluate("document.documentElement.scrollWidth") == 390
+    cells = """(label) => [...document.querySelectorAll(`#board td[data-label="${label}"]`)].map((cell) => {
+        const { left, right, height } = cell.getBoundingClientRect();
+        return left >= 0 && right <= 390 && height > 20 && cell.textContent !== "";
+    })"""
+    for label in ("AP", "±", "letters", "p"):
+        assert one.page.evaluate(cells, label) == [True] * 10
+    names = """[...document.querySelectorAll("#board tbody th button")].map((name) => [
+        name.title === `${name.textContent}: look at this run`,
+        name.scrollWidth > name.clientWidth,
+        name.getBoundingClientRect().right <= 390,
+    ])"""
+    found = one.page.evaluate(names)
+    assert all(whole and inside for whole, _, inside in found)
+    assert {cut for _, cut, _ in found} == {True, False}
+    one.page.select_option("#sort", "run")
+    assert one.runs() == one.page.evaluate("data.runs.toSorted((a, b) => a.localeCompare(b)).slice(0, 10)")
+    one.page.click("#every-run")
+    assert one.count("#board tbody tr") == 30
+    assert not one.page.locator("#every-run").is_visible()
+    assert one.said == []
+
+
+def test_intervals_have_an_axis_on_the_range_of_the_data(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    board = report[2]["leaderboard"]
+    means, half = np.array(board["means"][0]), np.array(board["half"][0])
+    least, most = (means - half).min(), (means + half).max()
+    drawn = opened.page.evaluate("[...document.querySelectorAll('#board .dot')].map((dot) => +dot.getAttribute('cx'))")
+    where = [report[2]["runs"].index(run) for run in opened.runs()]
+    assert drawn == pytest.approx(6 + (means[where] - least) / (most - least) * 156)  # of 168 pixels
+    ticks = opened.page.evaluate(
+        "[...document.querySelectorAll('#board .axis line')].map((line) => +line.getAttribute('x1'))"
+    )
+    labels = [float(text) for text in opened.page.locator("#board .axis text").all_text_contents()]
+    assert len(labels) >= 3
+    assert ticks == pytest.approx(6 + (np.array(labels) - least) / (most - least) * 156)
+
+
+def test_heat_map_names_its_topics(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    scores = report[1]
+    means = {topic: scores.values[:, t, 0].mean() for t, topic in enumerate(scores.topics)}
+    labels = opened.page.evaluate("[...document.querySelectorAll('#heat .topic')].map((text) => text.lastChild.data)")
+    assert labels == sorted(scores.topics, key=lambda topic: -means[topic])
+    # what is told stands at the cell, not where the pointer is in it
+    opened.page.locator("#heat svg").scroll_into_view_if_needed()
+    box = opened.page.locator("#heat svg").bounding_box()
+    opened.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 40)
+    apart = """() => {
+        const [cell, told] = [document.querySelector("#heat .cursor"), tip].map((e) => e.getBoundingClientRect());
+        return [told.left - cell.right, told.top - cell.bottom];
+    }"""
+    assert opened.page.evaluate(apart) == pytest.approx([6, 6], abs=0.6)
+
+
+def test_scores_without_bounds_have_a_scale_of_their_own(window: Opened, many: Path) -> None:
+    one = window.go(many)
+    one.page.select_option("#measure", label="DCG@5")
+    ends = one.page.evaluate("data.distributions[state.measure].lines.flatMap(([at]) => [at[0], at.at(-1)])")
+    assert max(ends) > 1
+    ticks = [
+        float(text) for text in one.page.locator("#distribution .axis text").all_text_contents() if text != "score"
+    ]
+    scores = ticks[5:]  # after those of the shares
+    assert len(scores) >= 4
+    assert min(ends) - 1e-9 <= min(scores)
+    assert max(scores) <= max(ends) + 1e-9
+    assert max(scores) > 0.7 * max(ends)
+    one.page.select_option("#measure", label="AP")
+    assert one.page.locator("#distribution .axis text").all_text_contents()[-2] == "1.0"
+
+
+def test_dominance_of_incomparable_runs_is_a_matrix(window: Opened, tmp_path: Path) -> None:
+    # the relevant document is first on one topic and far away on the other, or in between on both
+    ranks = {"a": (1, 6), "b": (2, 4), "c": (3, 3), "d": (6, 6)}
+    runs = {
+        run: {t: {("r" if k == r else f"u{k}"): -float(k) for k in range(1, 8)} for t, r in zip("12", of, strict=True)}
+        for run, of in ranks.items()
+    }
+    rankings = amble.align({"1": {"r": 1}, "2": {"r": 1}}, runs)
+    order = amble.order_systems(amble.run_distributions(rankings, "RR"))
+    assert order.comparable == 0.5  # all are better than d, and otherwise neither is
+    page = amble.report(amble.evaluate(rankings, "RR"))
+    page.data["distributions"][0]["comparable"] = 0.49  # fewer than a half
+    page.save(tmp_path / "page.html")
+    one = window.go(tmp_path / "page.html")
+    signs = {"greater": ">", "less": "<", "equal": "=", "incomparable": "·"}
+    rows = one.page.evaluate(
+        "[...document.querySelectorAll('.standings tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => (cell.firstElementChild || cell).textContent))"
+    )
+    names = [row[0].split()[1] for row in rows]
+    assert names == ["a", "b", "c", "d"]  # by the mean: 7/12, 3/8, 1/3, 1/6
+    for name, row in zip(names, rows, strict=True):
+        assert row[1:] == ["" if x == name else signs[order.verdict(name, x)] for x in names]
+    one.page.locator(".standings button").first.focus()
+    one.page.keyboard.press("Enter")
+    assert "cannot be compared with: b, c" in one.text("#pairs")
+    one.page.select_option("#dominance-kind", "graph")
+    assert one.count("#hasse .node") == 4
+    assert one.said == []
+
+
+def test_a_report_of_sessions(window: Opened, tmp_path: Path) -> None:
+    sessions = amble.Sessions.of_queries([[1, 0, 3], [0, 2]])
+    amble.report(sessions, "MsM sDCG").save(tmp_path / "page.html")
+    one = window.go(tmp_path / "page.html")
+    one.page.evaluate("openAll()")
+    assert one.text("#topics-title") == "Sessions"
+    assert not one.page.locator("#distributions").is_visible()
+    assert one.count("#heat path.heat") == 1
+    assert one.said == []

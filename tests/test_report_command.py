@@ -297,7 +297,7 @@ def test_the_command_on_the_page_is_the_one_given(cli: Cli, here: Path) -> None:
     ):
         assert cli(*words.split()[1:]).returncode == 0
         page = (here / ("other.html" if "other" in words else "report.html")).read_text()
-        assert f"<code>{words}</code>" in page
+        assert f'<code id="report-command">{words}</code>' in page
 
 
 def test_without_the_extra(amble_cli: Cli, here: Path) -> None:

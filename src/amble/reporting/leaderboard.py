@@ -53,7 +53,7 @@ class Leaderboard(Tabled):
         Runs x measures: the mean, and half the width of its 1 - alpha confidence interval (NaN unless a plain mean).
     residual : ndarray
         Runs x measures: by how much the mean would be better if all unjudged documents gained the most; NaN where
-        undefined.
+        undefined, and of sessions.
     bound : list of bool
         Of each measure: whether the residual bounds the score.
     compared : list of Comparison
@@ -84,13 +84,15 @@ class Leaderboard(Tabled):
         self.scores, self.design, self._executor = scores, design, executor
         self.means = scores.means()
         self.half = scores.interval(1 - self.design.alpha)
-        self.bound = [bounds(of_lists(m)) for m in scores.parsed]
+        of_topics = scores.item == "topic"
+        self.bound = [of_topics and bounds(of_lists(m)) for m in scores.parsed]
         self.residual = np.full(self.means.shape, np.nan)
         self.compared: list[Comparison] = []
         self.untested = "one run has no other to be compared with" if len(scores.runs) < 2 else ""
         if progress is not None:
             progress(0, len(scores.parsed))
-        self._residuals()
+        if of_topics:
+            self._residuals()
         for j, m in enumerate(scores.measures):
             if not self.untested:
                 self._test(m)

@@ -40,6 +40,9 @@ KEYS: dict[str, str] = {
     "costs": "text",
     "subtopics": "switch",
     "intents": "text",
+    "sessions": "text",
+    "layout": "text",
+    "repeats": "text",
     "columns": "text",
     "plugins": "texts",
     "fail-if": "texts",
@@ -57,7 +60,7 @@ _EXPECTED = {
     "switch": "true or false",
     "shares": "tables of measures and their shares of the users, as [mixtures.readers] with 'RBP' = 0.5",
 }
-_PATHS = ("qrels", "runs", "costs", "intents", "plugins", "output", "charts", "latex")
+_PATHS = ("qrels", "runs", "costs", "intents", "sessions", "plugins", "output", "charts", "latex")
 
 
 def read_config(path: str) -> dict[str, Any]:

@@ -7,10 +7,12 @@ everything else, so that no request can be made, whatever a run or a topic is ca
 
 from __future__ import annotations
 
+import glob
 import importlib
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Unpack, overload
 
 from amble import checks
@@ -27,12 +29,13 @@ from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
 from amble.reporting.page_data import report_data
+from amble.sessions import Sessions
 
-__all__ = ["Page", "jinja", "report"]
+__all__ = ["Page", "jinja", "report", "shell_paths"]
 
 SYSTEMS = 16  # whose distributions and documents are shown
 _SCRIPTS = ("marks.js", "board.js", "topics.js", "distributions.js", "users.js", "start.js")
-_FEW = 6  # runs named in a command
+_FEW = 6  # paths in a command, more of which may be written as a pattern
 
 
 def jinja() -> Any:
@@ -111,7 +114,7 @@ class Page:
 
 @overload
 def report(
-    scores: Scores | Rankings,
+    scores: Scores | Rankings | Sessions,
     measures: Measures | None = ...,
     *,
     baseline: str | None = ...,
@@ -129,6 +132,7 @@ def report(
     progress: Callable[[int, int], None] | None = ...,
     executor: Any = ...,
     costs: Prices | None = ...,
+    sessions_file: str = ...,
 ) -> Page: ...
 @overload
 def report(
@@ -151,9 +155,9 @@ def report(
     progress: Callable[[int, int], None] | None = ...,
     **options: Unpack[AlignOptions],
 ) -> Page: ...
-@aligning(Scores, Rankings)
+@aligning(Scores, Rankings, Sessions)
 def report(
-    scores: Scores | Rankings,
+    scores: Scores | Rankings | Sessions,
     measures: Measures | None = None,
     *,
     baseline: str | None = None,
@@ -170,13 +174,15 @@ def report(
     undefined: Undefined | None = None,
     progress: Callable[[int, int], None] | None = None,
     executor: Any = None,
+    sessions_file: str = "",
 ) -> Page:
     """A report of runs: one page with all results.
 
     Parameters
     ----------
     scores : Scores
-        Or rankings, or qrels and runs with the options of `align`, as for `evaluate`.
+        Or rankings, or sessions, or qrels and runs with the options of `align`, as for `evaluate`. Of sessions there
+        are no distributions, users and residuals.
     measures : str, Measure or a list of them
         Unless scores are given. The first measure is the one that the page starts with.
     baseline : str, optional
@@ -197,6 +203,8 @@ def report(
         Called with the steps done and all there are.
     executor : optional
         Who reads, scores and computes distributions, as `Workers` takes it; the page is the same.
+    sessions_file : str, optional
+        Of scores of sessions: which of the files says what queries belong together.
 
     Returns
     -------
@@ -238,9 +246,36 @@ def report(
     about = {
         "command_line": shown(command),
         "config": shown(config),
+        "date": _date(),
+        "sessions": sessions_file,
         "files": [{**f, "path": shown(str(f["path"]))} for f in files],
     }
     return Page(scores, board, data, about)
+
+
+def _date() -> str:
+    """Today, or the day that SOURCE_DATE_EPOCH says, as tools for reproducible builds do."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return (datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        raise AmbleError(f"SOURCE_DATE_EPOCH={given!r}: expected a whole number, seconds since 1970") from None
+
+
+def shell_paths(paths: Sequence[str]) -> str:
+    """Paths as words of a shell: quoted, or if they are many, as a pattern that stands for these and no others.
+
+    >>> shell_paths(["bm25.run", "my run"])
+    "bm25.run 'my run'"
+    """
+    if len(paths) > _FEW:
+        folder = os.path.dirname(paths[0])
+        start, name = os.path.join(folder, ""), os.path.basename(paths[0])
+        dots = [name[k:] for k, sign in enumerate(name) if sign == "."]  # endings of the first, the longest first
+        for ending in [*(end for end in dots if all(path.endswith(end) for path in paths)), ""]:
+            if sorted(glob.glob(f"{glob.escape(start)}*{glob.escape(ending)}")) == sorted(paths):
+                return f"{shlex.quote(start) if start else ''}*{shlex.quote(ending) if ending else ''}"
+    return shlex.join(paths)
 
 
 def _options(options: Mapping[str, Any]) -> str:
@@ -250,15 +285,16 @@ def _options(options: Mapping[str, Any]) -> str:
 
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
-    aligned = scores.aligned.options
+    aligned = scores.rankings.options
     paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
-    named = 2 <= len(paths) <= 1 + _FEW
-    qrels, runs = (shlex.quote(paths[0]), shlex.join(paths[1:])) if named else ("QRELS", "RUN…")
+    qrels, runs = (shlex.quote(paths[0]), shell_paths(paths[1:])) if len(paths) > 1 else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
     read = " --float32" * (changed.pop("score_dtype", "") == "float32")
     read = _options(changed) + read
     tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
     seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
+    if isinstance(scores.rankings, Sessions):
+        return _session_commands(scores, paths, tested, about["sessions"])
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])
@@ -273,4 +309,19 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
         "meta": f"amble meta tau {files}{seed} -m {measures}",
         "audit": f"amble check {runs} --qrels {qrels}",
         "references": f"amble eval {files} -m {measures} --bib",
+    }
+
+
+def _session_commands(scores: Scores, paths: list[str], tested: str, table: str) -> dict[str, str]:
+    """The commands of a report of sessions."""
+    measures = " ".join(shlex.quote(name) for name in scores.measures)
+    files = shlex.join(paths) or "QRELS SESSIONS RUN…"
+    runs = shlex.join(path for path in paths if path != table) if table else files
+    of_table = _options({"sessions": table} if table else {})
+    asked, first = f"amble session {files} -m {measures}", shlex.quote(scores.measures[0])
+    return {
+        "leaderboard": f"amble compare {runs}{of_table}{tested} -m {measures} --letters",
+        "topics": f"{asked} -q --format tsv",
+        "documents": f"amble session {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
+        "references": f"{asked} --bib",
     }

@@ -20,6 +20,7 @@ from amble.measures.measure import plain_parameters
 from amble.metaevaluation import agreement, correlations
 from amble.reporting.charts.chart import shown
 from amble.reporting.dominance import chosen_systems, dominance_data
+from amble.reporting.finding import finding
 from amble.reporting.leaderboard import Leaderboard
 
 __all__ = ["DEPTH", "attention", "report_data"]
@@ -30,6 +31,24 @@ _TOPICS = 400  # shown one by one
 _LOOKED_INTO = 100  # of these, with their documents
 _DOCUMENTS = 12  # of a topic
 _SIGNS = {1: "+", -1: "-", 0: "0"}
+_AUDITED = {  # the columns of the audit by run
+    "run": "run",
+    "scored": "topics",
+    "missing": "missing",
+    "extra": "extra",
+    "unjudged@10": "unjudged in top 10",
+    "tied": "tied documents",
+    "float32": "other order as float32",
+    "duplicates": "duplicates",
+}
+_AUDITED_SESSIONS = {
+    "run": "run",
+    "sessions": "sessions",
+    "queries": "queries",
+    "empty": "queries without documents",
+    "repeated": "judged documents shown again",
+}
+_NOT_HERE = {"why": "this is of lists, not of sessions"}
 _CITED = {
     "t": "smucker2007",
     "permutation": "smucker2007",
@@ -64,20 +83,23 @@ def report_data(
     out: dict[str, Any] = {
         "runs": [shown(run) for run in scores.runs],
         "topics": [shown(scores.topics[t]) for t in topics],
+        "item": scores.item,
+        "findings": [finding(board, j) for j in range(len(scores.measures))],
         "measures": [_measure(m, bound) for m, bound in zip(scores.parsed, board.bound, strict=True)],
         "baseline": baseline,
         "system": best,
         "chosen": systems,
         "scores": [_numbers(scores.values[:, topics, j]) for j in range(len(scores.measures))],
         "leaderboard": _leaderboard(board),
-        "judged": _judged(scores, topics),
+        "judged": _judged(scores, topics) if scores.item == "topic" else None,
     }
     progress("documents")
     out["documents"] = _documents(scores, systems, topics)
     out["distributions"] = []
     for m in scores.parsed:
         progress(f"distributions of {m.label}")
-        out["distributions"].append(dominance_data(scores, m, systems, board.design.seed, executor))
+        found = dominance_data(scores, m, systems, board.design.seed, executor) if out["judged"] else _NOT_HERE
+        out["distributions"].append(found)
     progress("users")
     run = scores.runs[best]
     out["users"] = {"run": best, "depth": DEPTH, "of": [attention(scores, m, run) for m in scores.parsed]}
@@ -90,7 +112,7 @@ def report_data(
 
 def _intents(scores: Scores) -> dict[str, Any] | None:
     """Who is left behind, by run and measure of intents; None if there is none, or why it is not known."""
-    measures = [m for m in scores.parsed if m.of_intents and m.declaration.of_intents]
+    measures = [m for m in scores.parsed if scores.item == "topic" and m.of_intents and m.declaration.of_intents]
     if not measures:
         return None
     try:
@@ -108,6 +130,8 @@ def attention(scores: Scores, measure: Measure, run: str, depth: int = DEPTH) ->
     of all users who reach a rank, whatever their topic, if 1 % do. A Markov user has none.
     """
     name = measure.label
+    if scores.item == "session":
+        return {"measure": name, **_NOT_HERE}
     if not measure.declaration.is_user:
         return {"measure": name, "why": f"{name} is no user"}
     i = scores.rankings.index(run)
@@ -183,6 +207,7 @@ def _measure(m: Any, bound: bool) -> dict[str, Any]:
         "of": d.aggregate,
         "user": bool(d.is_user),
         "bound": bound,
+        "bounded": d.bounded,
         "sign": m.sign,
     }
 
@@ -237,6 +262,8 @@ def _judged(scores: Scores, topics: Sequence[int]) -> dict[str, list[int]]:
 
 def _documents(scores: Scores, systems: Sequence[int], shown_topics: Sequence[int]) -> dict[str, Any]:
     """By the first measure, on each topic: the documents whose contributions differ most among some systems."""
+    if scores.item == "session":
+        return {"why": "The command below shows the documents of a session, query by query."}
     runs = [scores.runs[i] for i in systems]
     topics = []
     story = ""
@@ -296,17 +323,22 @@ def _audit(scores: Scores, board: Leaderboard) -> dict[str, Any]:
     from amble import __version__
     from amble.native import is_compiled
 
-    rankings, q = scores.aligned, board.design
+    rankings, q = scores.rankings, board.design
     audit = rankings.audit
-    rows = zip(audit.rows(), audit.shown_top10.tolist(), strict=True)
-    cited = [m.declaration.cite for m in scores.parsed] + ["ferrante2020", "kendall1938", "moffat2012"]
+    of_topics = scores.item == "topic"
+    shown_10 = [{"shown@10": n} for n in audit.shown_top10.tolist()] if of_topics else [{}] * len(scores.runs)
+    cited = [m.declaration.cite for m in scores.parsed] + ["kendall1938"]
+    cited += ["ferrante2020", "moffat2012"] * of_topics
     cited += [_CITED.get(q.test, ""), _CITED.get(q.correction, "")] if board.compared else []
-    cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.ties == "expected")
+    cited += ["gramm2007"] * bool(board.compared) + ["mcsherry2008"] * (rankings.options.get("ties") == "expected")
     return {
         "line": str(audit),
-        "runs": [row | {"run": shown(row["run"]), "shown@10": int(n)} for row, n in rows],
-        "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()},
-        "no_relevant": [shown(t) for t in audit.no_relevant],
+        "columns": _AUDITED if of_topics else _AUDITED_SESSIONS,
+        "runs": [row | {"run": shown(row["run"])} | more for row, more in zip(audit.rows(), shown_10, strict=True)],
+        "missing": {shown(run): [shown(t) for t in topics] for run, topics in audit.missing.items()}
+        if of_topics
+        else {},
+        "no_relevant": [shown(t) for t in audit.no_relevant] if of_topics else [],
         "options": rankings.options,
         "design": {"test": q.test, "correction": q.correction, "alpha": q.alpha, "seed": q.seed, "rounds": q.rounds},
         "parameters": {m.label: plain_parameters(m) for m in scores.parsed},

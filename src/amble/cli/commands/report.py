@@ -3,6 +3,7 @@
   amble report qrels.txt bm25.run dense.run hybrid.run -o report.html
   amble report qrels.txt *.run -m AP nDCG@10 "RBP(p=0.8)" --baseline bm25.run --charts figures --latex table.tex
   amble report --config report.toml
+  amble report qrels.txt old.run new.run --sessions sessions.tsv -m MsM sDCG
   amble report qrels.txt old.run new.run --baseline old.run --fail-if nDCG@10   # exit code 3 if it drops
 
 The page is one file with everything inside; it needs no network. With --fail-if, runs that are worse than the baseline
@@ -24,6 +25,7 @@ from amble.cli.options import (
     add_alignment,
     add_gates,
     add_plugins,
+    add_sessions,
     add_tests,
     add_threads,
     add_undefined,
@@ -35,6 +37,7 @@ from amble.cli.options import (
     include_baselines,
     measures_of,
     prepare,
+    read_session_files,
     whole,
     workers_from,
 )
@@ -47,9 +50,9 @@ from amble.io.files import write_whole
 __all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP nDCG@10 P@10 RR RBP(p=0.8) ERR@20 INST(T=2) bpref"
+_SESSIONS = "MsM sDCG sRBP"
 _TIED = "AP nDCG@10 P@10 RR R@100"  # those that have a closed form
 _FORMATS = ("svg", "png", "pdf")
-_FEW = 6  # runs named in the command that the page shows
 
 # option: its key in a file of options, and what it is if nobody says
 _USUAL: dict[str, tuple[str, Any]] = {
@@ -75,6 +78,9 @@ _USUAL: dict[str, tuple[str, Any]] = {
     "costs": ("costs", None),
     "subtopics": ("subtopics", False),
     "intents": ("intents", None),
+    "sessions": ("sessions", None),
+    "layout": ("layout", None),
+    "repeats": ("repeats", "every"),
     "columns": ("columns", None),
     "plugin": ("plugins", []),
     "fail_if": ("fail-if", []),
@@ -105,6 +111,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs shown in detail: distributions, dominance, documents (default: 16)",
     )
+    add(
+        "--sessions",
+        metavar="FILE",
+        help="a report of sessions: session query topic run-topic, or a Session Track's XML",
+    )
+    add_sessions(add)
     add_alignment(add)
     add_undefined(add)
     add_threads(add)
@@ -116,7 +128,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--latex", metavar="FILE", help="the leaderboard, too, as a table for a paper, with marks of significance")
     add_plugins(add)
     add("--quiet", action="store_true", help="no summary on standard error")
-    parser.set_defaults(ties=None, unjudged=None, duplicates=None, undefined=None, plugin=None)
+    parser.set_defaults(ties=None, unjudged=None, duplicates=None, undefined=None, plugin=None, repeats=None)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,8 +148,11 @@ def run(args: argparse.Namespace) -> int:
     measures = parse_measures(_wanted(args, mixtures))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
     with workers_from(args) as executor:
-        options = alignment_of(args) | {"executor": executor}
-        scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
+        if args.sessions or any(m.declaration.of_sessions for m in measures):
+            scores = evaluate(read_session_files(_session_files(args), args), measures)
+        else:
+            options = alignment_of(args) | {"executor": executor}
+            scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         if args.baseline is not None:
             args.baseline = baseline_of(scores, args, args.baseline)
             design = replace(design, baseline=args.baseline)
@@ -149,8 +164,9 @@ def run(args: argparse.Namespace) -> int:
             title=args.title,
             command=_command(args),
             config=_config(args, [m.label for m in measures]),
-            files=provenance(scores.rankings, [], [args.qrels, *args.runs], {})["files"],
+            files=provenance(scores.rankings, [], [args.qrels, args.sessions, *args.runs], {})["files"],
             executor=executor,
+            sessions_file=args.sessions or "",
         )
     _write(made, args)  # whatever the gates say, or cannot say
     outcome = pass_through(scores, gates, design) if gates else None
@@ -161,6 +177,14 @@ def run(args: argparse.Namespace) -> int:
     for line in outcome.regressions if outcome else ():
         print(line)
     return REGRESSED if outcome and outcome.regressions else 0
+
+
+def _session_files(args: argparse.Namespace) -> list[str]:
+    """All that is read of sessions, in the order of `amble session`; an error for options that are of lists."""
+    for option, usual in (("undefined", "zero"), ("costs", None), ("subtopics", False), ("intents", None)):
+        if getattr(args, option) != usual:
+            raise AmbleError(f"--{option} looks at topics, not at sessions")
+    return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
 
 
 def _fill(args: argparse.Namespace) -> None:
@@ -229,7 +253,7 @@ def _wanted(args: argparse.Namespace, mixtures: dict[str, Any]) -> list[Any]:
     """The measures of -m, or the usual ones, and the mixtures that the file of options names."""
     from amble.expressions.grammar import split_measures
 
-    texts = args.measure or [_TIED if args.ties == "expected" else _DEFAULT]
+    texts = args.measure or [_SESSIONS if args.sessions else _TIED if args.ties == "expected" else _DEFAULT]
     found: list[Any] = []
     for word in (word for text in texts for word in split_measures(text)):
         chosen = argparse.Namespace(measure=[word], trec=False, cwl=False, ties=args.ties, rel=None)
@@ -281,10 +305,11 @@ def _write(made: Any, args: argparse.Namespace) -> None:
 
 def _command(args: argparse.Namespace) -> str:
     """The command as it could be given again."""
+    from amble.reporting.page import shell_paths
+
     words = "amble report"
     if args.named:
-        many = len(args.runs) > _FEW
-        words += " " + shlex.join([args.qrels, *([] if many else args.runs)]) + " RUN…" * many
+        words += f" {shlex.quote(args.qrels)} {shell_paths(args.runs)}"
     if args.config is not None:
         words += f" --config {shlex.quote(args.config)}"
     for option, (_, usual) in _USUAL.items():

@@ -1,6 +1,9 @@
 // The leaderboard: one row per run, sortable, filtered, against the chosen baseline.
 
 const sorting = { key: "mean", up: false };
+const CARDS = 10; // shown at first where runs are cards, as on a phone
+const asCards = () => window.matchMedia("(max-width: 860px)").matches && !document.body.classList.contains("on-paper");
+const [BAR, TICKS] = [168, 5]; // pixels of an interval, and about how many marks its axis has
 
 function verdictOf(measure, run) {
   const board = data.leaderboard;
@@ -20,11 +23,12 @@ function columns() {
   const board = data.leaderboard;
   const m = state.measure;
   const tested = board.verdicts.length > 0;
+  const half = board.half[m];
   const out = [
     { key: "run", label: "run", words: true, of: (i) => data.runs[i] },
-    { key: "mean", label: names[m], about: `${data.measures[m].of} over topics${better(m) < 0 ? "; less is better" : ""}`, measured: m, of: (i) => board.means[m][i] },
+    { key: "mean", label: names[m], about: `${data.measures[m].of} over ${data.item}s${better(m) < 0 ? "; less is better" : ""}`, measured: m, of: (i) => board.means[m][i] },
     { key: "half", label: "±", about: `half the ${Number((100 * (1 - board.alpha)).toFixed(6))} % confidence interval (Student's t)`, of: (i) => board.half[m][i] },
-    { key: "bar", label: "confidence interval", still: true },
+    { key: "bar", label: half.some((x) => x !== null) ? "confidence interval" : "mean", still: true },
   ];
   if (tested) {
     out.push({ key: "letters", label: "letters", about: "no significant difference found between runs that share a letter", words: true, of: (i) => board.letters[m][i] });
@@ -39,34 +43,47 @@ function columns() {
 }
 
 function cellOf(column, i, scale) {
-  const board = data.leaderboard;
   const m = state.measure;
   const value = column.of ? column.of(i) : null;
+  // a card has no head of columns: what a value is stands before it
+  const cell = (kind, ...children) => h("td", { class: kind, role: "cell", "data-label": column.label, title: column.words ? value : null }, children);
   switch (column.key) {
     case "run":
-      return h("th", { scope: "row" }, h("button", {
-        type: "button", class: "plain", title: "look at this run", onclick: () => choose({ system: i }),
-      }, data.runs[i]), i === state.baseline ? h("span", { class: "badge" }, "baseline") : null);
+      return h("th", { scope: "row", role: "rowheader" }, h("div", { class: "run-name" }, h("button", {
+        type: "button", class: "plain", title: `${data.runs[i]}: look at this run`, onclick: () => choose({ system: i }),
+      }, data.runs[i]), i === state.baseline ? h("span", { class: "badge" }, "baseline") : null));
     case "bar":
-      return h("td", { class: "bar" }, bar(i, scale));
+      return cell("bar", asCards() ? barAxis(scale) : null, bar(i, scale));
     case "letters":
-      return h("td", { class: "letters", title: value }, value);
+      return cell("letters", value);
     case "difference":
-      return h("td", { class: "number" }, signed(value), " ", verdictMark(verdictOf(m, i)));
+      return cell("number", signed(value), " ", verdictMark(verdictOf(m, i)));
     case "p":
-      return h("td", { class: "number" }, i === state.baseline ? "–" : probability(value));
+      return cell("number", i === state.baseline ? "–" : probability(value));
     case "residual":
-      return h("td", { class: "number" }, value === null ? "–" : (data.measures[m].bound ? "" : "~") + fixed(value));
+      return cell("number", value === null ? "–" : (data.measures[m].bound ? "" : "~") + fixed(value));
     default:
-      if (column.measure === undefined) return h("td", { class: "number" }, fixed(value));
-      return h("td", { class: "number other" }, fixed(value), " ", verdictMark(verdictOf(column.measure, i)));
+      if (column.measure === undefined) return cell("number", fixed(value));
+      return cell("number other", fixed(value), " ", verdictMark(verdictOf(column.measure, i)));
   }
+}
+
+// the axis of the intervals, in the head of their column
+function barAxis(scale) {
+  const of = s("svg", { width: BAR, height: 16, viewBox: `0 0 ${BAR} 16`, "aria-hidden": "true", class: "axis" });
+  const marks = ticks(scale.from, scale.to, TICKS);
+  for (const tick of marks.at) {
+    of.append(s("line", { x1: scale(tick), x2: scale(tick), y1: 12, y2: 16 }));
+    of.append(s("text", { x: Math.min(Math.max(scale(tick), 12), BAR - 12), y: 10, "text-anchor": "middle" }, tick.toFixed(marks.digits)));
+  }
+  return of;
 }
 
 function bar(i, scale) {
   const board = data.leaderboard;
   const [x, half] = [board.means[state.measure][i], board.half[state.measure][i]];
-  const of = s("svg", { width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true" });
+  const of = s("svg", { width: BAR, height: 16, viewBox: `0 0 ${BAR} 16`, "aria-hidden": "true" });
+  of.append(s("path", { d: scale.grid, class: "grid" }));
   const base = board.means[state.measure][state.baseline];
   if (base !== null) of.append(s("line", { x1: scale(base), x2: scale(base), y1: 0, y2: 16, class: "base" }));
   if (x !== null && half !== null) of.append(s("line", { x1: scale(x - half), x2: scale(x + half), y1: 8, y2: 8, class: "interval" }));
@@ -78,7 +95,9 @@ function drawBoard() {
   const board = data.leaderboard;
   const m = state.measure;
   const ends = board.means[m].flatMap((x, i) => (x === null ? [] : [x - (board.half[m][i] || 0), x + (board.half[m][i] || 0)]));
-  const scale = linear(Math.min(...ends, 0), Math.max(...ends, 0.0001), 5, 115);
+  const [least, most] = ends.length ? extent([ends], Infinity, -Infinity) : [0, 1];
+  const scale = linear(least, most > least ? most : least + 1e-4, 6, BAR - 6); // the range of the data, which its axis shows
+  scale.grid = ticks(scale.from, scale.to, TICKS).at.map((tick) => `M${scale(tick).toFixed(1)} 0V16`).join("");
   const shown = columns();
   const by = shown.find((c) => c.key === sorting.key) || shown[1];
   const wanted = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -92,8 +111,9 @@ function drawBoard() {
     const order = by.words ? String(by.of(a)).localeCompare(String(by.of(b))) : key(a) - key(b);
     return (sorting.up ? order : -order) || place.get(a) - place.get(b);
   });
-  const head = h("tr", {}, h("th", { scope: "col", class: "number rank" }, "#"), shown.map((c) => {
-    if (c.still) return h("th", { scope: "col", class: "bar" }, c.label);
+  options(find("sort"), shown.filter((c) => !c.still).map((c) => [c.key, c.label]), by.key);
+  const head = h("tr", { role: "row" }, h("th", { scope: "col", class: "number rank" }, "#"), shown.map((c) => {
+    if (c.still) return h("th", { scope: "col", class: "bar" }, c.label, barAxis(scale));
     const active = c.key === by.key;
     return h("th", { scope: "col", class: (c.words ? "" : "number") + (c.measure === undefined ? "" : " other"), "aria-sort": active ? (rising ? "ascending" : "descending") : null },
       h("button", { type: "button", class: "sort", "data-key": c.key, title: c.about || null, onclick: () => {
@@ -102,12 +122,42 @@ function drawBoard() {
         keeping(drawBoard);
       } }, c.label, h("span", { "aria-hidden": "true", class: "arrow" }, active ? (rising ? "▲" : "▼") : "")));
   }));
-  const rows = kept.map((i) => h("tr", { class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
-    h("td", { class: "number rank" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
+  const few = asCards() && !state.everyRun ? kept.slice(0, CARDS) : kept;
+  const rows = few.map((i) => h("tr", { role: "row", class: i === state.baseline ? "is-baseline" : i === state.system ? "is-system" : null },
+    h("td", { class: "number rank", role: "cell" }, place.get(i)), shown.map((c) => cellOf(c, i, scale))));
   const caption = h("caption", { class: "aloud" }, `Leaderboard by ${names[m]}, against ${data.runs[state.baseline]}`);
-  find("board").replaceChildren(caption, h("thead", {}, head), h("tbody", {}, rows));
+  const body = h("tbody", { role: "rowgroup" });
+  find("board").replaceChildren(caption, h("thead", { role: "rowgroup" }, head), body);
+  fitMeasures(shown, head, body, rows, few);
+  body.replaceChildren(...rows);
+  find("every-run").hidden = few.length === kept.length;
+  find("every-run").textContent = `Show all ${kept.length} runs`;
   find("count").textContent = (kept.length === data.runs.length ? "" : `${kept.length} of `) + `${data.runs.length} run${data.runs.length === 1 ? "" : "s"}`;
   drawBoardNotes();
+}
+
+// columns of other measures that the window has no room for are left out until they are asked for
+function fitMeasures(shown, head, body, rows, runs) {
+  const [box, button] = [find("board").parentElement, find("every-measure")];
+  let kept = head.cells.length;
+  if (!asCards() && !state.everyMeasure && !document.body.classList.contains("on-paper")) {
+    // numbers are equally wide: the longest names and letters tell how wide the table is
+    const long = (text) => [...rows.keys()].sort((a, b) => text(runs[b]).length - text(runs[a]).length).slice(0, 4);
+    const letters = data.leaderboard.letters[state.measure] || [];
+    const few = new Set([...long((i) => data.runs[i]), ...long((i) => letters[i] || ""), runs.indexOf(state.baseline)].filter((k) => k >= 0));
+    body.replaceChildren(...[...few].map((k) => rows[k]));
+    const right = box.getBoundingClientRect().left + box.clientWidth + 1;
+    kept = [...head.cells].filter((cell) => !cell.classList.contains("other") || cell.getBoundingClientRect().right <= right).length;
+  }
+  for (const row of [head, ...rows]) while (row.cells.length > kept) row.lastElementChild.remove();
+  const out = shown.slice(kept - 1);
+  button.hidden = !out.length;
+  button.textContent = out.length === 1 ? `Show ${out[0].label}, too` : `Show ${out.length} more measures`;
+  button.title = out.map((c) => c.label).join(", ");
+}
+
+function drawFinding() {
+  find("finding").replaceChildren(...data.findings[state.measure].map((text) => h("p", {}, text.replace(/ ([±=<≤≥]) /g, "\u00a0$1\u00a0").replace(/ %/g, "\u00a0%"))));
 }
 
 function drawBoardNotes() {
@@ -117,7 +167,7 @@ function drawBoardNotes() {
     ? [`Letters: ${board.captions[m]}.`,
        `Δ, p and ▲▼: each run against ${data.runs[state.baseline]} by the same test, ${board.correction} over the ${data.runs.length - 1} comparisons; ▲▼ where p ≤ ${board.alpha}.`]
     : [`Not tested: ${board.untested}.`];
-  if (board.differences.length && data.measures[m].of === "sum") notes.push("Δ is a mean over topics, though the column before it is a sum.");
+  if (board.differences.length && data.measures[m].of === "sum") notes.push(`Δ is a mean over ${data.item}s, though the column before it is a sum.`);
   if (board.differences.length && data.measures[m].of === "geometric") notes.push("Δ is one of logarithms, as the mean is geometric.");
   if (board.limits[m]) notes.push(`There are too few ${board.limits[m]} to find any difference.`);
   if (board.residual[m].some((x) => x !== null)) {

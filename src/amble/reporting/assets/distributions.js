@@ -1,6 +1,7 @@
 // Distributions of scores over users, one line per run; and stochastic dominance.
 
 const MOST_LINES = 8;
+const SPREAD = 1.3; // names are set wider in the dominance graph than where they were laid out
 
 const distributionOf = () => data.distributions[state.measure];
 const colourOf = new Map(); // of a run, for as long as it is drawn
@@ -25,7 +26,8 @@ function paint() {
 
 function drawDistributions() {
   const distribution = distributionOf();
-  const boxes = ["distribution", "distribution-systems", "hasse", "pairs"].map(find);
+  const boxes = ["distribution", "distribution-systems", "hasse", "pairs", "dominance-about"].map(find);
+  find("dominance-kind").parentElement.hidden = !distribution.systems;
   find("distribution-measure").textContent = `the user of ${names[state.measure]}`;
   if (!distribution.systems) {
     boxes.forEach((box) => box.replaceChildren());
@@ -36,15 +38,52 @@ function drawDistributions() {
   paint();
   drawCdf(boxes[0], distribution);
   drawSystems(boxes[1], distribution);
-  drawHasse(boxes[2], distribution);
+  drawDominance(boxes[2], distribution);
   drawPairs(boxes[3], distribution);
+}
+
+// a graph, if it fits and says something; a matrix where most pairs cannot be compared
+function drawDominance(box, distribution) {
+  const { nodes } = distribution.hasse;
+  const wide = (Math.max(...nodes.map((n) => n.x + n.half)) - Math.min(...nodes.map((n) => n.x - n.half))) * SPREAD + 20;
+  const kind = state.dominance || (distribution.comparable < 0.5 || widthOf(box) < 0.7 * wide ? "matrix" : "graph");
+  find("dominance-kind").value = kind;
+  find("dominance-about").textContent = kind === "graph"
+    ? "The best on top. A run is better than all it reaches by going down lines, whatever score users want; runs without such a way between them are incomparable. Choose a run to see how it stands to the others."
+    : "How the run of a row stands to that of a column: > it dominates it, that is, it is better whatever score users want; < it is dominated; = they are equal; · they are incomparable, each is better for some users. The best by the mean are first. Choose a run to see how it stands to the others.";
+  (kind === "graph" ? drawHasse : drawStandings)(box, distribution);
+}
+
+const STANDINGS = { ">": ["dominates", "better"], "<": ["is dominated by", "worse"], "=": ["is equal to", ""], "?": ["is incomparable with", "apart"] };
+
+function drawStandings(box, distribution) {
+  const order = ranked(state.measure).filter((i) => distribution.systems.includes(i));
+  const pick = (i) => keeping(() => { state.node = state.node === i ? null : i; drawDominance(box, distribution); drawPairs(find("pairs"), distribution); });
+  const row = (i, k) => h("tr", { class: i === state.node ? "is-system" : null },
+    h("th", { scope: "row" }, h("button", { type: "button", class: "plain", title: data.runs[i], "aria-pressed": String(i === state.node), onclick: () => pick(i) }, `${k + 1} ${data.runs[i]}`)),
+    order.map((j) => {
+      const sign = standing(distribution, i, j);
+      if (i === j) return h("td", { class: "self" });
+      const [words, kind] = STANDINGS[sign];
+      return h("td", { class: kind, title: `${data.runs[i]} ${words} ${data.runs[j]}` }, h("span", { "aria-hidden": "true" }, sign === "?" ? "·" : sign), h("span", { class: "aloud" }, words));
+    }));
+  box.replaceChildren(h("table", { class: "standings" },
+    h("caption", { class: "aloud" }, `Dominance under the user of ${names[state.measure]}; ${percent(distribution.comparable)} of pairs can be compared.`),
+    h("thead", {}, h("tr", {}, h("td", {}), order.map((j, k) => h("th", { scope: "col", title: data.runs[j] }, k + 1)))),
+    h("tbody", {}, order.map(row))));
 }
 
 function drawCdf(box, distribution) {
   const [width, height, left, bottom] = [widthOf(box), 330, 44, 44];
   const drawn = distribution.systems.map((i, k) => ({ i, k })).filter((one) => state.lines.has(one.i));
   const ends = drawn.flatMap(({ k }) => [distribution.lines[k][0][0], distribution.lines[k][0].at(-1)]);
-  const [least, most] = [Math.min(0, ...ends), Math.max(1, ...ends)];
+  // scores between 0 and 1 are shown there, others on a scale of their own, without the last users if they are far away
+  const bounded = data.measures[state.measure].bounded;
+  const furthest = Math.max(...ends, ...(bounded ? [1] : []));
+  const least = Math.min(...ends, ...(bounded ? [0] : []));
+  const near = Math.max(...drawn.flatMap(({ k }) => [quantile(distribution.lines[k], 0.99), distribution.order1[k], distribution.order2[k]]).filter((v) => v !== null));
+  const cut = !bounded && near > least && near - least < (furthest - least) / 2;
+  const most = cut ? near : furthest > least ? furthest : least + 1;
   const x = linear(least, most, left, width - 8);
   const y = linear(0, 1, height - bottom, 16);
   const svg = drawing(width, height, `Share of users of ${names[state.measure]} whose score is at most x, for ${drawn.map(({ i }) => data.runs[i]).join(", ")}. The numbers are in the table beside it.`);
@@ -54,7 +93,7 @@ function drawCdf(box, distribution) {
   for (const { i, k } of drawn) {
     const [at, share] = distribution.lines[k];
     let path = `M${x(least).toFixed(1)} ${y(0).toFixed(1)}`;
-    at.forEach((v, n) => { path += `H${x(v).toFixed(1)}V${y(share[n]).toFixed(1)}`; });
+    at.forEach((v, n) => { if (v <= most) path += `H${x(v).toFixed(1)}V${y(share[n]).toFixed(1)}`; });
     path += `H${x(most).toFixed(1)}`;
     const colour = `line-${colourOf.get(i)}`;
     svg.append(s("path", { d: path, class: `cdf ${colour}` }));
@@ -76,7 +115,7 @@ function drawCdf(box, distribution) {
     ? `${distribution.users.toLocaleString("en")} users simulated on every topic; 95 % confidence band: ±${fixed(distribution.band)}.`
     : "Exact distributions; lines of many steps are drawn within 1/160 of the users.";
   box.replaceChildren(svg, h("p", { class: "note" },
-    h("span", { class: "dash one", "aria-hidden": "true" }), " order 1, expected gain per document, E[T/H]; ", h("span", { class: "dash two", "aria-hidden": "true" }), " order 2, expected gain over expected effort, E[T]/E[H]. ", method));
+    h("span", { class: "dash one", "aria-hidden": "true" }), " order 1, expected gain per document, E[T/H]; ", h("span", { class: "dash two", "aria-hidden": "true" }), " order 2, expected gain over expected effort, E[T]/E[H]. ", method, cut ? ` The highest scores, of at most 1 % of a run's users and up to ${fixed(furthest, 2)}, are not drawn.` : ""));
 }
 
 function shareAt([at, share], v) {
@@ -97,7 +136,7 @@ function drawSystems(box, distribution) {
         if (event.target.checked) state.lines.add(i); else state.lines.delete(i);
         keeping(drawDistributions);
       } }),
-      h("i", { class: state.lines.has(i) ? `swatch line-${colourOf.get(i)}` : "swatch none", "aria-hidden": "true" }), data.runs[i])),
+      h("i", { class: state.lines.has(i) ? `swatch line-${colourOf.get(i)}` : "swatch none", "aria-hidden": "true" }), h("span", { title: data.runs[i] }, data.runs[i]))),
     h("td", { class: "number" }, fixed(distribution.order1[k], 3)), h("td", { class: "number" }, fixed(distribution.order2[k], 3)),
     h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.25), 3)), h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.5), 3)), h("td", { class: "number" }, fixed(quantile(distribution.lines[k], 0.75), 3))));
   box.replaceChildren(h("table", { class: "data tight" },
@@ -115,13 +154,11 @@ function drawHasse(box, distribution) {
   const systems = nodes.filter((node) => node.runs.length);
   const levels = Math.max(...nodes.map((node) => node.level)) + 1;
   const [from, to] = [Math.min(...nodes.map((n) => n.x - n.half)), Math.max(...nodes.map((n) => n.x + n.half))];
-  const available = widthOf(box);
-  const spread = 1.3; // names are set wider here than where they were laid out
-  const width = Math.max((to - from) * spread + 20, Math.min(available, 320));
+  const width = Math.max((to - from) * SPREAD + 20, Math.min(widthOf(box), 320));
   const x = linear(from, to, 10, width - 10);
   const step = Math.min(Math.max(34, 900 / levels), 64);
   const y = (level) => 22 + level * step;
-  const svg = drawing(width, levels * step + 10, `Dominance under the user of ${names[state.measure]}: ${levels} levels, the best on top; a line leads to the next runs that are dominated. ${percent(distribution.comparable)} of pairs can be compared.`);
+  const svg = drawing(width, (levels - 1) * step + 38, `Dominance under the user of ${names[state.measure]}: ${levels} levels, the best on top; a line leads to the next runs that are dominated. ${percent(distribution.comparable)} of pairs can be compared.`);
   const focus = state.node !== null && distribution.systems.includes(state.node) ? state.node : null;
   const role = (node) => {
     if (focus === null || !node.runs.length) return "";
@@ -132,13 +169,14 @@ function drawHasse(box, distribution) {
     svg.append(s("line", { x1: x(nodes[a].x), y1: y(nodes[a].level) + (nodes[a].runs.length ? 5 : 0), x2: x(nodes[b].x), y2: y(nodes[b].level) - (nodes[b].runs.length ? 12 : 0), class: "edge" }));
   }
   for (const node of systems) {
-    const pick = () => keeping(() => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawHasse(box, distribution); drawPairs(find("pairs"), distribution); });
-    const wide = Math.max(node.half * 2 * spread - 6, 20);
+    const pick = () => keeping(() => { state.node = node.runs.includes(focus) ? null : node.runs[0]; drawDominance(box, distribution); drawPairs(find("pairs"), distribution); });
+    const wide = Math.max(node.half * 2 * SPREAD - 6, 20);
     svg.append(s("g", { class: `node ${role(node)}`, tabindex: 0, role: "button", "aria-pressed": String(role(node) === "focus"), "aria-label": node.runs.map((i) => data.runs[i]).join(", "), onclick: pick,
       onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } } },
       s("rect", { x: x(node.x) - wide / 2, y: y(node.level) - 13, width: wide, height: 19, rx: 4 }),
       s("text", { x: x(node.x), y: y(node.level) + 1, "text-anchor": "middle" }, node.label)));
   }
+  svg.classList.add("fitted");
   box.replaceChildren(svg);
 }
 
@@ -155,7 +193,7 @@ function drawPairs(box, distribution) {
   } else {
     const apart = distribution.systems.flatMap((i, k) => distribution.systems.slice(k + 1).filter((j) => standing(distribution, i, j) === "?").map((j) => `${data.runs[i]} and ${data.runs[j]}`));
     const all = (distribution.systems.length * (distribution.systems.length - 1)) / 2;
-    notes.push(h("p", {}, `${apart.length} of ${all} pairs are incomparable: each is better for some users.`, apart.length ? " Choose a run in the diagram to see its own." : ""));
+    notes.push(h("p", {}, `${apart.length} of ${all} pairs are incomparable: each is better for some users.`, apart.length ? " Choose a run above to see its own." : ""));
     if (apart.length) notes.push(h("details", {}, h("summary", {}, "Incomparable pairs"), h("ul", { class: "pairs" }, apart.map((text) => h("li", {}, text)))));
   }
   box.replaceChildren(...notes);

@@ -1,7 +1,40 @@
 // The reader's choices, and what is drawn again after each.
 
 const drawTopics = () => { drawHeat(); drawDifferences(); drawHardest(); drawDocuments(); };
-const drawAll = () => { drawBoard(); drawTopics(); drawDistributions(); drawUsers(); drawMatrix(); drawPower(); };
+// what is folded has no width to draw for, and is drawn when it is opened
+const isOpen = (id) => find(id).querySelector("details").open;
+const drawAll = () => {
+  drawFinding(); drawBoard(); drawTopics(); drawDistributions();
+  if (isOpen("users")) drawUsers();
+  if (isOpen("measures")) { drawMatrix(); drawPower(); }
+  wholeRows();
+};
+
+// no box that scrolls ends in the middle of a row
+function wholeRows() {
+  for (const box of document.querySelectorAll(".tall, .short")) {
+    box.style.maxHeight = "";
+    const rows = [...box.querySelectorAll("tbody tr")];
+    const [top, bars] = [box.getBoundingClientRect().top - box.scrollTop, box.offsetHeight - box.clientHeight];
+    const ends = rows.map((row) => row.getBoundingClientRect().bottom - top);
+    const most = box.getBoundingClientRect().height - bars;
+    if (!rows.length || (asCards() && box.querySelector(".cards")) || ends.at(-1) <= most + 1) continue;
+    box.style.maxHeight = `${Math.floor(ends.filter((end) => end <= most).at(-1) || most) + bars}px`;
+  }
+}
+
+function openAll() {
+  const shut = [...document.querySelectorAll("main details:not([open])")];
+  for (const one of shut) one.open = true;
+  drawAll();
+  return shut;
+}
+
+// a section that is linked to opens
+function reveal(hash) {
+  const part = hash.length > 1 && find(hash.slice(1)) && find(hash.slice(1)).querySelector(":scope > details");
+  if (part) part.open = true;
+}
 
 function choose(changes) {
   Object.assign(state, changes);
@@ -14,7 +47,7 @@ function choose(changes) {
   keeping(() => {
     if ("measure" in changes) drawAll();
     else if (Object.keys(changes).join() === "topic") drawTopics();
-    else { drawBoard(); drawTopics(); drawDistributions(); }
+    else { drawBoard(); drawTopics(); drawDistributions(); wholeRows(); }
   });
 }
 
@@ -50,7 +83,17 @@ function start() {
   }
   options(find("matrix-kind"), Object.entries(MATRICES).map(([key, [, caption]]) => [key, caption]), state.matrix);
   find("matrix-kind").addEventListener("change", (event) => { state.matrix = event.target.value; drawMatrix(); });
-  find("filter").addEventListener("input", drawBoard);
+  find("filter").addEventListener("input", () => { drawBoard(); wholeRows(); });
+  find("sort").addEventListener("change", (event) => {
+    Object.assign(sorting, { key: event.target.value, up: ["run", "letters"].includes(event.target.value) });
+    drawBoard();
+  });
+  find("every-run").addEventListener("click", () => { state.everyRun = true; drawBoard(); find("board").querySelectorAll("th button")[CARDS].focus(); });
+  find("every-measure").addEventListener("click", () => { state.everyMeasure = true; drawBoard(); wholeRows(); find("board").parentElement.focus(); });
+  find("dominance-kind").addEventListener("change", (event) => { state.dominance = event.target.value; drawDistributions(); });
+  for (const part of document.querySelectorAll("details.part")) part.addEventListener("toggle", () => { if (part.open) drawAll(); });
+  window.addEventListener("hashchange", () => reveal(location.hash));
+  for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", () => reveal(link.hash));
   for (const button of document.querySelectorAll("[data-choose-theme]")) button.addEventListener("click", () => theme(button.dataset.chooseTheme));
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copied(button));
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
@@ -63,9 +106,11 @@ function start() {
     wait = setTimeout(drawAll, 120);
   });
   // charts are drawn for the width of the window; paper has one of its own
-  window.addEventListener("beforeprint", () => { document.body.classList.add("on-paper"); drawAll(); });
-  window.addEventListener("afterprint", () => { document.body.classList.remove("on-paper"); drawAll(); });
+  let shut = [];
+  window.addEventListener("beforeprint", () => { document.body.classList.add("on-paper"); shut = openAll(); });
+  window.addEventListener("afterprint", () => { document.body.classList.remove("on-paper"); for (const one of shut) one.open = false; drawAll(); });
   linesToStart();
+  reveal(location.hash);
   drawAll();
   document.documentElement.classList.add("drawn");
 }

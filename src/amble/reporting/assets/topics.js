@@ -21,7 +21,13 @@ function drawHeat() {
   const left = width < 560 ? 84 : 150;
   const high = runs.length <= 12 ? 26 : runs.length <= 30 ? 18 : runs.length <= 60 ? 12 : 6;
   const wide = (width - left - 2) / topics.length;
-  const [top, height] = [4, runs.length * high + 30];
+  // names of topics: side by side if there is room, else upright, and no more than can be read
+  const texts = topics.map((t) => short(data.topics[t], 12));
+  const longest = Math.max(...texts.map((text) => text.length)) * 6.2;
+  const upright = longest + 4 > wide;
+  const each = Math.ceil((upright ? 11 : 1) / wide);
+  const [top, below] = [4, upright ? longest + 10 : 16];
+  const height = runs.length * high + top + below + 18;
   const [least, most] = extent(data.scores[m], 0, 1e-9);
   const paths = Array.from({ length: BUCKETS }, () => []);
   const gap = high > 8 ? 1 : 0;
@@ -31,27 +37,37 @@ function drawHeat() {
     if (x === null) return;
     paths[level(x)].push(`M${(left + c * wide).toFixed(2)} ${top + r * high}h${(wide - (wide > 4 ? gap : 0)).toFixed(2)}v${high - gap}h-${(wide - (wide > 4 ? gap : 0)).toFixed(2)}z`);
   }));
-  const label = `Heat map of ${names[m]}: ${runs.length} runs, the best on top, by ${topics.length} topics, the easiest on the left. Arrow keys move from cell to cell.`;
+  const label = `Heat map of ${names[m]}: ${runs.length} runs, the best on top, by ${topics.length} ${data.item}s, the easiest on the left. Arrow keys move from cell to cell.`;
   const svg = drawing(width, height, label, { tabindex: 0, role: "application" }); // arrow keys are its own
   paths.forEach((path, k) => path.length && svg.append(s("path", { d: path.join(""), class: `heat heat-${k}` })));
   const special = (i) => i === state.baseline || i === state.system;
-  const crowded = (r) => high < 9 && !special(runs[r]) && ((r !== 0 && r !== runs.length - 1) || runs.some((i, k) => special(i) && Math.abs(k - r) * high < 12));
-  let free = 0; // where the next name may stand
-  runs.forEach((i, r) => {
-    if (crowded(r)) return;
-    const y = Math.max(top + r * high + high / 2 + 3.5, free);
-    free = y + 12;
-    svg.append(s("text", { x: left - 6, y, "text-anchor": "end", class: special(i) ? "run special" : "run" },
-      short(data.runs[i], width < 560 ? 12 : 22)));
+  // names of runs: the two that are looked at, and of the others those that there is room for
+  const taken = [];
+  for (const r of [...runs.keys()].sort((a, b) => special(runs[b]) - special(runs[a]) || a - b)) {
+    let y = top + r * high + high / 2 + 3.5;
+    if (special(runs[r])) while (taken.some((other) => Math.abs(other - y) < 12)) y += 1;
+    else if (taken.some((other) => Math.abs(other - y) < 12)) continue;
+    taken.push(y);
+    svg.append(s("text", { x: left - 6, y, "text-anchor": "end", class: special(runs[r]) ? "run special" : "run" },
+      s("title", {}, data.runs[runs[r]]), short(data.runs[runs[r]], width < 560 ? 12 : 22)));
+  }
+  const foot = top + runs.length * high;
+  topics.forEach((t, c) => {
+    if (c % each && t !== state.topic) return;
+    if (each > 1 && t !== state.topic && Math.abs(topics.indexOf(state.topic) - c) * wide < 11) return;
+    const x = left + (c + 0.5) * wide;
+    svg.append(s("text", upright
+      ? { transform: `translate(${(x + 3.5).toFixed(1)} ${foot + 5}) rotate(-90)`, "text-anchor": "end", class: t === state.topic ? "topic special" : "topic" }
+      : { x, y: foot + 13, "text-anchor": "middle", class: t === state.topic ? "topic special" : "topic" }, s("title", {}, data.topics[t]), texts[c]));
   });
-  svg.append(s("text", { x: left, y: height - 8, class: "run" }, "← easier topics"));
-  svg.append(s("text", { x: width - 2, y: height - 8, "text-anchor": "end", class: "run" }, "harder topics →"));
+  svg.append(s("text", { x: left, y: height - 4, class: "run" }, `← easier ${data.item}s`));
+  svg.append(s("text", { x: width - 2, y: height - 4, "text-anchor": "end", class: "run" }, `harder ${data.item}s →`));
   const cursor = s("rect", { width: Math.max(wide, 3), height: Math.max(high, 3), class: "cursor", visibility: "hidden" });
   svg.append(cursor);
   const at = { r: runs.indexOf(state.system), c: topics.indexOf(state.topic) };
   const lines = () => {
     const [i, t] = [runs[at.r], topics[at.c]];
-    return [`${data.runs[i]}, topic ${data.topics[t]}`, `${names[m]} ${fixed(data.scores[m][i][t])}`,
+    return [`${data.runs[i]}, ${data.item} ${data.topics[t]}`, `${names[m]} ${fixed(data.scores[m][i][t])}`,
       `${data.runs[state.baseline]} ${fixed(data.scores[m][state.baseline][t])}`];
   };
   const show = () => {
@@ -65,7 +81,8 @@ function drawHeat() {
     if (r < 0 || c < 0 || r >= runs.length || c >= topics.length) return hideTip();
     Object.assign(at, { r, c });
     show();
-    showTip(event, lines());
+    const cell = cursor.getBoundingClientRect();
+    showTip({ clientX: cell.right - 8, clientY: cell.bottom - 12 }, lines());
   });
   svg.addEventListener("pointerleave", hideTip);
   svg.addEventListener("blur", hideTip);
@@ -101,11 +118,11 @@ function drawDifferences() {
   const [least, most] = [Math.min(...found.map((one) => one.x), 0), Math.max(...found.map((one) => one.x), 1e-6)];
   const y = linear(least, most, height - 14, 10);
   const step = (width - left - 4) / Math.max(found.length, 1);
-  const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} topics, worse on ${down}, equal on ${found.length - up - down}. Arrow keys move from bar to bar, Enter chooses the topic.`, { tabindex: 0, role: "application" });
+  const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} ${data.item}s, worse on ${down}, equal on ${found.length - up - down}. Arrow keys move from bar to bar, Enter chooses the topic.`, { tabindex: 0, role: "application" });
   const marks = ticks(least, most, 5);
   leftAxis(svg, left, width - 2, y, marks.at, (x) => signed(x, marks.digits).replace("±", ""));
   svg.append(s("line", { x1: left, x2: width - 2, y1: y(0), y2: y(0), class: "zero" }));
-  const lines = (one) => [`topic ${data.topics[one.t]}`, signed(one.x), `${fixed(data.scores[m][a][one.t])} and ${fixed(data.scores[m][b][one.t])}`];
+  const lines = (one) => [`${data.item} ${data.topics[one.t]}`, signed(one.x), `${fixed(data.scores[m][a][one.t])} and ${fixed(data.scores[m][b][one.t])}`];
   const bars = found.map((one, k) => {
     const [from, to] = [Math.min(y(one.x), y(0)), Math.max(y(one.x), y(0))];
     return s("rect", {
@@ -128,7 +145,7 @@ function drawDifferences() {
     showTipAt(bars[on], lines(found[on]));
   });
   svg.addEventListener("blur", hideTip);
-  box.replaceChildren(svg, h("p", { class: "note" }, `Better on ${up}, worse on ${down}, equal on ${found.length - up - down} of ${found.length} topics.`));
+  box.replaceChildren(svg, h("p", { class: "note" }, `Better on ${up}, worse on ${down}, equal on ${found.length - up - down} of ${found.length} ${data.item}s.`));
 }
 
 function drawHardest() {
@@ -139,11 +156,11 @@ function drawHardest() {
     const of = data.scores[m].map((row) => row[t]);
     const best = of.reduce((top, x, i) => (x !== null && (top < 0 || better(m) * (x - of[top]) > 0) ? i : top), -1);
     return h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "plain", onclick: () => choose({ topic: t }) }, data.topics[t])),
-      h("td", { class: "number" }, fixed(means[t])), h("td", { class: "number" }, fixed(of[best])), h("td", {}, data.runs[best]),
-      h("td", { class: "number" }, fixed(of[state.baseline])), h("td", { class: "number" }, data.judged.relevant[t]));
+      h("td", { class: "number" }, fixed(means[t])), h("td", { class: "number" }, fixed(best < 0 ? null : of[best])), h("td", { class: "cut", title: data.runs[best] }, data.runs[best]),
+      h("td", { class: "number" }, fixed(of[state.baseline])), data.judged ? h("td", { class: "number" }, data.judged.relevant[t]) : null);
   });
   find("hardest").replaceChildren(
-    h("thead", {}, h("tr", {}, ["topic", "mean", "best", "by", "baseline", "relevant"].map((text, k) => h("th", { scope: "col", class: [0, 3].includes(k) ? "" : "number" }, text)))),
+    h("thead", {}, h("tr", {}, [data.item, "mean", "best", "by", "baseline", ...(data.judged ? ["relevant"] : [])].map((text, k) => h("th", { scope: "col", class: [0, 3].includes(k) ? "" : "number" }, text)))),
     h("tbody", {}, rows));
 }
 

@@ -242,7 +242,8 @@ def charts_of(report: Page) -> dict[str, dict[str, Any]]:
         out["distributions"] = distribution_spec({name: found[name] for name in drawn}, title=user.label)
         if len(found) > 1:
             out["dominance"] = hasse_spec(order_systems(found), title=f"{user.label}: stochastic dominance")
-    users = {m.label: scores.user(best, topic, m) for m, topic in _stopping_users(report)}
+    of_topics = scores.item == "topic"
+    users = {m.label: scores.user(best, topic, m) for m, topic in (_stopping_users(report) if of_topics else ())}
     if users:
         out["users"] = user_spec(users, _DEPTH)
     if "tau" in data["meta"]:
