@@ -453,12 +453,13 @@ def arguments_of(command: str) -> list[argparse.Action]:
 # words that the help has for files: read, written
 FILES = {
     *("QRELS", "RUN", "FILE", "COLLECTION", "INDEX", "TOPICS", "LOG", "SESSIONS", "POOL", "N|FILE", "DOC"),
-    *("FOLDER", "FIT"),
+    *("FOLDER", "FIT", "SHARES"),
 }
 # of these, no files: a run by its name, a document by its id; folders, of which the first is looked at file by file;
 # and the folder of finished pieces, whose files have names of their own
 NO_FILES = {
     ("compare", "baseline"),
+    ("exposure", "baseline"),
     ("gate", "baseline"),  # or it does; the command looks itself
     ("report", "baseline"),
     ("explain", "doc"),
@@ -820,7 +821,9 @@ def test_an_option_is_one_thing_in_all_commands() -> None:
     assert {long: names for long, names in metavars.items() if len(names) > 1} == {
         "--output": {"FILE", "INDEX", "RUN"},
         "--baseline": {"RUN", "MEASURE"},  # of meta satisfaction, which compares measures
-        "--groups": {"FILE", "N|FILE"},  # of topics, and of runs
+        "--groups": {"FILE", "N|FILE"},  # of topics or documents, and of runs
+        "--levels": {"N", "L,L,…"},  # of recall, and of degradation
+        "--target": {"COLUMN", "SHARES"},  # T of a fit, and that of groups in exposure
         "--why": {"TOPIC", "SESSION"},
     }
 

@@ -542,7 +542,7 @@ def test_command_compares(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         ("-m RBP -m AP", "-m RBP -m AP: expected one measure, as each has a user of its own"),
         ("-m bpref", "bpref is not a user: it is computed from the whole list at once"),
         ("--groups docs --target none.tsv", "none.tsv: no such file"),
-        ("--by-document -q", "--topics shows scores or groups on every topic: without --compare and --by-document"),
+        ("--by-document -q", "--by-topic shows scores or groups on every topic: without --compare and --by-document"),
         ("--groups docs -o docs", "docs: is read, expected another file to write to"),
     ],
 )

@@ -30,7 +30,7 @@ __all__ = [
 # the arguments of all commands that name files, or patterns or folders of them
 READ = (
     *("qrels", "runs", "sessions", "logs", "collection", "index", "topics", "files", "pool", "texts"),
-    *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin", "user", "target"),
+    *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin", "user", "shares"),
 )
 WRITTEN = ("output", "plot", "hasse", "latex", "query_rates", "save_counts")
 _FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`

@@ -33,7 +33,7 @@ def finding(board: Leaderboard, j: int) -> list[str]:
     ...     print(sentence)
     x is best by AP, 1.0000 ± 0.0000 (95 % confidence interval, 3 topics).
     Significantly better than y (p = 0.0000).
-    25.0 % of the documents in the top 10 are unjudged; ...
+    50.0 % of the documents in the top 10 are unjudged; of x's, 50.0 %.
     """
     scores, measure, means = board.scores, board.scores.parsed[j], board.means[:, j]
     known = np.flatnonzero(~np.isnan(means))

@@ -153,6 +153,7 @@ def report(
     files: Sequence[Mapping[str, Any]] = ...,
     undefined: Undefined | None = ...,
     progress: Callable[[int, int], None] | None = ...,
+    sessions_file: str = ...,
     **options: Unpack[AlignOptions],
 ) -> Page: ...
 @aligning(Scores, Rankings, Sessions)

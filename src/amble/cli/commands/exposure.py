@@ -49,6 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--groups", metavar="FILE", help="groups of documents: lines of doc group, or of doc group share")
     add(
         "--target",
+        dest="shares",
         metavar="SHARES",
         default="equal",
         help="the groups' shares: equal, relevance, or a file of group share, or of topic group share (default: equal)",
@@ -69,7 +70,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--baseline", metavar="RUN", action="append", help="with --compare: the run that others are compared with")
     add_tests(add, "with --compare")
-    add("-q", "--topics", action="store_true", help="every topic, too")
+    add("-q", "--by-topic", action="store_true", help="every topic, too")
     add("--plot", metavar="FILE", help="chart of the exposure of groups: .svg, .png, .pdf or .html")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
     add_alignment(add, ties=("docno", "rank", "file"), costs=False)
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     samples, design = _check(args), design_of(args)
     from amble.evaluation.exposure_scores import exposure
 
-    options: dict[str, Any] = {"target": args.target, "unknown": args.unknown, "base": args.base or math.e}
+    options: dict[str, Any] = {"target": args.shares, "unknown": args.unknown, "base": args.base or math.e}
     (measure,) = args.measure or [_DEFAULT]
     qrels, runs = inputs_of(args)
     found = exposure(qrels, runs, measure, args.groups, samples=samples, **options, **alignment_of(args))
@@ -95,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         save(group_spec(found), args.plot)
     tables = _tests(found, design, args) if args.compare else _tables(found, args)
     if args.format == "json":
-        files = [args.qrels, *args.runs, args.groups, args.target]
+        files = [args.qrels, *args.runs, args.groups, args.shares]
         more = options | {"groups": args.groups, "samples": samples}
         tables[0].facts |= provenance(found.scores.rankings, [found.measure], files, more)
     write("\n\n".join(table.render(args.format) for table in tables), args.output)
@@ -108,7 +109,7 @@ def _check(args: argparse.Namespace) -> dict[str, list[str]] | None:
     if len(args.measure or ()) > 1:
         raise AmbleError(f"-m {' -m '.join(args.measure)}: expected one measure, as each has a user of its own")
     if args.groups is None:
-        needs = {"target": args.target != "equal", "unknown": args.unknown, "base": args.base, "plot": args.plot}
+        needs = {"target": args.shares != "equal", "unknown": args.unknown, "base": args.base, "plot": args.plot}
         needs |= {"by-group": args.by_group, "compare AWRF": "AWRF" in (args.compare or ())}
         for option in (option for option, given in needs.items() if given):
             raise AmbleError(f"--{option} is of groups of documents: expected --groups FILE")
@@ -116,8 +117,8 @@ def _check(args: argparse.Namespace) -> dict[str, list[str]] | None:
         for option in ("baseline", "test", "correction", "alpha", "seed", "rounds"):
             if getattr(args, option) is not None:
                 raise AmbleError(f"--{option} is of tests: expected --compare {'|'.join(_SCORES)}")
-    if args.topics and (args.compare or args.by_document):
-        raise AmbleError("--topics shows scores or groups on every topic: without --compare and --by-document")
+    if args.by_topic and (args.compare or args.by_document):
+        raise AmbleError("--by-topic shows scores or groups on every topic: without --compare and --by-document")
     if args.baseline is not None:
         include_baselines(args)
     if args.plot:
@@ -136,12 +137,12 @@ def _check(args: argparse.Namespace) -> dict[str, list[str]] | None:
 def _tables(found: Any, args: argparse.Namespace) -> list[Any]:
     if args.by_document:
         return [found.by_document(digits=args.digits)]
-    groups = [found.by_group(topics=args.topics, digits=args.digits)] if args.groups is not None else []
+    groups = [found.by_group(topics=args.by_topic, digits=args.digits)] if args.groups is not None else []
     if args.by_group:
         return groups
     long = args.format in ("tsv", "csv", "json")
-    if args.topics or long:
-        return [found.scores.table(topics=args.topics, wide=not long, digits=args.digits), *(groups * (not long))]
+    if args.by_topic or long:
+        return [found.scores.table(topics=args.by_topic, wide=not long, digits=args.digits), *(groups * (not long))]
     return [found.table(digits=args.digits), *groups]
 
 
