@@ -2,9 +2,10 @@
 
 The log is one day of Sogou, a search engine: the click data that come with the PSCM click model, 8,809 query sessions
 of ten results, in the layout of Yandex's Relevance Prediction Challenge. Users are fitted to it and saved; then all
-129 ad hoc runs are scored with each of them. Users who look at grades come from a field study, the TianGong-Qref
-sample: 1,571 pages with the grades of ten documents and the last rank that was reached. The first interval tells what
-the log leaves open of the user, the second that and the choice of topics.
+129 ad hoc runs are scored with each of them, every eighth by AP with intervals (with --all, every run, for an hour).
+Users who look at grades come from a field study, the TianGong-Qref sample: 1,571 pages with the grades of ten documents
+and the last rank that was reached. The first interval tells what the log leaves open of the user, the second that and
+the choice of topics.
 
   AMBLE_DATA=data python reproductions/fitted_trec8.py
 
@@ -33,6 +34,7 @@ STUDIED = {  # of the study, by model: log-likelihood of the last ranks, of gain
     "rbp": -2685.6,
 }  # fmt: skip
 SHOWN = 5  # runs that are shown, by AP
+EVERY, ROUNDS = 8, 100  # by AP, the runs with intervals; draws of each user
 FACTS = (  # what is known of the log: how many, or seconds
     ("query sessions", 8809, 0),
     ("moves from click to click", 3614, 0),
@@ -81,6 +83,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--study", type=Path, help="pages with grades (default: those in AMBLE_DATA)")
     parser.add_argument("--trec8", type=Path, help="folder with qrels.txt and runs/ (default: the one in AMBLE_DATA)")
     parser.add_argument("-o", "--output", default="fitted_trec8.toml", help="the fit (default: %(default)s)")
+    parser.add_argument("--all", action="store_true", help="intervals of every run, not of every eighth by AP")
     args = parser.parse_args(argv)
     folder, log = trec8_folder(args.trec8), data_file(args.log, f"clicks/{LOG}")
     study = data_file(args.study, f"sessions/{STUDY}")
@@ -115,16 +118,19 @@ def main(argv: list[str]) -> int:
     )
 
     head("TREC-8 with these users")
-    rankings = amble.align(folder / "qrels.txt", sorted((folder / "runs").iterdir()))
+    paths = sorted((folder / "runs").iterdir())
+    rankings = amble.align(folder / "qrels.txt", paths)
     wanted = measures(args.output, other)
     plain = amble.evaluate(rankings, ["AP", *dict.fromkeys(wanted.values())])
+    theirs = amble.evaluate(rankings, list(wanted)).means()
     means = {name: plain.means()[:, j] for j, name in enumerate(plain.measures)}
-    alone, both = (amble.fitted_intervals(rankings, list(wanted), topics=topics) for topics in (False, True))
-    top = np.argsort(-means["AP"], kind="stable")[:SHOWN]
+    by_ap = np.argsort(-means["AP"], kind="stable")[:: 1 if args.all else EVERY]
+    some = amble.align(folder / "qrels.txt", [paths[i] for i in by_ap])
+    alone, both = (amble.fitted_intervals(some, list(wanted), topics=topics, rounds=ROUNDS) for topics in (False, True))
     rows = [
-        [rankings.runs[i], name, alone.means[i, j], *(x[i, j] for x in (alone.low, alone.high, both.low, both.high))]
+        [some.runs[i], name, alone.means[i, j], *(x[i, j] for x in (alone.low, alone.high, both.low, both.high))]
         for j, name in enumerate(alone.measures)
-        for i in top.tolist()
+        for i in range(SHOWN)
     ]
     show(["run", "measure", "mean", "user: low", "high", "user and topics: low", "high"], rows)
 
@@ -132,9 +138,9 @@ def main(argv: list[str]) -> int:
     rows = []
     for j, (name, without) in enumerate(wanted.items()):
         widths = [float(np.median((x.high - x.low)[:, j])) for x in (alone, both)]
-        taus = [kendall(alone.means[:, j], means[other]) for other in (without, "AP")]
-        rows.append([name, float(alone.means[:, j].mean()), *widths, without, *taus])
-        figures.claim(f"{name}: topics leave more open than the log, for every run", bool(
+        taus = [kendall(theirs[:, j], means[other]) for other in (without, "AP")]
+        rows.append([name, float(theirs[:, j].mean()), *widths, without, *taus])
+        figures.claim(f"{name}: topics leave more open than the log, for each of {len(some.runs)} runs", bool(
             ((both.high - both.low)[:, j] > (alone.high - alone.low)[:, j]).all()
         ))  # fmt: skip
     show(["measure", "mean", "width: user", "user and topics", "without", "tau with it", "tau with AP"], rows)

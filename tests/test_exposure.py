@@ -334,7 +334,12 @@ def test_what_has_no_one_rank_is_refused() -> None:
     for options, said in (
         ({"ties": "expected"}, "ties='expected'"),
         ({"unjudged": "condense"}, "unjudged='condense'"),
-        ({"base": 1}, "above 1"),
+        ({"base": 1.9}, "base=1.9, expected at least 2"),
+        ({"samples": {"s": 1}}, "samples of s: found 1, expected a pattern"),
+        ({"samples": {"s": [1]}}, "expected a pattern"),
+        ({"groups": {"a": None}}, "found None for document a"),
+        ({"groups": {"a": "A"}, "target": np.array([1.0])}, "expected equal, relevance"),
+        ({"target": np.array([1.0])}, "expected groups of documents"),
         ({"target": "relevance"}, "expected groups of documents"),
         ({"samples": {"s": "nobody"}}, "no run is called 'nobody'"),
         ({"samples": {"s": "x", "t": "x"}}, "run x is of s and of t"),
@@ -505,7 +510,9 @@ def test_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(given) == 0
     out, err = capsys.readouterr()
     assert out == f"{found}\n\n{found.by_group()}\n"
-    assert err.splitlines()[1] == ("amble: 6.6 % of the exposure goes to documents in no group, which AWRF leaves out")
+    assert err.splitlines()[1] == (
+        "amble: 6.6 % of the exposure, in the mean over topics, goes to documents in no group, which AWRF leaves out"
+    )
     assert _out(capsys, *given, "-q", "--format", "tsv") == found.scores.tsv(topics=True) + "\n"
     assert _out(capsys, *given, "--by-group", "-q", "--format", "tsv") == found.by_group(topics=True).tsv() + "\n"
     assert _out(capsys, *given, "--by-document") == f"{found.by_document()}\n"
@@ -549,3 +556,36 @@ def test_command_compares(files: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_command_refuses(files: Path, capsys: pytest.CaptureFixture[str], more: str, said: str) -> None:
     assert main(["exposure", "q", "x.run", "y.run", *more.split()]) == 2
     assert capsys.readouterr().err == f"amble: {said}\n"
+
+
+def test_shares_beyond_the_largest_float() -> None:
+    for target, qrels in (
+        ({"A": 1e308, "B": 1e308, "C": 0}, {"a": 1, "b": 1}),
+        ("relevance", {"a": 1e308, "b": 1e308}),
+    ):
+        found = amble.exposure(
+            {"1": qrels}, {"x": {"1": {"a": 2.0, "b": 1.0}}}, "P@2", {"a": "A", "b": "B"}, target=target
+        )
+        assert found.targets[0, 0, :2].tolist() == [0.5, 0.5]
+        assert _score(found, "AWRF") == 1
+
+
+def test_what_there_is_to_know() -> None:
+    qrels = {"1": {"a": 1, "z": 0}, "2": {"a": 1}}
+    found = amble.exposure(qrels, {"x": {"1": {"z": 1.0}}}, "RBP", {"a": "A", "region": "head"})
+    # one list, of a document in no group; the other topic is not answered, and has no share that goes there
+    assert found.notes == [
+        "100.0 % of the exposure, in the mean over topics, goes to documents in no group, which AWRF leaves out",
+        "2 groups, A among them, have no document that is visited",
+    ]
+    for call in (lambda: amble.report(found.scores), lambda: amble.evaluate(qrels, RUN, found.scores.parsed[0])):
+        with pytest.raises(AmbleError, match=r"computed by amble\.exposure, not from the gains of lists"):
+            call()
+
+
+def test_files_that_were_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"q": "1 0 a 1\n", "x.run": "1 Q0 a 1 1 x\n", "docs": "a A\n", "relevance": ""}.items():
+        Path(name).write_text(text)
+    words = ("exposure", "q", "x.run", "--groups", "docs", "--target", "relevance", "--format", "json", "--quiet")
+    assert "relevance" not in [file["path"] for file in json.loads(_out(capsys, *words))["files"]]

@@ -10,7 +10,7 @@ import amble
 from amble.reporting.finding import finding
 
 
-def sentences(of: dict[str, list[int]], measure: str = "RR", **options: Any) -> list[str]:
+def sentences(of: dict[str, list[int]], measure: str = "RR", missing: Any = "zero", **options: Any) -> list[str]:
     """What is said of runs whose one relevant document has these ranks, topic by topic; a rank of 0 is no list.
 
     All that stands before it is unjudged.
@@ -21,7 +21,7 @@ def sentences(of: dict[str, list[int]], measure: str = "RR", **options: Any) -> 
         return {("r" if k == r else f"u{k}"): -float(k) for k in range(1, r + 1)}
 
     runs = {run: {f"t{t}": ranked(r) for t, r in enumerate(ranks) if r} for run, ranks in of.items()}
-    scores = amble.evaluate({f"t{t}": {"r": 1} for t in range(n)}, runs, measure)
+    scores = amble.evaluate({f"t{t}": {"r": 1} for t in range(n)}, runs, measure, missing=missing)
     return finding(amble.report(scores, test="sign", **options).leaderboard, 0)
 
 
@@ -75,7 +75,7 @@ def test_a_tie() -> None:
     assert told[:2] == ["x and y share the best RR, 1.0000 (8 topics).", "Significantly better than z (p = 0.0234)."]
     assert sentences({"x": [1] * 8, "y": [1] * 8})[:2] == [
         "x and y share the best RR, 1.0000 (8 topics).",
-        "All runs with a score have the same.",
+        "All runs with a score have the same score.",
     ]
 
 
@@ -111,8 +111,8 @@ def test_a_baseline() -> None:
     told = sentences({"old": [2] * 8, "new": [1] * 8, "worst": [3] * 8, "same": [2] * 8}, baseline="old")
     # eight wins of eight, p = 2 / 2^8, and three comparisons
     assert told[2] == (
-        "Against the baseline old, 0.5000 ± 0.0000: significantly better new; worse worst; no significant difference "
-        "found to same."
+        "Against the baseline old, 0.5000 ± 0.0000, significantly better: new; significantly worse: worst; no "
+        "significant difference found: same."
     )
 
 
@@ -121,7 +121,7 @@ def test_doubts() -> None:
     # y is best: 4 topics of 6 with RR 1; x has 6 unjudged of 12 documents, y none of 4
     assert told[-2:] == [
         "37.5 % of the documents in the top 10 are unjudged; of y's, 0.0 %.",
-        "Missing, scored 0: 2 topics of y.",
+        "Missing in y, scored 0: 2 topics.",
     ]
 
 
@@ -132,3 +132,22 @@ def test_odd_names(names: tuple[str, str]) -> None:
     assert told.encode()
     page = amble.report(amble.evaluate({"1": {"r": 1}}, {name: {"1": {"r": 1.0}} for name in names}, "RR")).html()
     assert "</p><script>" not in page
+
+
+def test_topics_that_are_left_out() -> None:
+    # of x one topic has a score, 1; of y all four, 1/2 each
+    assert sentences({"x": [1, 0, 0, 0], "y": [2] * 4}, missing="skip")[0] == "x is best by RR, 1.0000 (1 of 4 topics)."
+    # both lack the last topic: one topic is missing, not two
+    said = sentences({"x": [1, 1, 0], "y": [2, 2, 0], "z": [2, 2, 2]})
+    assert said[-1] == "Missing in x and y, scored 0: 1 topic."
+
+
+def test_best_runs_that_do_not_agree() -> None:
+    # x and y have the mean (8 + 8/4 + 2) / 18 = 2/3; on the topics of both, x beats z by 1 to 1/2 eight times, and z
+    # beats y by 1/3 to 1/4 eight times; z has (8/2 + 8/3 + 2) / 18
+    of = {"x": [1] * 8 + [4] * 8 + [0] * 16, "y": [0] * 16 + [1] * 8 + [4] * 8, "z": [2] * 8 + [0] * 16 + [3] * 8}
+    of = {name: [*ranks, 1, 1] for name, ranks in of.items()}
+    for names in ("xyz", "yxz"):
+        said = sentences({name: of[name] for name in names}, missing="skip", correction="none")
+        assert said[0].endswith("share the best RR, 0.6667 (18 of 34 topics).")
+        assert said[1] == "The best runs do not agree on z."

@@ -313,12 +313,15 @@ def inputs_of(args: argparse.Namespace) -> tuple[Any, Any]:
     return {"1": judged}, runs
 
 
-def add_alignment(add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True, subtopics: bool = True) -> None:
+def add_alignment(
+    add: Add, ties: tuple[str, ...] = TIES, *, costs: bool = True, subtopics: bool = True, condense: bool = True
+) -> None:
     """Declare how runs meet judgments."""
     add("--depth", type=whole(), metavar="K", help="look no further than rank K (trec_eval -M)")
     add("--missing", choices=("zero", "skip"), help="topics that a run does not answer (default: zero)")
     add("--ties", choices=ties, default="docno", help="equal scores (default: docno)")
-    add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
+    if condense:
+        add("--unjudged", choices=("zero", "condense"), default="zero", help="no gain, or taken out (trec_eval -J)")
     add("--duplicates", choices=("error", "best"), default="error", help="a document twice: an error, or keep the best")
     add("--float32", action="store_true", default=None, help="compare scores as floats (trec_eval 9, pytrec_eval)")
     if costs:

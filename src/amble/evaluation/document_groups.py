@@ -111,6 +111,8 @@ class DocumentGroups:
                     raise AlignError(f"groups: shares of document {doc} add up to more than 1")
             else:
                 several = [own] if isinstance(own, str) or not isinstance(own, Iterable) else list(own)
+                if not all(isinstance(group, str | int | np.integer) for group in several):
+                    raise AlignError(f"groups: found {own!r:.60} for document {doc}, expected a name, or several")
                 out |= _alike({str(doc): list(dict.fromkeys(map(str, several)))})
         return cls(out, unknown, more)
 
@@ -174,12 +176,13 @@ class Targets:
         is_file = isinstance(target, str | os.PathLike) and target not in ("equal", "relevance")
         self.name = os.fspath(target) if is_file else "target"  # type: ignore[arg-type]
         given: Any = read_targets(target) if is_file else target  # type: ignore[arg-type]
-        self.by_relevance, self._of = given == "relevance", dict[str | None, dict[str, float]]()
+        self.by_relevance = isinstance(given, str) and given == "relevance"
+        self._of: dict[str | None, dict[str, float]] = {}
         if isinstance(given, Mapping) and any(isinstance(own, Mapping) for own in given.values()):
             self._of = {str(topic): self._checked(own, f" on topic {topic}") for topic, own in given.items()}
         elif isinstance(given, Mapping) and given:
             self._of = {None: self._checked(given)}
-        elif given not in ("equal", "relevance"):
+        elif not isinstance(given, str) or given not in ("equal", "relevance"):
             raise AlignError(
                 f"target={target!r:.60}, expected equal, relevance, {{group: share}}, {{topic: {{group: share}}}}, or "
                 "a file of lines: group share"
@@ -209,7 +212,9 @@ class Targets:
                 raise AlignError(
                     f"{self.name}: no share for group {lacking[0]}{where}, expected one, 0 if it is to have none"
                 )
-            out[t] = [own[group] / sum(own.values()) for group in groups]
+            most = max(own.values())  # what is very large would add up to more than floats can hold
+            total = sum(share / most for share in own.values())
+            out[t] = [own[group] / most / total for group in groups]
         return out
 
 

@@ -31,7 +31,7 @@ from amble.evaluation.inputs import Scored, aligning
 from amble.evaluation.scores import Scores
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.declaration import Declaration
-from amble.measures.gain_maps import binary
+from amble.measures.gain_maps import ungraded
 from amble.measures.list_measure import of_lists
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings, byte_order, plain_mean
@@ -54,7 +54,7 @@ def _of_exposure(gains: Any) -> Array:
 def _declared(name: str, less: bool, formula: str) -> ListMeasure:
     """A name for a column of scores: not in the catalogue, as it needs the documents of lists."""
     of: Any = (
-        name, _of_exposure, {}, ("gains",), None, binary, None, None, "mean", "", None, "", formula, "yours", False,
+        name, _of_exposure, {}, ("gains",), None, ungraded, None, None, "mean", "", None, "", formula, "yours", False,
     )  # fmt: skip
     return ListMeasure(Declaration(*of)._replace(less=less), {}, None)
 
@@ -153,14 +153,17 @@ def _named(rankings: Rankings, samples: Samples) -> list[str]:
         raise AlignError(f"samples={samples!r:.60}, expected {{system: pattern of the names of its runs}}")
     out: list[str | None] = [None] * len(rankings.runs)
     for system, given in samples.items():
-        for pattern in [given] if isinstance(given, str) else given:
+        patterns = [given] if isinstance(given, str) else given
+        if not isinstance(patterns, Sequence) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise AlignError(f"samples of {system}: found {given!r:.60}, expected a pattern of names, or several")
+        for pattern in patterns:
             names = zip(rankings.runs, rankings.labels, strict=True)
             found = [r for r, own in enumerate(names) if pattern in own or any(fnmatchcase(x, pattern) for x in own)]
             if not found:
                 some = ", ".join(rankings.runs[:5])
                 raise AlignError(f"samples of {system}: no run is called {pattern!r}, expected some of {some}")
             for r in found:
-                if out[r] not in (None, system):
+                if out[r] not in (None, str(system)):
                     raise AlignError(f"samples: run {rankings.runs[r]} is of {out[r]} and of {system}, expected one")
                 out[r] = str(system)
     for run, own in zip(rankings.runs, out, strict=True):
@@ -278,7 +281,14 @@ class Exposure(Tabled):
             return []
         out, share = [], float(plain_mean(plain_mean(self.outside)))
         if share > 0:
-            out.append(f"{100 * share:.1f} % of the exposure goes to documents in no group, which AWRF leaves out")
+            over = "" if len(self.topics) == 1 else ", in the mean over topics,"
+            what = f"{100 * share:.1f} % of the exposure{over}"
+            out.append(f"{what} goes to documents in no group, which AWRF leaves out")
+        seen = np.nansum(self.exposures, axis=(0, 1)).tolist()
+        empty = [group for group, much in zip(self.groups, seen, strict=True) if not much]
+        if empty:
+            what = f"group {empty[0]} has" if len(empty) == 1 else f"{len(empty)} groups, {empty[0]} among them, have"
+            out.append(f"{what} no document that is visited")
         without = int(np.isnan(self.targets).all(axis=(0, 2)).sum()) if self.runs else 0
         if without:
             what = "has no relevant document in a group" if without == 1 else "have no relevant document in a group"
@@ -372,9 +382,9 @@ def exposure(
     one = of_lists(parse(measure))
     _check(one, rankings)
     base = checks.number(base, "base", kind=AlignError)
-    if base <= 1:
-        raise AlignError(f"base={base:g}, expected a number above 1, such as 2")
-    if groups is None and (target != "equal" or unknown is not None):
+    if base < 2:
+        raise AlignError(f"base={base:g}, expected at least 2, so that AWRF is at least 0")
+    if groups is None and (not isinstance(target, str) or target != "equal" or unknown is not None):
         raise AlignError("target and unknown are of groups: expected groups of documents")
     wanted = Targets(target)
     grouping = None if groups is None else DocumentGroups.of(groups, unknown, wanted.groups)
@@ -397,7 +407,8 @@ def exposure(
             mine = systems.run[systems.topic == t]
             exposures[mine, t] = (here.exposure @ of_docs).toarray()[mine]
             total, known = here.exposure.sum(axis=1)[mine], exposures[mine, t].sum(axis=1)
-            outside[mine, t] = np.divide(total - known, total, out=np.zeros(mine.size), where=total > 0).clip(0.0)
+            none = np.full(mine.size, np.nan)
+            outside[mine, t] = np.divide(total - known, total, out=none, where=total > 0).clip(0.0)
             shares[mine, t] = np.divide(
                 exposures[mine, t],
                 known[:, None],
@@ -405,7 +416,9 @@ def exposure(
                 where=known[:, None] > 0,
             )
             if wanted.by_relevance:
-                due = merit[lists.rows[t] : lists.rows[t + 1]] @ of_docs[: here.judged]
+                own = merit[lists.rows[t] : lists.rows[t + 1]]
+                most = max(own.max(initial=0.0), 1e-300)  # grades may add up to more than floats can hold
+                due = own / most @ of_docs[: here.judged]
                 targets[:, t] = due / due.sum() if due.sum() > 0 else np.nan
     measures = [*([AWRF] if grouping is not None else []), EED, EER, EEL, GINI]
     values = np.full((*shape, len(measures)), np.nan)

@@ -29,6 +29,10 @@ def _binary(values: Mapping[str, Any]) -> GainMap:
     return GainMap(("binary", rel), lambda grades, _: (grades >= rel).astype(np.float64))
 
 
+def _ungraded(_: Mapping[str, Any]) -> GainMap:
+    return _binary({"rel": 1})
+
+
 def _exponential(grades: Array, largest: float) -> Array:
     if largest > 500:
         raise MeasureError(f"gains='exp': a grade of {largest:g} is too large to be an exponent, expected at most 500")
@@ -76,7 +80,7 @@ def _scaled(values: Mapping[str, Any]) -> GainMap:
 
 
 binary = GainKind((Parameter("rel", 1, AtLeast(0, smooth=False), "the least grade that is relevant"),), _binary)
-ungraded = GainKind((), lambda values: _binary({"rel": 1}))  # where grades do not matter
+ungraded = GainKind((), _ungraded)  # where grades do not matter
 graded = GainKind((Parameter("gains", "linear", GainTable(), "how a grade becomes a gain"),), _graded)
 scaled = GainKind(
     (

@@ -15,6 +15,7 @@ from amble.reporting.leaderboard import Leaderboard
 __all__ = ["finding"]
 
 _NAMED = 4  # runs that a sentence names
+_VERDICTS = (("significantly better", 1), ("significantly worse", -1), ("no significant difference found", 0))
 
 
 def finding(board: Leaderboard, j: int) -> list[str]:
@@ -42,7 +43,7 @@ def finding(board: Leaderboard, j: int) -> list[str]:
     top = best_of(measure, means)
     said = [_best(board, j, top, known)]
     if len(top) == len(known) > 1:
-        said.append("All runs with a score have the same.")
+        said.append("All runs with a score have the same score.")
     if not board.compared:
         said.append(f"Nothing was tested: {board.untested}.")
     elif top:
@@ -74,9 +75,11 @@ def _value(board: Leaderboard, i: int, j: int, interval: bool = True) -> str:
 
 def _best(board: Leaderboard, j: int, top: list[int], known: Any) -> str:
     scores, measure = board.scores, board.scores.parsed[j]
-    n = len(scores.topics)
-    topics = f"{n} {scores.item}{'s' * (n != 1)}"
     first = top[0] if top else int(known[0])
+    each = np.count_nonzero(~np.isnan(scores.values[:, :, j]), axis=1)[top or known]
+    n, of = int(each.min()), len(scores.topics)
+    topics = f"{n} {scores.item}{'s' * (n != 1)}" if n == of else f"{n} of {of} {scores.item}s"
+    topics = topics if n == each.max() else f"at least {topics}"
     level = f"{100 * (1 - board.design.alpha):.6g} % confidence interval, "
     over = f" ({level if board.half[first, j] == board.half[first, j] else ''}{topics})."
     if len(scores.runs) == 1:
@@ -95,18 +98,19 @@ def _against_others(board: Leaderboard, j: int, top: list[int]) -> list[str]:
     """The best runs against each of the others: a difference to all of the best is one that was found."""
     found = board.compared[j]
     p: dict[int, float] = {}
-    lead: dict[int, float] = {}
+    leads: dict[int, list[float]] = {}
     for a, b, d, adjusted in zip(found.a.tolist(), found.b.tolist(), found.difference, found.adjusted, strict=True):
         if (a in top) != (b in top) and adjusted == adjusted:
             other = b if a in top else a
             p[other] = max(float(adjusted), p.get(other, 0.0))
-            lead[other] = found.sign * float(d) * (1 if a in top else -1)
+            leads.setdefault(other, []).append(found.sign * float(d) * (1 if a in top else -1))
     order = [i for i in board.order(j) if i in p]
-    significant = [i for i in order if reaches(np.array(p[i]), board.design.alpha)]
+    one_way = {i for i in p if min(leads[i]) > 0 or max(leads[i]) <= 0}  # several best runs may not agree
+    significant = [i for i in order if i in one_way and reaches(np.array(p[i]), board.design.alpha)]
     groups = (
-        ("no significant difference found to", [i for i in order if i not in significant], "≥", min),
-        ("significantly better than", [i for i in significant if lead[i] > 0], "≤", max),
-        ("on the topics of both, significantly worse than", [i for i in significant if lead[i] <= 0], "≤", max),
+        ("no significant difference found to", [i for i in order if i in one_way and i not in significant], "≥", min),
+        ("significantly better than", [i for i in significant if leads[i][0] > 0], "≤", max),
+        ("on the topics of both, significantly worse than", [i for i in significant if leads[i][0] <= 0], "≤", max),
     )
     words = []
     for text, runs, sign, end in groups:
@@ -116,6 +120,8 @@ def _against_others(board: Leaderboard, j: int, top: list[int]) -> list[str]:
             words.append(f"{text} {every or _names(board, runs)} ({_p(end(p[i] for i in runs), sign)})")
         elif runs:
             words.append(f"{text} {_names(board, runs, p)}")
+    if mixed := [i for i in order if i not in one_way]:
+        words.append(f"the best runs do not agree on {_names(board, mixed)}")
     text = "; ".join(words)
     return [text[0].upper() + text[1:] + "."] if text else []
 
@@ -125,12 +131,9 @@ def _against_baseline(board: Leaderboard, j: int) -> list[str]:
         return []
     base = board.place(board.design.one_baseline)
     verdict = board.against(j, base).verdict
-    groups = {
-        text: [i for i in board.order(j) if i != base and verdict[i] == sign]
-        for text, sign in (("significantly better", 1), ("worse", -1), ("no significant difference found to", 0))
-    }
-    words = "; ".join(f"{text} {_names(board, runs)}" for text, runs in groups.items() if runs)
-    return [f"Against the baseline {_names(board, [base])}, {_value(board, base, j)}: {words}."]
+    groups = {text: [i for i in board.order(j) if i != base and verdict[i] == sign] for text, sign in _VERDICTS}
+    words = "; ".join(f"{text}: {_names(board, runs)}" for text, runs in groups.items() if runs)
+    return [f"Against the baseline {_names(board, [base])}, {_value(board, base, j)}, {words}."]
 
 
 def _doubts(board: Leaderboard, best: int | None) -> list[str]:
@@ -148,8 +151,8 @@ def _doubts(board: Leaderboard, best: int | None) -> list[str]:
             said[-1] += f"; of {_names(board, [best])}'s, {share}"
         said[-1] += "."
     if lacking := audit.missing:
-        n = sum(map(len, lacking.values()))
+        n = len({topic for own in lacking.values() for topic in own})
         counted = "scored 0" if board.scores.rankings.options.get("missing") == "zero" else "left out"
         runs = _names(board, [board.scores.runs.index(run) for run in lacking])
-        said.append(f"Missing, {counted}: {n} topic{'s' * (n != 1)} of {runs}.")
+        said.append(f"Missing in {runs}, {counted}: {n} topic{'s' * (n != 1)}.")
     return said

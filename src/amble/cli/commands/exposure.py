@@ -55,7 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the groups' shares: equal, relevance, or a file of group share, or of topic group share (default: equal)",
     )
     add("--unknown", metavar="NAME", help="a group for documents in no group (default: they are left out)")
-    add("--base", type=number(1, above=True), metavar="B", help="of AWRF's logarithms, such as 2 (default: e)")
+    add("--base", type=number(2), metavar="B", help="of AWRF's logarithms, such as 2 (default: e)")
     add(
         "--samples",
         metavar="NAME=PATTERN",
@@ -73,10 +73,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("-q", "--by-topic", action="store_true", help="every topic, too")
     add("--plot", metavar="FILE", help="chart of the exposure of groups: .svg, .png, .pdf or .html")
     add("--format", choices=FORMATS, default="table", help="how to write it (default: table)")
-    add_alignment(add, ties=("docno", "rank", "file"), costs=False)
+    add_alignment(add, ties=("docno", "rank", "file"), costs=False, condense=False)
     add_threads(add)
     add_scored(add)
-    parser.set_defaults(costs=None, gains=None)
+    parser.set_defaults(costs=None, gains=None, unjudged="zero")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -96,7 +96,8 @@ def run(args: argparse.Namespace) -> int:
         save(group_spec(found), args.plot)
     tables = _tests(found, design, args) if args.compare else _tables(found, args)
     if args.format == "json":
-        files = [args.qrels, *args.runs, args.groups, args.shares]
+        target = args.shares if args.shares not in ("equal", "relevance") else None
+        files = [args.qrels, *args.runs, args.groups, target]
         more = options | {"groups": args.groups, "samples": samples}
         tables[0].facts |= provenance(found.scores.rankings, [found.measure], files, more)
     write("\n\n".join(table.render(args.format) for table in tables), args.output)
