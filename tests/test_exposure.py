@@ -578,9 +578,22 @@ def test_what_there_is_to_know() -> None:
         "100.0 % of the exposure, in the mean over topics, goes to documents in no group, which AWRF leaves out",
         "2 groups, A among them, have no document that is visited",
     ]
-    for call in (lambda: amble.report(found.scores), lambda: amble.evaluate(qrels, RUN, found.scores.parsed[0])):
-        with pytest.raises(AmbleError, match=r"computed by amble\.exposure, not from the gains of lists"):
-            call()
+    with pytest.raises(AmbleError, match=r"computed by amble\.exposure, not from the gains of lists"):
+        amble.evaluate(qrels, RUN, found.scores.parsed[0])
+
+
+def test_a_report_of_exposure() -> None:
+    pytest.importorskip("jinja2")
+    qrels = {str(t): {"a": 1, "b": 1} for t in range(6)}
+    runs = {"x": {t: {"a": 2.0, "b": 1.0} for t in qrels}, "y": {t: {"a": 2.0} for t in qrels}}
+    found = amble.exposure(qrels, runs, "P@2", {"a": "A", "b": "B"})
+    page = amble.report(found.scores, test="sign")
+    # x shows both alike; y only a, half of all visits of P@2 to a list of two: six of six topics, p = 2 / 2^6
+    assert page.data["findings"][0][:2] == [
+        "x is best by AWRF, 1.0000 ± 0.0000 (95 % confidence interval, 6 topics).",
+        "Significantly better than y (p = 0.0312).",
+    ]
+    assert "AWRF" in page.html()
 
 
 def test_files_that_were_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -54,7 +54,8 @@ def _of_exposure(gains: Any) -> Array:
 def _declared(name: str, less: bool, formula: str) -> ListMeasure:
     """A name for a column of scores: not in the catalogue, as it needs the documents of lists."""
     of: Any = (
-        name, _of_exposure, {}, ("gains",), None, ungraded, None, None, "mean", "", None, "", formula, "yours", False,
+        name, _of_exposure, {}, ("gains",), None, ungraded, None, None, "mean", "", None, "", formula, "exposure",
+        False,
     )  # fmt: skip
     return ListMeasure(Declaration(*of)._replace(less=less), {}, None)
 

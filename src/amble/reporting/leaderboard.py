@@ -102,7 +102,7 @@ class Leaderboard(Tabled):
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
-        known = [m.declaration.family != "counts" and not m.of_intents for m in self.scores.parsed]
+        known = [m.declaration.family not in ("counts", "exposure") and not m.of_intents for m in self.scores.parsed]
         some = np.flatnonzero(known).tolist() if lists.ties is None else []
         if not some:
             return
