@@ -40,7 +40,7 @@ from amble.table import Table, Tabled, frame_of, mean_topic
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Exposure", "exposure"]
+__all__ = ["OF_EXPOSURE", "Exposure", "exposure"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,7 +54,7 @@ def _of_exposure(gains: Any) -> Array:
 def _declared(name: str, less: bool, formula: str) -> ListMeasure:
     """A name for a column of scores: not in the catalogue, as it needs the documents of lists."""
     of: Any = (
-        name, _of_exposure, {}, ("gains",), None, ungraded, None, None, "mean", "", None, "", formula, "exposure",
+        name, _of_exposure, {}, ("gains",), None, ungraded, None, None, "mean", "", None, "", formula, "yours",
         False,
     )  # fmt: skip
     return ListMeasure(Declaration(*of)._replace(less=less), {}, None)
@@ -65,6 +65,7 @@ EED = _declared("EED", True, r"\sum_d \varepsilon_d^2")
 EER = _declared("EER", False, r"\sum_d \varepsilon_d \varepsilon^*_d")
 EEL = _declared("EEL", True, r"\sum_d (\varepsilon_d - \varepsilon^*_d)^2")
 GINI = _declared("Gini", True, r"\sum_i (2i - n - 1) \varepsilon_{(i)} / (n \sum_i \varepsilon_i)")
+OF_EXPOSURE = (AWRF, EED, EER, EEL, GINI)
 
 
 def divergence(x: Array, y: Array, base: float = math.e) -> float:

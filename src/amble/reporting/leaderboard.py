@@ -16,6 +16,7 @@ from amble.comparison.design import TestDesign
 from amble.comparison.p_values import reaches
 from amble.comparison.pairwise import compare_by
 from amble.errors import AlignError, AmbleError
+from amble.evaluation.exposure_scores import OF_EXPOSURE
 from amble.evaluation.scores import Scores, best_of
 from amble.measures import Lists
 from amble.measures.list_measure import of_lists
@@ -102,7 +103,9 @@ class Leaderboard(Tabled):
 
     def _residuals(self) -> None:
         rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
-        known = [m.declaration.family not in ("counts", "exposure") and not m.of_intents for m in self.scores.parsed]
+        known = [  # of counts, intents and exposure there is none
+            m.declaration.family != "counts" and not m.of_intents and m not in OF_EXPOSURE for m in self.scores.parsed
+        ]
         some = np.flatnonzero(known).tolist() if lists.ties is None else []
         if not some:
             return
