@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= auto
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
+# uv installs in a fifth of pip's time; where it cannot be had, or fails, pip installs (and says what is wrong)
+INSTALL := install() { $(BIN)/python -m uv pip install -q --python $(BIN)/python "$$@" 2>/dev/null || $(PIP) "$$@"; }; install
 EXTRAS ?= test,docs
 SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
@@ -19,16 +21,17 @@ help:
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make quick   ruff, mypy --strict, the fast tests and those of what was changed, in a minute"
 	@echo "make bench   amble beside its peers, ratios printed"
-	@echo "make reproduce  277 published figures beside ours (AMBLE_DATA names the folder with trec8/)"
+	@echo "make reproduce  283 published figures beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
 	@echo "make attack  every command with every option, extreme values and odd files"
 	@echo "make wheels  build both wheels, install each into an empty environment, try them"
-	@echo "make docs    write the pages of the measures, build the site into site/"
+	@echo "make docs    write the pages of the measures, run the notebooks, build the site into site/"
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "amble needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) 'uv>=0.5,<1' 2>/dev/null || echo "uv could not be installed: pip installs, which takes longer"
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made $(SOURCES)
@@ -91,6 +94,7 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_modules.py
 	$(BIN)/python docs/make_pages.py
 	$(BIN)/python docs/make_mistakes.py
+	$(BIN)/python docs/make_notebooks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 WORKLOAD ?= .bench

@@ -30,7 +30,7 @@ import workload
 
 import amble
 
-# the measures of Moffat, Thomas and Scholer (2012)
+# the measures of Moffat, Scholer and Thomas (2012)
 MEASURES = [
     *("RR", "P@10", "P@100", "AP", "SDCG@10", "SDCG@100", "RBP(p=0.73)", "RBP(p=0.95)"),
     *("INSQ", "INSQ(T=5,adaptive=True)", "INSQ(T=10,adaptive=True)"),

@@ -8,7 +8,7 @@ Three parts:
   explained, or called unexplained.
 * ``speed``: from files to a file of expectations by topic, on M, each contender in cold processes. cwl-eval takes one
   process per run; it gets a few of them, and its time is multiplied. It gets its gains already divided by the largest.
-* ``memory``: the eleven measures that Moffat, Thomas and Scholer (2012, tables 1 and 4) compare, on rankings that are
+* ``memory``: the eleven measures that Moffat, Scholer and Thomas (2012, tables 1 and 4) compare, on rankings that are
   there already: those of TREC-8 where the folder named by AMBLE_DATA has them, else those of M.
 
 cwl-eval looks at neither scores nor ranks, so for the agreement it is given the documents in amble's order.

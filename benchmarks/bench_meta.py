@@ -1,6 +1,6 @@
 """Meta-evaluation of the 129 runs of TREC-8: whole cold processes, wall and processor time, the least of N.
 
-* ``agreement``: the eleven measures of Moffat, Thomas and Scholer (2012) from the uncompressed run files: read, scored,
+* ``agreement``: the eleven measures of Moffat, Scholer and Thomas (2012) from the uncompressed run files: read, scored,
   all 8,256 pairs of runs tested by t-tests, agreements counted and written.
 * ``pool``: the experiment of Ferrante, Ferro and Maistro (2014): nine measures, five rates, 30 repetitions; read,
   rejudged 150 times, scored, ranked.

@@ -7,11 +7,14 @@ hangs costs one cell of the table and no more.
 
     python benchmarks/peer_behaviour.py
     python benchmarks/peer_behaviour.py --tools trec_eval ranx --cases nan_low inf_score
-    python benchmarks/peer_behaviour.py --trec-eval path/to/trec_eval
+    TREC_EVAL=path/to/trec_eval python benchmarks/peer_behaviour.py
 
 The Python tools (amble, pytrec_eval, ir_measures, ranx) are looked for in the running
-interpreter; trec_eval on PATH, or where ``--trec-eval`` says. A tool that is not there is
-reported as "not installed". A full run takes some minutes, most of them ranx's start-up.
+interpreter; trec_eval where TREC_EVAL says (several, with a colon between them, make a column
+each), else on PATH. A tool that is not there is reported as "not installed". The head of each
+column names the version of trec_eval that its cells come from: the one that the program says it
+is, and of pytrec_eval and ir_measures the one that is compiled into pytrec_eval. A full run takes
+some minutes, most of them ranx's start-up.
 
 How to read a cell: most cases are made so that the mean average precision (AP) of the run gives
 away how the odd part was taken. Where the value seen is one of those foreseen, its meaning is
@@ -36,6 +39,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 TIMEOUT = 180.0
 """Seconds after which a probe is given up."""
@@ -648,31 +652,66 @@ def describe(case: Case, outcome: Outcome, folder: Path) -> str:
 # Command line
 
 
-def tool_versions(tools: Sequence[str], trec_eval: str | None) -> dict[str, str | None]:
-    """Find the version of each tool; None for one that is not installed."""
-    versions: dict[str, str | None] = {}
+COMPILED_IN = {"0.5.11": "9.0.8"}
+"""The version of trec_eval in each version of pytrec_eval-terrier that was looked into."""
+
+
+class Column(NamedTuple):
+    """A column of the table: a tool, its program if it is one, and what its head says; None: not installed."""
+
+    tool: str
+    program: str | None
+    version: str | None
+
+    @property
+    def head(self) -> str:
+        """The tool and its version."""
+        return f"{self.tool} {self.version or ''}".strip()
+
+
+def programs() -> list[str]:
+    """The programs that TREC_EVAL names, or the one on PATH."""
+    named = os.environ.get("TREC_EVAL")
+    if not named:
+        found = shutil.which("trec_eval")
+        return [found] if found else []
+    for name in named.split(os.pathsep):
+        if not shutil.which(name):
+            raise SystemExit(f"TREC_EVAL: {name} is not there or cannot be run, expected the path of trec_eval")
+    return named.split(os.pathsep)
+
+
+def make_columns(tools: Sequence[str]) -> list[Column]:
+    """The columns of some tools, with the version of each."""
+    columns = []
     for tool in tools:
         if tool.startswith("trec_eval"):
-            versions[tool] = None
-            if trec_eval:
-                done = command_output([trec_eval, "-v"])[1]
-                versions[tool] = last_line(done.stderr or done.stdout).split()[-1]
+            found = programs()
+            for program in found:
+                done = command_output([program, "-v"])[1]
+                columns.append(Column(tool, program, last_line(done.stderr or done.stdout).split()[-1]))
+            if not found:
+                columns.append(Column(tool, None, None))
             continue
         module, distribution, _ = PYTHON_TOOLS[tool.removesuffix("-cli")]
-        if importlib.util.find_spec(module) is None:
-            versions[tool] = None
-            continue
-        try:
-            versions[tool] = importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
-            versions[tool] = "version not known"
-    return versions
+        version = _installed(distribution) if importlib.util.find_spec(module) else None
+        if version and module in ("pytrec_eval", "ir_measures"):
+            inside = COMPILED_IN.get(_installed("pytrec_eval-terrier"), "of a version not looked into")
+            version += f" (trec_eval {inside} inside)"
+        columns.append(Column(tool, None, version))
+    return columns
+
+
+def _installed(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "version not known"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description="What amble and its peers do with odd input.")
-    parser.add_argument("--trec-eval", metavar="PATH", help="trec_eval to use (default: on PATH)")
     parser.add_argument("--tools", nargs="+", choices=TOOLS + MORE_TOOLS, default=list(TOOLS), metavar="TOOL")
     parser.add_argument("--cases", nargs="+", metavar="CASE", help="keys of cases (default: all)")
     parser.add_argument("--list", action="store_true", help="list the keys of the cases and stop")
@@ -696,8 +735,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"no such case: {', '.join(sorted(unknown))}", file=sys.stderr)
             return 2
         cases = [case for case in cases if case.key in options.cases]
-    trec_eval = options.trec_eval or shutil.which("trec_eval")
-    versions = tool_versions(options.tools, trec_eval)
+    columns = make_columns(options.tools)
 
     with contextlib.ExitStack() as stack:
         if options.keep:
@@ -705,18 +743,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             folder.mkdir(parents=True)
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        heads = [f"{tool} {version or ''}".strip() for tool, version in versions.items()]
-        print(f"| case | {' | '.join(heads)} |")
-        print(f"|---|{'---|' * len(heads)}")
+        print(f"| case | {' | '.join(column.head for column in columns)} |")
+        print(f"|---|{'---|' * len(columns)}")
         for case in cases:
             qrels, run = write_case(case, folder)
             cells = []
-            for tool, version in versions.items():
+            for tool, program, version in columns:
                 if version is None:
                     cells.append("not installed")
                     continue
-                if tool.startswith("trec_eval"):
-                    outcome = run_trec_eval(str(trec_eval), qrels, run, tool.endswith("-c"))
+                if program:
+                    outcome = run_trec_eval(program, qrels, run, tool.endswith("-c"))
                 elif tool == "ir_measures-cli":
                     outcome = run_ir_measures_cli(qrels, run)
                 else:

@@ -559,10 +559,10 @@ MORE = ["amble list", "amble list --variants", "amble list --format json", "ambl
 
 
 def of_commands(saved: Saved) -> None:
-    """What the commands of two pages print, and the texts that they write, in a folder where the demo has been."""
+    """What the commands of three pages print, and the texts that they write, in a folder where the demo has been."""
     root = Path(__file__).resolve().parent.parent
     env = {**os.environ, "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"}
-    for page in ("README.md", "docs/cli.md", "more"):
+    for page in ("README.md", "docs/tour.md", "docs/cli.md", "more"):
         saved.tell(f"commands, {page}")
         text = "" if page == "more" else (root / page).read_text(encoding="utf-8")
         commands = [command for block in BLOCK.findall(text) for command in COMMAND.findall(block)] or MORE

@@ -7,7 +7,7 @@ which are gone or new, and how texts differ. What is computed:
   and, with ``--data``, of TREC-8's runs;
 * what users do, distributions of their scores, intervals, residuals, simulations, the C/W/L report;
 * measures of sessions; comparisons, meta-evaluation; users fitted to a log; fusion, search, pools, orders of judging;
-* what the commands of the README and of docs/cli.md print and write. These are texts, and so are errors.
+* what the commands of the README, docs/tour.md and docs/cli.md print and write. These are texts, and so are errors.
 
 `saved_parts` computes it; the names of amble that a restructuring may change stand in its first block. There is also
 `SAME`, words of keys and what they are called now, for whatever is renamed. Numbers depend on numpy, scipy and the

@@ -98,7 +98,11 @@ MISTAKES = [
 ]  # fmt: skip
 
 HEAD = """\
-# Typical mistakes
+---
+tags: [error, error messages, no topic in common, troubleshooting, FAQ]
+---
+
+# Error messages and what to do
 
 What goes wrong most often, what amble says then, and what to do. A message is one line: what was found, what was
 expected. On the command line the exit code is 2; in Python it is an error, all of them of the type `amble.AmbleError`.

@@ -4,26 +4,44 @@
     python docs/make_pages.py --charts    only the charts
 
 The pages are kept in the repository, and the tests compare them with the declarations. The charts are not: they are
-made anew for each build of the site, always the same.
+made for the build of the site, always the same, and anew if anything has changed that they may depend on. Those of the
+gallery, and of pages like it, are drawn by the code that these pages show.
 """
 
 from __future__ import annotations
 
+import contextlib
+import doctest
+import hashlib
+import io
+import re
+import shlex
+import shutil
 import sys
+import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from formulas import FORMULA, KEY, LONG
 
 import amble
+import amble.cli.main
 from amble.cli.commands.list import entry, families, title
+from amble.cli.demo_collection import make_collection
 from amble.expressions.aliases import ALIASES, AMBIGUOUS, ENDINGS, PARAMETERS
 from amble.measures import REGISTRY
+from amble.reporting.charts import plotting
 from amble.reporting.charts.chart import Line, user_lines_spec
 from amble.users import Question
 
-FOLDER = Path(__file__).parent / "measures"
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "measures"
+DRAWN_BY_PAGES = ("gallery.md", "orders.md")  # pages whose code draws their charts
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+IMAGE = re.compile(r"^!\[[^\]]+\]\(measures/charts/(\w+\.svg)\)$", re.MULTILINE)
 ENDED = {"-l#": "ranx", "@Rec": "papers and textbooks, of `MP`"}
 LENGTH = 100  # documents in the lists on which users are drawn
 LISTS = {"nothing relevant": (), "relevant at ranks 1, 3, 6": (1, 3, 6)}
@@ -161,6 +179,18 @@ version 10's rule. `amble.parse("ndcg_cut_10").label` is the name that was typed
 
 ASKED = "Names that mean different things in different programs, or nothing without a number, are refused:"
 
+# words that people search for, and their page: the search weighs tags most
+TAGS = {
+    "index": "metrics, formulas",
+    "classic": "how to compute MRR, how to compute MAP, nDCG formula, precision@k, MAP, average precision, MRR, "
+    "reciprocal rank, nDCG, DCG, ERR, precision at k, recall at k",
+    "cwl": "RBP, rank-biased precision, TBG",
+    "sets": "hit rate, success at k, F1",
+    "curve": "interpolated precision, R-precision, eleven-point precision",
+    "incomplete": "bpref",
+    "graded": "Q-measure, compatibility",
+}
+
 MADE = "<!-- made from the declarations by docs/make_pages.py: change those, not this page -->"
 
 
@@ -173,23 +203,52 @@ def pages() -> dict[str, str]:
 
 
 def _page(family: str, members: list[Any]) -> Iterator[str]:
-    yield from (f"# {title(family)}", "", ABOUT[family])
+    yield from (*_tags(family), f"# {title(family)}", "", ABOUT[family])
+    if family in KEY:
+        yield from ("", *textwrap.wrap(f"In the formulas, {KEY[family]}", 120, break_on_hyphens=False))
+    if family == "cwl":
+        yield from ("", *_set(FORMULA["CWL"]))
     if any(map(drawn, members)):
         yield from ("", CHARTS)
     for d in members:
-        yield from ("", *entry(d, 2))
+        heading, blank, *rest = entry(d, 2)
+        yield from ("", heading, blank, f"**{LONG[d.name]}**" + _elsewhere(d.name), blank)
+        if d.name in FORMULA:
+            story, blank, *rest = rest
+            yield from (story, blank, *_set(FORMULA[d.name]), blank)
+            rest[0] = rest[0].replace("- Formula:", "- In words:")
+        yield from rest
         if drawn(d):
             yield from ("", f"![W, 1 − C and the residual of {d.name}, by rank](charts/{d.name}.svg)")
     yield from ("", MADE, "")
 
 
+def _tags(page: str) -> tuple[str, ...]:
+    return ("---", f"tags: [{TAGS[page]}]", "---", "") if page in TAGS else ()
+
+
+def _set(latex: str) -> tuple[str, ...]:
+    """A formula as the site sets it, and GitHub."""
+    return ("```math", latex, "```")
+
+
+def _elsewhere(name: str) -> str:
+    """What other programs call a measure."""
+    called = {
+        program: [f"`{theirs}`" for theirs, ours in rows.items() if ours in (name, f"{name}@#") and theirs != name]
+        for program, rows in ALIASES.items()
+    }
+    return "".join(f" · {program}: {', '.join(names)}" for program, names in called.items() if names)
+
+
 def _index(ours: dict[str, list[Any]]) -> Iterator[str]:
-    yield INDEX
+    yield from (*_tags("index"), INDEX)
     for family, members in ours.items():
         where = f"[In full]({family}.md). On the command line: `amble list --family {family}`."
-        yield from ("", f"## {title(family)}", "", where, "", "| measure | formula |", "|---|---|")
+        yield from ("", f"## {title(family)}", "", where, "", "| measure | | formula |", "|---|---|---|")
         for d in members:
-            yield f"| [{d.name}]({family}.md#{d.name.lower()}) | {d.formula.replace('|', '&#124;')} |"
+            formula = d.formula.replace("|", "&#124;")
+            yield f"| [{d.name}]({family}.md#{d.name.lower()}) | {LONG[d.name]} | {formula} |"
     yield from ("", NAMES, "", "| name | measure | program |", "|---|---|---|")
     programs: dict[str, list[str]] = {}  # each name with the measure first
     for program, rows in ALIASES.items():
@@ -265,22 +324,70 @@ def chart(name: str) -> dict[str, Any]:
     return user_lines_spec(lines(name), LENGTH)
 
 
+def on_page(name: str) -> list[str]:
+    """The charts that the code of a page draws, as it shows them."""
+    return IMAGE.findall((DOCS / name).read_text(encoding="utf-8"))
+
+
+def run_page(name: str) -> None:
+    """Run the code of a page in this folder, which has the files of `amble demo`: it draws the charts of the page here.
+
+    Charts come without altair, whose checks take longer than all the rest.
+    """
+    names: dict[str, Any] = {}
+    plot, amble.plot = amble.plot, plotting.spec_of
+    try:
+        for kind, text in BLOCK.findall((DOCS / name).read_text(encoding="utf-8")):
+            if kind == "python":
+                for example in doctest.DocTestParser().get_examples(text):
+                    exec(example.source, names)  # noqa: S102
+            for command in re.findall(r"^\$ amble (.*)$", text, re.MULTILINE) if kind == "console" else ():
+                with contextlib.redirect_stdout(io.StringIO()):
+                    failed = amble.cli.main.main(shlex.split(command))
+                if failed:
+                    sys.exit(f"{name}: amble {command}: exit code {failed}")
+    finally:
+        amble.plot = plot
+
+
+def key() -> str:
+    """A digest of all that charts may depend on."""
+    import vl_convert
+
+    digest = hashlib.sha256(vl_convert.__version__.encode())
+    package = Path(amble.__file__).parent
+    sources = (path for path in package.rglob("*") if path.suffix in (".py", ".c", ".h"))
+    for path in sorted([*sources, Path(__file__), *(DOCS / name for name in DRAWN_BY_PAGES)]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def main(words: list[str]) -> None:
     """Write the pages, unless only the charts are wanted, and the charts."""
     import vl_convert
 
     if words not in ([], ["--charts"]):
         sys.exit("expected nothing, or --charts")
-    charts = FOLDER / "charts"
-    charts.mkdir(parents=True, exist_ok=True)
     if not words:
         for name, text in pages().items():
             (FOLDER / name).write_text(text, encoding="utf-8")
+    charts = FOLDER / "charts"
+    made, now = charts / ".key", key()
+    if made.exists() and made.read_text() == now:
+        return
+    charts.mkdir(parents=True, exist_ok=True)
     for d in REGISTRY.values():
         if drawn(d):
             (charts / f"{d.name}.svg").write_text(vl_convert.vegalite_to_svg(chart(d.name)), encoding="utf-8")
     for named in (people, press):
         (charts / f"{named.__name__}.svg").write_text(vl_convert.vegalite_to_svg(named()), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        make_collection("demo")
+        for name in DRAWN_BY_PAGES:
+            run_page(name)
+            for image in on_page(name):
+                shutil.copy(image, charts)
+    made.write_text(now)
 
 
 if __name__ == "__main__":

@@ -595,11 +595,15 @@ def warm() -> None:
 
 def main() -> int:
     """Attack, and print what was found."""
+    global MUCH
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=6000, help="how many, 0 for all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the number of the first")
     parser.add_argument("--command", help="of one command only")
+    parser.add_argument(
+        "--much", type=float, default=MUCH, metavar="S", help="interrupt very much work after S seconds"
+    )
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N that took longest")
     parser.add_argument("--show", action="store_true", help="print each case before it runs")
     parser.add_argument("--inputs", metavar="FOLDER", help="write the files there, for commands tried by hand, and end")
@@ -607,7 +611,7 @@ def main() -> int:
     if args.inputs:
         Ground(Path(args.inputs).resolve(), lambda: None)
         return 0
-    start = time.monotonic()
+    start, MUCH = time.monotonic(), args.much
     warm()
     every = cases(args.seed, args.command)
     chosen = every[args.first : args.first + args.cases if args.cases else None]

@@ -28,7 +28,7 @@ OUT = ROOT / ".fuzz"
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g", "-O1"]
 BUILDS = {
     "small": ["-DWINDOW=((size_t)64)"],
-    "middle": ["-DWINDOW=((size_t)256)", "-DAMBLE_NO_INT128"],
+    "middle": ["-DWINDOW=((size_t)256)", "-DAMBLE_PLAIN_C"],
     "real": [],
 }
 RUNTIMES = [["libasan.so", "libubsan.so"], ["libclang_rt.asan-x86_64.so"], ["libclang_rt.asan-aarch64.so"]]

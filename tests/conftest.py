@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import gc
+import importlib
 import lzma
 import os
 import shutil
@@ -11,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import drawing  # noqa: F401  how many examples are drawn, before the first test that draws
 import pytest
@@ -22,6 +26,31 @@ from amble.cli.demo_collection import make_collection
 from amble.native import is_compiled
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_configure() -> None:
+    """Nothing that is imported and collected is ever thrown away: not to be gone through again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on there is something to throw away."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """What was left alone is thrown away with the rest: libraries in C++ complain of what they find at the end."""
+    gc.unfreeze()
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Every other worker starts with the last module: in a fresh clone each compiles half of them, not both all."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    if int(worker) % 2 and not twins.PURE and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        for path in sorted(Path(__file__).parent.glob("test_*.py"), reverse=True):
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # told when it is collected
+                importlib.import_module(path.stem)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -105,6 +134,21 @@ def runs(data: Path, once: Callable[[str, Callable[[Path], object]], Path]) -> P
 def demo_folder(once: Callable[[str, Callable[[Path], object]], Path]) -> Path:
     """The collection of ``amble demo``, to be read or copied."""
     return once("demo", make_collection)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, started once for all modules of a worker."""
+    if os.environ.get("AMBLE_PURE"):
+        pytest.skip("browser: the page is the same with the C part hidden; it was looked at with it")
+    api = pytest.importorskip("playwright.sync_api", reason="browser: playwright is not installed")
+    path = os.environ.get("AMBLE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("browser: no chromium on the path, and AMBLE_CHROMIUM names none (Debian: apt install chromium)")
+    with api.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield made
+        made.close()
 
 
 @pytest.fixture

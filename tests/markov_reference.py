@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,10 @@ def transitions(
     m = len(ranks)
     if m == 1:
         return ranks, np.ones((1, 1))
+    near = np.array(
+        [{"NA": 1.0, "ID": 1 / far, "LID": 1 / math.log10(far + 1)}[distance] for far in range(1, len(grades) + 1)]
+    )  # far is the distance + 1
     weights = np.zeros((m, m))
-    near = [
-        {"NA": 1.0, "ID": 1 / far, "LID": 1 / math.log10(far + 1)}[distance] for far in range(1, len(grades) + 1)
-    ]  # far is the distance + 1
     for a, i in enumerate(ranks):
         seen = sum(1 for rank in relevant if rank <= i) + 1
         other = i - (seen - 1) + 1
@@ -34,14 +35,11 @@ def transitions(
             "FIRBIN": (1 / seen, 1 / other),
             "FINBIR": (1 / other, 1 / seen),
         }[counts]
-        for b, j in enumerate(ranks):
-            if connected == "LO" and abs(a - b) > 1:
-                continue
-            if a == b:
-                both = 1.0 if counts == "NA" else forward + back
-                weights[a, b] = both * near[0] if loops == "SL" else 0.0
-            else:
-                weights[a, b] = near[abs(i - j)] * (forward if a < b else back)
+        both = 1.0 if counts == "NA" else forward + back
+        weights[a, :a], weights[a, a], weights[a, a + 1 :] = back, both if loops == "SL" else 0.0, forward
+        weights[a] *= near[np.abs(np.array(ranks) - i)]
+        if connected == "LO":
+            weights[a, : max(a - 1, 0)] = weights[a, a + 2 :] = 0.0
     return ranks, weights / weights.sum(axis=1, keepdims=True)
 
 
@@ -67,6 +65,13 @@ def eliminated(p: Array) -> Array:
         x[k] = top + np.log(np.exp(terms - top).sum())
     out = np.exp(x - x.max())
     return np.asarray(out / out.sum(), np.float64)
+
+
+@lru_cache(maxsize=64)
+def stationary(grades: tuple[int, ...], *chain: str, eliminate: bool) -> dict[int, float]:
+    """The stationary probability of each rank that is a state."""
+    ranks, p = transitions(grades, *chain)
+    return dict(zip(ranks, (eliminated if eliminate else invariant)(p).tolist(), strict=True))
 
 
 def watched(p: Array, keep: Sequence[int]) -> Array:
@@ -106,8 +111,7 @@ def score(
     found = [i + 1 for i, grade in enumerate(grades) if grade > 0]
     if not found:
         return 0.0
-    ranks, p = transitions(grades, connected, states, loops, counts, distance)
-    pi = dict(zip(ranks, (eliminated if eliminate else invariant)(p).tolist(), strict=True))
+    pi = stationary(tuple(grades), connected, states, loops, counts, distance, eliminate=eliminate)
     share = [pi[i] / (rates[i - 1] if rates else 1.0) for i in found]
     precision = [(k + 1) / i for k, i in enumerate(found)]
     value = sum(s * x for s, x in zip(share, precision, strict=True)) / sum(share)

@@ -871,7 +871,7 @@ def test_trec8(runs: Path) -> None:
 
 
 def test_trec8_as_published(runs: Path) -> None:
-    # Moffat, Thomas and Scholer (2012), Tables 1a and 4a, the diagonals: pairs of TREC-8 runs that differ, in per cent
+    # Moffat, Scholer and Thomas (2012), Tables 1a and 4a, the diagonals: pairs of TREC-8 runs that differ, in per cent
     published = {"RR": 55.6, "INSQ(T=5,adaptive=True)": 67.5, "INSQ(T=10,adaptive=True)": 69.0}
     files = [str(file) for file in (runs / "trec8" / "runs").iterdir()]
     scores = amble.evaluate(str(runs / "trec8" / "qrels.txt"), files, list(published))

@@ -169,6 +169,8 @@ def test_quantiles_of_differences() -> None:
     assert near([row["difference"] for row in line], [intercept + slope * q for q in (expected[0], expected[-1])])
     assert spec["title"]["text"] == "P@20: x − y, 6 topics"
     assert spec["title"]["subtitle"][0] == f"Shapiro-Wilk W {found.w:.4f}, p {found.p:.4f}"
+    assert " ".join(spec["title"]["subtitle"][1:]) == found.meaning
+    assert max(map(len, spec["title"]["subtitle"])) <= 70  # as many as are seen over 420 pixels
 
 
 def test_shapiro_and_wilks_example() -> None:
@@ -297,12 +299,16 @@ def test_curve_command(files: list[str], tmp_path: Path, capsys: pytest.CaptureF
     assert (found["relevant"], found["retrieved"], found["topic"]) == (4, {"x": 8, "z": 2}, "1")
     assert [row["rank"] for row in found["rows"]] == [*range(1, 9), 1, 2]
     assert "topic 1, 4 relevant documents" in Path(chart).read_text()
+    assert main(["curve", *files, "--topic", "1", "--levels", "3", "--plot", chart, "--quiet"]) == 0
+    assert "interpolated at 3 levels" in Path(chart).read_text()
+    capsys.readouterr()
     for more, message in (
         (["--every-rank"], "--every-rank goes with --topic T"),
         (["--topic", "1", "--rule", "trec9"], "--rule goes with levels of recall"),
         (["--topic", "7"], "topic '7' is not among the 2 topics scored: 1, 2"),
         (["--plot", "x.gif"], "x.gif: a chart's name ends in .svg"),
         (["--levels", "1"], "expected a whole number from 2 to 1001"),
+        (["--topic", "1", "--levels", "3"], "--levels with --topic are points of the chart: expected --plot FILE, too"),
     ):
         assert main(["curve", *files, *more]) == 2
         assert message in capsys.readouterr().err

@@ -28,7 +28,7 @@ RANKS = [1, 3, 4, 6, 8, 12, 14, 34, 37, 43, 64, 82, 86, 95]
 M12 = [1.0 if i in RANKS else 0.0 for i in range(1, 96)]
 
 
-# ---- Moffat, Thomas & Scholer (2012), in the text
+# ---- Moffat, Scholer & Thomas (2012), in the text
 
 
 @pytest.mark.parametrize(

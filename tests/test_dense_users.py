@@ -138,7 +138,7 @@ def test_worth(case: Case) -> None:
     gains, fast, slow = case.gains(case.topics), case.measure.one_user, case.user()
     for question in {case.measure.question, ORDER2, TOTAL}:
         for i in range(min(len(case.topics), LISTS // 20)):
-            expected = float(case.user().scores(question, case.gains(case.topics[i : i + 1]))[0])
+            expected = slow.on(gains, i).score(question, gains.by_rank(i))
             both = [user.worth(question, gains, i) for user in (fast, slow)]
             for worth, per_gain in both:
                 close(worth @ gains.by_rank(i, worth.size) if per_gain else worth.sum(), expected)

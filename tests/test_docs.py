@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import api_snapshot
@@ -29,12 +29,23 @@ from amble.validation import SEVERITY
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+NOTEBOOKS = sorted(DOCS.rglob("*.ipynb"))
 USERS = [name for name, d in REGISTRY.items() if d.is_user and not d.of_intents]  # those are others' users
+INDEXED = ("api/", "measures/")  # parts with an index of their own
 FAMILIES = [family for family in _FAMILIES if family != "yours"]
 
 
 def text(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def written(page: Path) -> str:
+    """What is written on a page of the site, which may be a notebook."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".md":
+        return text
+    made: str = importlib.import_module("site_hooks").page_of_notebook(json.loads(text), page.name)
+    return made
 
 
 def section(page: str, heading: str) -> str:
@@ -109,22 +120,27 @@ def test_charts_show_what_users_do(name: str, make_pages: ModuleType) -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     named = re.findall(r"^ +- .*: (\S+\.md)$", text("mkdocs.yml"), re.MULTILINE)
-    assert sorted(named) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
+    assert sorted(named) == sorted(
+        page.relative_to(DOCS).with_suffix(".md").as_posix() for page in [*PAGES, *NOTEBOOKS]
+    )
     for family in FAMILIES:
         assert f"- {title(family)}: measures/{family}.md\n" in text("mkdocs.yml")
 
 
 def test_index_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(([\w/]+\.md)\)", text("docs/index.md")))
-    assert linked == {page.name for page in DOCS.glob("*.md")} - {"index.md"} | {"measures/index.md"}
+    linked = set(re.findall(r"\]\(([\w/-]+\.(?:md|ipynb))\)", text("docs/index.md")))
+    every = {page.relative_to(DOCS).as_posix() for page in [*PAGES, *NOTEBOOKS]} - {"index.md"}
+    assert linked == {page for page in every if not page.startswith(INDEXED)} | {f"{part}index.md" for part in INDEXED}
     linked = set(re.findall(r"\]\((\w+\.md)\)", text("docs/measures/index.md")))
     assert linked == {f"{family}.md" for family in FAMILIES}
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *PAGES], ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *PAGES, *NOTEBOOKS], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        if not target.startswith("charts/"):  # made for each build of the site
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", written(page)):
+        if "charts/" not in target:  # made for the build of the site
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
@@ -140,6 +156,43 @@ def anchors(page: Path) -> set[str]:
 def test_anchors_are_headings(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([\w/.-]*)#([\w-]+)\)", page.read_text(encoding="utf-8")):
         assert anchor in anchors(page.parent / target if target else page), f"{page.name} links to {target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_first_sentence_says_what_the_page_is_for(page: Path) -> None:
+    body = re.sub(r"\A---\n.*?^---\n", "", written(page), flags=re.MULTILINE | re.DOTALL)
+    heading, first, *_ = [part for part in re.split(r"\n\n+", body.strip()) if not part.startswith("<!--")]
+    assert heading.startswith("# ")
+    assert re.match(r"(?!```)[\w`*\[]", first), f"{page.name} begins with {first[:20]!r}, expected a sentence"
+    assert re.search(r"[.:?!][*]*(\s|$)", first)
+
+
+def test_formulas_need_no_script(make_pages: ModuleType) -> None:
+    hooks = importlib.import_module("site_hooks")
+    families = {name: d.family for name, d in REGISTRY.items() if d.family != "yours"}
+    assert set(make_pages.LONG) == set(families)
+    counted = {"NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelRet"}
+    assert set(make_pages.FORMULA) == set(families) - counted
+    inline = re.findall(r"\$`([^`]+)`\$", " ".join(make_pages.KEY.values()))
+    for latex in [*make_pages.FORMULA.values(), *inline]:
+        made = hooks.element(latex, "block")
+        assert made.tag == "math"
+        assert "script" not in {part.tag for part in made.iter()}
+        written = "".join(made.itertext())
+        assert "\\" not in written, f"{latex}: a command was not understood"  # it would be shown as it is written
+    # (1 - p) and the sum, with its letter below and the list's length above: as set by hand
+    rbp = hooks.element(make_pages.FORMULA["RBP"], "block")
+    (total,) = rbp.iter("munderover")
+    assert ["".join(part.itertext()) for part in total] == ["∑", "i=1", "N"]
+
+
+def test_headings_of_measures_on_the_site() -> None:
+    hooks = importlib.import_module("site_hooks")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="measures/classic.md"))
+    made = hooks.on_page_markdown("# All\n\n## RR\n\n**reciprocal rank, MRR** · ranx: `mrr`\n\nShe", page=page)
+    assert made == "# All\n\n## RR: reciprocal rank, MRR { #rr }\n\nranx: `mrr`\n\nShe"
+    page.file.src_uri = "users.md"
+    assert hooks.on_page_markdown("## RR\n\n**MRR**", page=page) == "## RR\n\n**MRR**"
 
 
 def test_glossary_is_in_order() -> None:
@@ -221,7 +274,8 @@ def test_renamed_names() -> None:
 
 
 def test_every_public_name_is_described() -> None:
-    described = re.findall(r"^::: amble\.(?:\w+\.)*(\w+)$", text("docs/api.md"), re.MULTILINE)
+    pages = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    described = re.findall(r"^::: amble\.(?:\w+\.)*(\w+)$", pages, re.MULTILINE)
     errors = {name for name in amble.__all__ if name.endswith("Error")}  # the module of errors is shown whole
     assert set(amble.__all__) - errors - {"__version__"} <= set(described)
     assert "errors" in described

@@ -160,10 +160,10 @@ def test_nobody_is_told_of(amble_cli: Cli, write: Write, tmp_path: Path) -> None
     Path(qrels).write_text("".join(f"embarrassing_illness{i} 0 https://clinic.example/1 1\n" for i in range(3)))
     Path(path).write_text(text.replace("embarrassing illness", "embarrassing_illness"))
     told = []
-    shown = ["--show", "parameters,choice,moves,implied", "--plot", chart]
+    few, shown = ["--rounds", "20"], ["--show", "parameters,choice,moves,implied", "--plot", chart]
     for words in (
-        ["-o", str(fit), "--qrels", qrels, "--temporary", str(spare), "--smallest", "1", *shown],
-        ["--show", "moves", "--format", "json"],
+        ["-o", str(fit), "--qrels", qrels, "--temporary", str(spare), "--smallest", "1", *few, *shown],
+        ["--show", "moves", "--format", "json", *few],
     ):
         done = amble_cli("fit", path, *words)
         assert done.returncode == 0, done.stderr

@@ -61,15 +61,15 @@ def test_a_log_becomes_scores(data: Path, tmp_path: Path, amble_cli: Callable[..
 
 
 @pytest.mark.parametrize("name", ["walk", "rbp", "inst", "markov"])
-def test_known_users_come_back(name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks" / "recovery.py"), "--logs", "4", "--sessions", "400", "--only", name],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [line for line in done.stdout.splitlines()[2:] if "  " in line]
+def test_known_users_come_back(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys, "argv", ["recovery.py", "--logs", "4", "--sessions", "400", "--only", name])
+    import recovery
+
+    recovery.main()
+    said = capsys.readouterr()
+    assert said.err == ""
+    rows = [line for line in said.out.splitlines()[2:] if "  " in line]
     assert rows
     for row in rows:
         several = re.search(r" \(\d+\) ", row) is not None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -178,3 +181,19 @@ def test_a_baseline_by_its_name_and_by_another_path(
     other = os.path.join(os.path.dirname(good), ".", os.path.basename(good))
     done = amble_cli("gate", qrels, os.path.relpath(good), bad, "--baseline", other, "--fail-if", "RR")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (3, "amble: regressions 1 of 1")
+
+
+def test_the_workflow_shown(tmp_path: Path, demo_folder: Path, amble_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parent.parent / "docs" / "gate.md"
+    (shown,) = re.findall(r"^      - run: amble (gate .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, file in (("qrels.txt", "qrels.txt"), ("release.run", "hybrid.run"), ("new.run", "boolean.run")):
+        shutil.copy(demo_folder / file, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    done = amble_cli(*shlex.split(shown))
+    assert done.returncode == 3
+    assert [line.split("(gate: ")[1] for line in done.stdout.splitlines()] == [
+        "nDCG@10 drops significantly)",
+        "R@100 drops by 2%)",
+    ]
+    shutil.copy("release.run", "new.run")
+    assert amble_cli(*shlex.split(shown)).returncode == 0

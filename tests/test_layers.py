@@ -54,7 +54,10 @@ def imports(path: Path, modules: set[str]) -> set[str]:
                     found.add(node.module)
                 else:
                     assert alias.name == "__version__", f"{path}:{node.lineno}: import {alias.name} from its module"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
+        elif isinstance(node, ast.Call) and (
+            (isinstance(node.func, ast.Name) and node.func.id == "import_module")
+            or (isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "importlib.import_module")
+        ):
             found |= by_name(node.args[0], path, modules)
     return found & modules
 

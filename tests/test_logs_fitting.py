@@ -356,7 +356,7 @@ def test_a_walk_is_found_again(first: str) -> None:
     inside = 0
     for seed in range(20):
         pages = simulated(np.random.default_rng(seed), 400, 0.55, 0.2, 6, first)
-        found = fit(made(pages, 6), "walk", rounds=300)
+        found = fit(made(pages, 6), "walk", rounds=200)
         assert found.fitted.models[0].first == first  # found out
         p, q = (estimate(found, "walk", key) for key in "pq")
         assert p.value == pytest.approx(0.55, abs=0.06)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from bisect import bisect_left
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -216,6 +217,39 @@ def test_power_steps_beside_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setattr(toeplitz, "_MOST", 10)
             with pytest.raises(MeasureError, match="not found in 10 steps"):
                 stationary.log_stationary_of_model(model, rank, seen)
+
+
+def test_many_lists_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # what they have in common is found once; a list of nothing but relevant documents is unlike all others
+    n, lists = 40, 9
+    assert toeplitz.are_many(lists, n)
+    assert not toeplitz.are_many(lists - 2, n)
+    grades = [some_list(seed, n, 0.1 * seed) for seed in range(1, lists)] + [[1] * n]
+    rank, seen = np.broadcast_to(np.arange(1, n + 1), (lists, n)), np.cumsum(grades, axis=1)
+    for (distance, counts), loops in product(product(("ID", "LID"), ("FRBN", "FNBR")), LOOPS):
+        model = Model.read(f"GL_AD_{distance}", loops, counts)
+        p = [reference.transitions(of, "GL", "AD", loops, counts, distance)[1] for of in grades]
+        expected = np.array([reference.eliminated(of) for of in p])
+        for steps in (toeplitz._STEPS, 2):  # 2: lists that do not settle get power steps of their own
+            monkeypatch.setattr(toeplitz, "_STEPS", steps)
+            found = stationary.stationary_by_distance(model, rank, *model.ways(rank, seen))
+            found /= found.sum(axis=1, keepdims=True)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+        monkeypatch.undo()
+
+
+def test_scores_of_many_lists() -> None:
+    # lists of two lengths, one of them often: scored at once, and list by list
+    rng = np.random.default_rng(3)
+    qrels = {str(t): {f"d{i}": 1 for i in np.flatnonzero(rng.random(60) < 0.2).tolist()} for t in range(12)}
+    runs = {"a": {t: {f"d{i}": -i for i in range(60 if t < "9" else 50)} for t in qrels}}
+    rankings = amble.align(qrels, runs)
+    for measure in ("MP(model='GL_AD_ID',counts='FRBN')", "MP(model='GL_AD_LID',counts='FNBR',loops='SL')"):
+        m = amble.parse(measure)
+        found = amble.evaluate(rankings, measure).values[0, :, 0]
+        for topic, score in zip(rankings.topics, found.tolist(), strict=True):
+            grades = [int(doc in qrels[topic]) for doc in runs["a"][topic]]
+            assert score == pytest.approx(m.value(grades, relevant=len(qrels[topic])), abs=1e-14)
 
 
 def test_sizes_of_transforms() -> None:
@@ -461,13 +495,13 @@ def test_simulated() -> None:
     for model, loops, counts in (("GL_AD_ID", "NL", "FRBN"), ("LO_OR_ID", "SL", "NA"), ("GL_OR_LID", "NL", "FNBR")):
         connected, states, distance = model.split("_")
         ranks, p = reference.transitions(GRADES, connected, states, loops, counts, distance)
-        draws, to = rng.random(200_000), np.cumsum(p, axis=1)
-        at, visits = 0, np.zeros(len(ranks))
-        for u in draws:
-            at = int(np.searchsorted(to[at], u))
-            visits[min(at, len(ranks) - 1)] += 1
+        draws, to = rng.random(200_000), np.cumsum(p, axis=1)[:, :-1].tolist()
+        at, visits = 0, [0] * len(ranks)
+        for u in draws.tolist():
+            at = bisect_left(to[at], u)
+            visits[at] += 1
         user = MarkovUser(model, loops=loops, counts=counts).over(GRADES)
-        seen = visits[np.isin(ranks, user.relevant)]
+        seen = np.array(visits)[np.isin(ranks, user.relevant)]
         assert user.weights[user.relevant - 1] == pytest.approx(seen / seen.sum(), abs=0.01)
 
 

@@ -433,7 +433,7 @@ ALL += ["PH(p='0=0.6,1=0.3',effort='log')", "PH(p='0=0.6,1=0.3',end='endless',or
 
 
 @pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
-@examples(60)
+@examples(40)
 @given(_collections())
 def test_many_lists_at_once_are_each_list_alone(
     both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]],

@@ -216,7 +216,10 @@ def test_without_altair(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_altairs_objects_and_specifications_are_drawn_alike(tmp_path: Path) -> None:
     page = amble.report(SCORES)
+    specifications = charts_of(page)
     for name, chart in page.charts().items():
-        save(chart, tmp_path / "altair.png")
-        save(charts_of(page)[name], tmp_path / "spec.png")
-        assert (tmp_path / "altair.png").read_bytes() == (tmp_path / "spec.png").read_bytes(), name
+        save(chart, tmp_path / "altair.svg")
+        save(specifications[name], tmp_path / "spec.svg")
+        drawn = [(tmp_path / file).read_text(encoding="utf-8") for file in ("altair.svg", "spec.svg")]
+        ours, theirs = (re.sub(r"\b(clip|gradient_)\d+", r"\1", text) for text in drawn)  # counted on and on
+        assert ours == theirs, name

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -42,7 +42,7 @@ NO_C = "the C reader is not built"
 needs_c = pytest.mark.skipif(c_reader is None, reason=NO_C)
 READERS = [plain] + ([] if c_reader is None else [c_reader])
 DOCNO, RANK, FILE = 0, 1, 2
-WINDOW = 1 << 19  # what the C reader sees at once
+WINDOW = 1 << 17  # what the C reader sees at once
 
 
 @pytest.fixture(params=["plain", pytest.param("C", marks=needs_c)])
@@ -704,6 +704,79 @@ def test_a_closed_descriptor(reader: Any, tmp_path: Any) -> None:
         reader.judge(fd, "q")
     with pytest.raises(OSError):
         reader.rank(judge(reader, QRELS), fd, 0, 0, "r")
+
+
+# ---- lines as nearly all are, and others among them ----
+
+
+def spelled(rng: random.Random, before: list[str]) -> str:
+    """A decimal of up to 9 digits and 17 after the point, or one near one before, or the same in more digits."""
+    if before and rng.random() < 0.4:
+        other = rng.choice(before)
+        return f"{float(other):.17g}" if rng.random() < 0.5 else other + "0000001" * ("." in other)
+    whole = rng.choice(["9", "98", str(rng.randrange(10 ** rng.choice([1, 1, 2, 3, 7, 8, 9])))])
+    digits = f"{rng.random():.17f}"[2 : rng.choice([2, 3, 4, 8, 18 - len(whole), 18 - len(whole), 19])]
+    before.append(rng.choice(["", "", "-"]) + whole + (f".{digits}" if digits else ""))
+    return before[-1]
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 60, 61])
+def test_lines_of_one_kind_beside_sorting(reader: Any, length: int) -> None:
+    rng = random.Random(length)
+    topic, blank = "t" * (length - 1) + "1", " \t"[length % 2]
+    docs = list({"".join(rng.choices("ab", k=rng.choice([1, 4, *range(7, 18), 23, 24, 25, 33]))) for _ in range(300)})
+    numbers: list[str] = []
+    scores = {doc: spelled(rng, numbers) for doc in docs}
+    tag = "g" * rng.choice([1, 20, 70])
+    run = text(*(blank.join([topic, "Q0", doc, str(i), score, tag]) for i, (doc, score) in enumerate(scores.items())))
+    judged = sorted(rng.sample(docs, len(docs) // 2))
+    qrels = text(*(f"{topic} 0 {doc} 1" for doc in judged), f"{topic} 0 {'c' * 9} 1")
+    for single, flag in ((float, 0), (np.float32, 8)):
+        value = {doc: float(single(score)) for doc, score in scores.items()}
+        in_order = sorted(docs, key=lambda doc: (value[doc], doc), reverse=True)
+        size = Counter(value.values())
+        first = {value[doc]: rank for rank, doc in reversed(list(enumerate(in_order, 1)))}
+        expected = [
+            (doc, rank, first[value[doc]], size[value[doc]]) for rank, doc in enumerate(in_order, 1) if doc in judged
+        ]
+        assert ranked(reader, qrels, run, how="stream", ties=flag) == {topic: expected}
+        hits = raw_rank(reader, judge(reader, qrels), run, flag + 4, how="stream")[1]  # without groups
+        got = [(judged[row], rank) for rank, row in np.frombuffer(hits, np.int32).reshape(-1, 2).tolist()]
+        assert got == [(doc, rank) for doc, rank, _, _ in expected]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("401 Q0 x 4 7.5 t\r", " 401 Q0 x 4 7.5 t", "401  Q0 x 4 7.5 t", "401 Q0 x  4 7.5", "401\tQ0 x 4 7.5 t"),
+        *(
+            "401 Q0 x 4 7.5",
+            "401 Q0 x 4 7.5 t ",
+            "401 Q0 x 4 7.5 t and more",
+            "401 Q0 x 4 75e-1 t",
+            "401 Q0 x 4 +7.5 t",
+        ),
+        *(f"401 Q0 x 4 7.5 {'t' * 99}", f"401 {'Q' * 99} x 4 7.5 t", f"401 Q0 x 4 7.{'5'.ljust(40, '0')} t"),
+        *("401 Q0 x 4 0007.5000 t", "# 401 Q0\n401 Q0 x 4 7.5 t", "\n401 Q0 x 4 7.5 t"),
+    ],
+)
+def test_other_lines_among_them(reader: Any, how: str, odd: str) -> None:
+    before = [f"401 Q0 a{i} {i} {9 - i}.0 tag" for i in range(3)]  # 9, 8, 7
+    run = text(*before, odd, "401 Q0 b 5 7.25 tag", "4011 Q0 x 1 1.5 tag", "4011 Q0 b 2 2.5 tag")
+    qrels = text("401 0 x 1", "401 0 a2 1", "4011 0 x 1")
+    assert ranked(reader, qrels, run, how=how) == {"401": [("x", 3, 3, 1), ("a2", 5, 5, 1)], "4011": [("x", 2, 2, 1)]}
+    line = 7 + odd.count("\n")
+    for wrong, message in {
+        "4011 Q0 b 2 2.5x tag": "score '2.5x' is not a decimal number",
+        "4011 Q0 b 2 2..5 tag": "score '2..5' is not a decimal number",
+        "4011 Q0 b 2 2.5\0 tag": "NUL byte in the line, expected text (is it UTF-16, or compressed?)",
+        "4011 Q0 b\x01 2 2.5 tag": "control byte 0x01 in the line, expected text",
+        "4011 Q0 2 2.5": "found 4 columns, expected 6: topic Q0 doc rank score tag",
+        "4011 Q0 x 2 2.5 tag": f"document 'x' appears twice for topic '4011' (first on line {line - 1})",
+    }.items():
+        with pytest.raises(ReadError) as error:
+            raw_rank(reader, judge(reader, qrels), run.replace(b"4011 Q0 b 2 2.5 tag", wrong.encode()), how=how)
+        assert str(error.value) == f"r:{line}: {message}"
 
 
 # ---- windows ----

@@ -27,8 +27,11 @@ from typing import NamedTuple
 import pytest
 from warm import Warm
 
+from amble.measures import REGISTRY
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GALLERY = ROOT / "docs" / "gallery.md"  # whose code is run, without altair's checks, by test_gallery.py
+PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if page != GALLERY)]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 SAME = doctest.OutputChecker()
@@ -71,15 +74,16 @@ def words(command: str) -> list[str] | None:
 
 
 def run(command: str, warm: Warm) -> subprocess.CompletedProcess[bytes]:
-    """Run a line of a terminal: by a warm process if it is amble and needs no shell, or just its first lines."""
+    """Run a line of a terminal: by a warm process if it is amble and needs no shell, or just for some lines."""
     env = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "LC_ALL": "C", "COLUMNS": "100"}
-    first = re.fullmatch(r"(.*--(?:quiet|format tsv).*) \| head -(\d+)", command)
+    first = re.fullmatch(r"(.*--(?:quiet|format tsv).*) \| (head|tail) -(\d+)", command)
     kept = re.fullmatch(r"(.*) > ([\w.]+)", command)
     ours = words((first or kept or [command, command])[1])
     if ours is not None:
         done = warm.call(tuple(ours), env=env, together=not (first or kept))
         if first:  # what is told comes before what is found
-            done.stdout = done.stderr + b"".join(done.stdout.splitlines(keepends=True)[: int(first[2])])
+            lines, many = done.stdout.splitlines(keepends=True), int(first[3])
+            done.stdout = done.stderr + b"".join(lines[:many] if first[2] == "head" else lines[-many:])
         if kept:
             Path(kept[2]).write_bytes(done.stdout)
             done.stdout = done.stderr
@@ -113,11 +117,16 @@ def test_page(page: Path, tmp_path: Path, demo_folder: Path, warm: Warm, monkeyp
     shutil.copytree(demo_folder, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
-    for block in blocks(page):
-        if block.kind == "python":
-            run_python(block, page, names)
-        else:
-            run_console(block, page, warm)
+    known = set(REGISTRY)
+    try:
+        for block in blocks(page):
+            if block.kind == "python":
+                run_python(block, page, names)
+            else:
+                run_console(block, page, warm)
+    finally:
+        for declared in set(REGISTRY) - known:  # on the page, and for it alone
+            del REGISTRY[declared]
 
 
 def test_blocks_are_found_and_compared(tmp_path: Path, warm: Warm) -> None:

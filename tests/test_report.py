@@ -290,6 +290,20 @@ def test_a_report_of_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     Path("again.toml").write_text(again)
     assert main(["report", "--config", "again.toml"]) == 0
     assert embedded(Path("report.html").read_text()) == data
+    # ways to read change what the commands compute, too: of old, 7-1, a is second, and cut
+    assert main(["report", *files, "--depth", "1", "--repeats", "once", "--float32"]) == 0
+    page = Path("report.html").read_text()
+    shown = [html.unescape(text) for text in re.findall(r'<p class="command">.*?<code[^>]*>(.*?)</code>', page)]
+    asked = next(command for command in shown if " -q " in command)
+    assert " --depth 1 --repeats once --float32 -m" in asked
+    capfd.readouterr()
+    assert main([*shlex.split(asked)[1:], "--quiet", "--digits", "6"]) == 0
+    rows = [line.split("\t") for line in capfd.readouterr().out.splitlines()[1:]]
+    means = {(run, m): float(x) for run, s, m, x in rows if s == "all"}
+    assert close(
+        embedded(page)["leaderboard"]["means"], [[means[run, m] for run in ("old", "new")] for m in ("MsM", "sDCG")]
+    )
+    assert means["old", "MsM"] != pytest.approx(found["old", "MsM"].mean())
     assert main(["report", *files, "--undefined", "skip"]) == 2
     assert capfd.readouterr().err.endswith("amble: --undefined looks at topics, not at sessions\n")
 
@@ -537,3 +551,22 @@ def test_runs_of_trec_8(runs: Path) -> None:
     assert data["baseline"] == int(np.argmax(scores.means()[:, 0]))
     assert len(data["chosen"]) == 16
     assert parse("AP").declaration.cite in data["audit"]["cited"]
+
+
+def test_reports_of_the_same_scores_at_the_same_time(demo_folder: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    runs = [demo_folder / f"{name}.run" for name in ("bm25", "dense")]
+    scores = amble.evaluate(demo_folder / "qrels.txt", runs, "AP")
+    before = set(vars(scores.rankings))
+    alone = amble.report(scores).data
+    with ThreadPoolExecutor(3) as executor:
+        pages = list(executor.map(lambda _: amble.report(scores).data, range(3)))
+    assert pages == [alone] * 3
+    assert set(vars(scores.rankings)) == before
+    with Lists.shared(scores.rankings):
+        outer = Lists.of_rankings(scores.rankings)
+        with Lists.shared(scores.rankings):
+            assert Lists.of_rankings(scores.rankings) is outer
+        assert Lists.of_rankings(scores.rankings) is outer
+    assert Lists.of_rankings(scores.rankings) is not outer

@@ -78,8 +78,8 @@ def test_both_orders() -> None:
 
 def test_a_population_of_walkers() -> None:
     rankings = amble.align(QRELS, RUNS)
-    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4))", users=100)["x"].users == 100
-    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4),loss=0)")["x"].users is None
+    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4))", runs=["x"], users=100)["x"].users == 100
+    assert amble.run_distributions(rankings, "PH(p=Uniform(0.1,0.4),loss=0)", runs=["x"])["x"].users is None
 
 
 def test_nothing_to_walk_on() -> None:

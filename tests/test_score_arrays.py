@@ -200,3 +200,48 @@ def test_a_scorer_of_scikit_learn() -> None:
     assert found.shape == (3,)
     assert (found > 0.9).all()
     assert pickle.loads(pickle.dumps((P @ 1).of_arrays))([1, 0], [2, 1]) == 1.0
+
+
+def test_kept_labels_by_hand() -> None:
+    kept = amble.Evaluator.of_arrays([[0, 1, 2], [1, 0, 0]], "RR P@1 nDCG", [[1, 1, 1], [1, 1, 0]])
+    # relevant at ranks 1 and 2, grade 1 before 2; then at rank 2
+    found = kept.evaluate([[0.3, 0.9, 0.7], [0.5, 0.6, np.nan]])
+    log3 = np.log2(3)
+    assert found.values[0] == pytest.approx(np.array([[1, 1, (1 + 2 / log3) / (2 + 1 / log3)], [0.5, 0, 1 / log3]]))
+    # the next step: grade 2, 0, 1; then at rank 1
+    assert kept.evaluate([[0.3, 0.1, 0.7], [0.5, 0.4, np.nan]]).values[0] == pytest.approx(
+        np.array([[1, 1, 2.5 / (2 + 1 / log3)], [1, 1, 1]])
+    )
+
+
+@pytest.mark.parametrize("ties", ["file", "expected"])
+@pytest.mark.parametrize("undefined", ["zero", "skip"])
+@pytest.mark.parametrize("unjudged", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_kept_labels_score_as_new_ones(ties: Any, undefined: Any, unjudged: bool, masked: bool) -> None:
+    rng = np.random.default_rng(3)
+    labels = np.where((rng.random(LABELS.shape) < 0.2) & unjudged, np.nan, LABELS)
+    labels[5] = 0
+    mask = (rng.random(LABELS.shape) < 0.8) | ~np.full(LABELS.shape, masked)
+    mask[7] &= not masked  # a topic without documents is left out
+    measures = "AP nDCG@10 RR P@5 RBP" + " bpref Judged@10" * (ties == "file")
+    kept = amble.Evaluator.of_arrays(labels, measures, mask, undefined=undefined, ties=ties)
+    for scores in (SCORES, TIED, rng.standard_normal(LABELS.shape), {"a": SCORES, "b": TIED}):
+        new = amble.evaluate(amble.from_arrays(labels, scores, mask, ties=ties), measures, undefined=undefined)
+        again = kept.evaluate(scores)
+        assert again.runs == new.runs
+        assert again.topics == new.topics
+        np.testing.assert_array_equal(again.values, new.values)
+        assert str(again.rankings.audit) == str(new.rankings.audit)
+
+
+def test_kept_labels_refuse_what_new_ones_refuse() -> None:
+    kept = amble.Evaluator.of_arrays([[0, 1]], "AP")
+    with pytest.raises(amble.AlignError, match=r"scores: found shape \(1, 3\), expected that of the labels, \(1, 2\)"):
+        kept.evaluate([[1, 2, 3]])
+    with pytest.raises(amble.AlignError, match=r"scores: row 0, column 1: score nan is not a finite number"):
+        kept.evaluate([[1, np.nan]])
+    with pytest.raises(amble.AlignError, match="found no runs"):
+        kept.evaluate({})
+    with pytest.raises(amble.AlignError, match="ties"):
+        amble.Evaluator.of_arrays([[0, 1]], "AP", ties="docno")  # type: ignore[arg-type]

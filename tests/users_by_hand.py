@@ -143,7 +143,20 @@ class Down(NamedTuple):
     end: str | float = "stop"
 
 
-class Forward(DenseUser):
+class Remembered(DenseUser):
+    """A user whose chains on the lists last asked about are kept: one solution for all questions."""
+
+    _gains: Gains | None = None
+
+    def on(self, gains: Gains, i: int) -> ChainOnList:
+        if self._gains is not gains:
+            self._gains, self._chains = gains, dict[int, ChainOnList]()
+        if i not in self._chains:
+            self._chains[i] = super().on(gains, i)
+        return self._chains[i]
+
+
+class Forward(Remembered):
     """A user who walks down, by C."""
 
     def __init__(self, rule: Callable[[Seen], Down], more: int = 0) -> None:
@@ -309,6 +322,23 @@ def parsed(expression: str) -> ListMeasure:
     return of_lists(amble.parse(expression))
 
 
+@cache
+def first_drawn(count: int) -> tuple[Ranked, ...]:
+    return drawn()[:count]
+
+
+@cache
+def by_hand(case: Case, more: int) -> Forward:
+    out = Forward(case.rule, more)
+    out.effort = Effort(case.effort)
+    return out
+
+
+@cache
+def gains_of_topics(case: Case) -> Gains:
+    return case.measure.gains_of(together(case.topics))
+
+
 class Case(NamedTuple):
     """A measure, its gains by grade, and its user by hand."""
 
@@ -334,15 +364,15 @@ class Case(NamedTuple):
     @property
     def topics(self) -> tuple[Ranked, ...]:
         """The lists to be tried: fewer where many ranks are spelled out."""
-        return drawn()[: LISTS if self.more < 20 else part(6)]
+        return first_drawn(LISTS if self.more < 20 else part(6))
 
     def user(self, more: int = 0) -> Forward:
-        out = Forward(self.rule, self.more + (more if not self.measure.ends else 0))
-        out.effort = Effort(self.effort)
-        return out
+        return by_hand(self, self.more + (more if not self.measure.ends else 0))
 
     def gains(self, topics: Sequence[Ranked]) -> Gains:
         """The gains that the measure's user sees."""
+        if topics is self.topics:
+            return gains_of_topics(self)
         return self.measure.gains_of(together(topics))
 
     def gains_at_cost(self, one: Ranked, costs: dict[float, float]) -> Gains:
@@ -470,7 +500,7 @@ CASES = [
 # ---- users who walk back and forth: p and q by rank
 
 
-class Walk(DenseUser):
+class Walk(Remembered):
     """A tridiagonal chain: forward p, back q; ``more`` ranks below the list, with which it is as good as endless."""
 
     def __init__(

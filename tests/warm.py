@@ -3,6 +3,9 @@
 A call has its own streams, working folder, environment, exit code and memory, as any process has. What an interpreter
 reads of its environment only when it starts (``PYTHON…``) a fork cannot be given: `amble_cli` starts one for that.
 
+Charts are drawn by a process beside it, which starts the engine of vl-convert once: that takes half a second, has
+threads, and so cannot be forked.
+
 Run as a script, it is the process that is forked: it takes a socket's number and answers calls until the socket closes.
 """
 
@@ -21,9 +24,14 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Client, Listener
 from typing import Any, NoReturn
 
-EXTRAS = ("numpy", "scipy.special", "scipy.stats", "duckdb", "altair", "jinja2", "vl_convert")
+EXTRAS = (
+    *("scipy.stats", "duckdb", "altair", "jinja2", "vl_convert"),
+    *("statsmodels.genmod.families", "statsmodels.genmod.generalized_linear_model", "statsmodels.stats.multitest"),
+)
 TIMEOUT = 300
 
 
@@ -110,6 +118,36 @@ def _run(request: dict[str, Any], files: list[int]) -> NoReturn:
         os._exit(code)
 
 
+def _draw() -> None:
+    """Tell an address, and do there what vl-convert is asked for, until asked for nothing."""
+    with Listener() as door:
+        sys.stdout.write(f"{door.address}\n")
+        sys.stdout.flush()
+        while True:
+            with door.accept() as caller:
+                name, args, more = caller.recv()
+                if not name:
+                    return
+                try:
+                    caller.send((True, getattr(importlib.import_module("vl_convert"), name)(*args, **more)))
+                except ValueError as error:  # a chart that cannot be drawn
+                    caller.send((False, str(error)))
+
+
+def _drawn_at(address: str, name: str) -> Callable[..., Any]:
+    """A function of vl-convert that another process computes."""
+
+    def ask(*args: Any, **more: Any) -> Any:
+        with Client(address) as other:
+            other.send((name, args, more))
+            done, found = other.recv()
+        if not done:
+            raise ValueError(found)
+        return found
+
+    return ask
+
+
 def _serve(fd: int) -> None:
     """Import, then fork for every call that comes."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line has it; and threads do not survive a fork
@@ -119,6 +157,12 @@ def _serve(fd: int) -> None:
     for name in (*EXTRAS, *(name for name in ours if name != "amble.__main__")):  # that one runs
         with contextlib.suppress(ImportError):  # an extra that is not installed: the command will say so itself
             importlib.import_module(name)
+    beside = subprocess.Popen([sys.executable, __file__, "draw"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert beside.stdout is not None
+    address = beside.stdout.readline().decode().rstrip()
+    charts = sys.modules.get("vl_convert")
+    for name in [name for name in dir(charts) if name.startswith("vegalite_to_")]:
+        setattr(charts, name, _drawn_at(address, name))
     gc.freeze()  # so that a collection in a fork does not copy the pages of all this
     signal.signal(signal.SIGINT, signal.default_int_handler)
     channel = socket.socket(fileno=fd)
@@ -126,6 +170,9 @@ def _serve(fd: int) -> None:
         size, files, _, _ = socket.recv_fds(channel, 8, 3)
         if not size:
             gc.unfreeze()
+            with Client(address) as other:
+                other.send(("", (), {}))
+            beside.wait(TIMEOUT)
             return
         text = channel.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
         child = os.fork()
@@ -139,4 +186,7 @@ def _serve(fd: int) -> None:
 
 
 if __name__ == "__main__":
-    _serve(int(sys.argv[1]))
+    if sys.argv[1] == "draw":
+        _draw()
+    else:
+        _serve(int(sys.argv[1]))

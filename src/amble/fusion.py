@@ -28,10 +28,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
-from amble.arrays import Array, Bools, Ints
+from amble.arrays import Array, Bools, Ints, NDArray
 from amble.errors import AmbleError
 from amble.io.trec import Run
 from amble.rankings.run_lists import RunLists, TopicLists, by_bytes, read_run_lists

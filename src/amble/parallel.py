@@ -368,14 +368,27 @@ def _maker(executor: Any) -> tuple[Callable[[], Any] | None, Any]:
 
 
 def _processes(count: int) -> Any:
-    """A pool of processes on this machine."""
+    """A pool of processes on this machine; none of them imports the program that asks for it."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+    from types import ModuleType
 
     how = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(how)
-    context.set_forkserver_preload(["__main__", "amble.evaluation.scores"])  # once for all of them
-    return ProcessPoolExecutor(count, context, initializer=_begin)
+    context.set_forkserver_preload(["amble.evaluation.scores"])  # once for all of them
+
+    class Pool(ProcessPoolExecutor):
+        """Processes that get the program's own functions with their code: so the program needs no main guard."""
+
+        def submit(self, *args: Any, **named: Any) -> Any:
+            """Submit a call; a process that is started for it finds no program to import."""
+            program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+            try:
+                return super().submit(*args, **named)
+            finally:
+                sys.modules["__main__"] = program
+
+    return Pool(count, context, initializer=_begin)
 
 
 def _begin() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
 import argparse
+import gc
 import importlib
 import io
 import os
@@ -109,8 +110,8 @@ def _parser(command: str | None, module: Any = None) -> _Parser:
     return parser
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run a command and return its exit code.
+def main(argv: list[str] | None = None, *, alone: bool = False) -> int:
+    """Run a command and return its exit code; ``alone``: it is all that this process is for.
 
     0 done, 1 `check` found errors, 2 it could not be done, 3 `gate` or `report --fail-if` found a regression,
     4 the workers, or their scheduler, were lost, 130 stopped with Ctrl-C.
@@ -140,6 +141,9 @@ def main(argv: list[str] | None = None) -> int:
                 from amble.cli.options import filter_unjudged_warnings
 
                 filter_unjudged_warnings(args)
+            if alone:  # what was imported stays, and need not be looked through again
+                gc.freeze()
+                gc.enable()
             code: int = args.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -171,7 +175,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def entry() -> NoReturn:
     """Run the installed command: as `main`, without the slow shutdown of the interpreter."""
-    code = main()
+    gc.disable()  # until the command is run
+    gc.set_threshold(10_000)  # imports and tables are many objects, and few of them garbage
+    vars(argparse)["_"] = str  # each word would be looked up in catalogues of translations, of which there are none
+    code = main(alone=True)
     if (started := sys.modules.get("multiprocessing.util")) is not None:  # what processes shared is given back
         started._exit_function()
     for stream in (sys.stdout, sys.stderr):

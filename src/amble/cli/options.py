@@ -441,9 +441,11 @@ def prepare(argv: list[str]) -> list[str]:
 
 
 def _looks_like_measure(word: str) -> bool:
-    from amble.expressions.aliases import is_alias
+    from amble.expressions.aliases import is_alias, plain_name
 
-    ours = re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)
+    if word.startswith("-"):
+        return False
+    ours = plain_name(word) or re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)
     return (ours is not None or is_alias(word.rstrip(","))) and not os.path.exists(word)
 
 

@@ -33,7 +33,7 @@ READ = (
     *("groups", "stopwords", "zscores", "costs", "intents", "config", "plugin", "user", "shares"),
 )
 WRITTEN = ("output", "plot", "hasse", "latex", "query_rates", "save_counts")
-_FITTED = re.compile(r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")""")  # of a measure: a file of `amble fit`
+_FITTED = r"""\b(?:user|rates)\s*=\s*(?:'([^']+)'|"([^"]+)")"""  # of a measure: a file of `amble fit`
 
 
 def _named(args: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
@@ -44,7 +44,7 @@ def _named(args: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
 def keep_inputs(args: argparse.Namespace, *outputs: str) -> None:
     """Refuse to write over what a command reads; ``outputs`` are files that no argument names."""
     measures = _named(args, ("measure", "measures"))
-    fits = ["".join(found) for text in measures for found in _FITTED.findall(text)]
+    fits = ["".join(found) for text in measures if "=" in text for found in re.findall(_FITTED, text)]
     models = [name.rpartition("#")[0] for name in fits if "#" in name]  # fit.toml#walk
     check_outputs([*_named(args, READ), *fits, *models], *(outputs or _named(args, WRITTEN)))
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array, Ints
+from amble.arrays import Array, Ints, NDArray
 from amble.comparison.design import CORRECTIONS, FAMILIES, INTERVALS, SIDES, TESTS, TestDesign
 from amble.comparison.group_differences import GroupDifferences
 from amble.comparison.letters import letters_of

@@ -23,9 +23,8 @@ from collections.abc import Iterable
 from typing import Any, Unpack, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array
+from amble.arrays import Array, NDArray
 from amble.comparison.session_contributions import SessionContributions, contributions_of_session
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import aligning

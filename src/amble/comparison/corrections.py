@@ -8,10 +8,9 @@ expected share of false ones among the findings. Hochberg, Hommel and Benjamini-
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from amble import checks
-from amble.arrays import Array
+from amble.arrays import Array, ArrayLike
 from amble.comparison.design import CORRECTIONS
 from amble.errors import AmbleError
 

@@ -10,8 +10,11 @@ yet. At last, sets whose pairs all share other letters are taken away.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Iterator
-from itertools import product
+from collections.abc import Iterable
+
+import numpy as np
+
+from amble.arrays import Bools
 
 __all__ = ["letter_groups", "letter_name", "letters_of"]
 
@@ -31,53 +34,42 @@ def letter_groups(n: int, different: Iterable[tuple[int, int]]) -> list[list[int
     >>> letter_groups(4, [(0, 2), (0, 3), (1, 3)])
     [[0, 1], [1, 2], [2, 3]]
     """
-    alike = [(1 << n) - 1 - (1 << i) for i in range(n)]  # sets of systems as bits
+    alike = ~np.eye(n, dtype=bool)
     for i, j in different:
-        alike[i] &= ~(1 << j)
-        alike[j] &= ~(1 << i)
-    bare = list(alike)  # those with which a system shares no letter yet
+        alike[i, j] = alike[j, i] = False
+    bare = alike.copy()  # those with which a system shares no letter yet
     sets = []
     for i in range(n):
-        if not alike[i]:
+        if not alike[i].any():
             sets.append([i])
-        while bare[i]:
-            j = next(_members(bare[i]))
-            members = list(_members(_grown(1 << i | 1 << j, alike, bare)))
-            for one, other in product(members, repeat=2):
-                bare[one] &= ~(1 << other)
+        while bare[i].any():
+            members = _grown([i, int(bare[i].argmax())], alike, bare)
+            bare[np.ix_(members, members)] = False
             sets.append(members)
     return sorted(_needed(sets, n))
 
 
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        yield (bits & -bits).bit_length() - 1
-        bits &= bits - 1
-
-
-def _grown(taken: int, alike: list[int], bare: list[int]) -> int:
+def _grown(taken: list[int], alike: Bools, bare: Bools) -> list[int]:
     """Take in systems without a difference from any taken, until there are none."""
-    may = -1
-    for i in _members(taken):
-        may &= alike[i]
-    while may:
-        best = max(_members(may), key=lambda i: ((bare[i] & taken).bit_count(), -i))
-        taken |= 1 << best
+    may, brings = alike[taken].all(axis=0), bare[taken].sum(axis=0)
+    while may.any():
+        best = int(np.where(may, brings, -1).argmax())
+        taken.append(best)
         may &= alike[best]
-    return taken
+        brings += bare[best]
+    return sorted(taken)
 
 
 def _needed(sets: list[list[int]], n: int) -> list[list[int]]:
     """Without the sets whose pairs all share another one, small ones first."""
-    shared = [[0] * n for _ in range(n)]
+    shared = np.zeros((n, n), np.int64)
     for members in sets:
-        for i, j in product(members, repeat=2):
-            shared[i][j] += 1
+        shared[np.ix_(members, members)] += 1
     out = []
     for members in sorted(sets, key=lambda members: (len(members), members)):
-        if all(shared[i][j] > 1 for i, j in product(members, repeat=2)):
-            for i, j in product(members, repeat=2):
-                shared[i][j] -= 1
+        pairs = np.ix_(members, members)
+        if (shared[pairs] > 1).all():
+            shared[pairs] -= 1
         else:
             out.append(members)
     return out

@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array, Bools, Ints
+from amble.arrays import Array, Bools, Ints, NDArray
 from amble.comparison.paired_tests import opened
 from amble.comparison.systems import Differences, standardised
 from amble.parallel import spread

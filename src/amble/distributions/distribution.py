@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from amble import checks
+from amble.arrays import ArrayLike, NDArray
 from amble.errors import MeasureError
 from amble.table import Table, Tabled
 
@@ -50,7 +50,7 @@ class Curve:
     """The cdf of a distribution, which ends at 1 exactly, and the integral of the cdf."""
 
     def __init__(self, distribution: Distribution) -> None:
-        self.x = distribution.values
+        self.x, self.band = distribution.values, distribution.band
         share = _cumulated(distribution.probs)
         self.share: Floats = np.concatenate(([0.0], share / share[-1]))  # before the atoms, at each atom
 
@@ -163,12 +163,18 @@ class Distribution(Tabled):
             )
         if users is not None:
             checks.whole(users, "users", kind=MeasureError)
+        del values, probs  # of large mixtures
         order = np.argsort(v, kind="stable")
         v, p = v[order], p[order]
-        start = np.flatnonzero(np.concatenate(([True], v[1:] != v[:-1])))
-        v, p = v[start], np.add.reduceat(p, start)
-        self.values: Floats = v[p > 0]
-        self.probs: Floats = p[p > 0]
+        del order
+        new = v[1:] != v[:-1]
+        if not new.all():
+            start = np.flatnonzero(np.concatenate(([True], new)))
+            v, p = v[start], np.add.reduceat(p, start)
+        if not p.all():
+            v, p = v[p > 0], p[p > 0]
+        self.values: Floats = v
+        self.probs: Floats = p
         self.users, self.rounding = users, rounding
         for array in (self.values, self.probs):
             array.flags.writeable = False

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from amble import checks
+from amble.arrays import ArrayLike, NDArray
 from amble.distributions.distribution import Curve, Distribution, allowance, check_order, near
 from amble.errors import MeasureError
 from amble.table import Table, Tabled
 
-__all__ = ["PartialOrder", "order_systems"]
+__all__ = ["PartialOrder", "order_curves", "order_systems"]
 
 Class = tuple[str, ...]
 Booleans = NDArray[np.bool_]
@@ -236,14 +236,18 @@ def order_systems(
             raise MeasureError(
                 f"an order of systems needs a distribution of each, by name; {name!r} has {type(distribution).__name__}"
             )
-    given = list(distributions.values())
-    band, low, high = (
-        np.array(part) for part in zip(*((x.band, x.values[0], x.values[-1]) for x in given), strict=True)
-    )
+    curves = {name: Curve(distribution) for name, distribution in distributions.items()}
+    return order_curves(curves, order, tolerance)
+
+
+def order_curves(curves: Mapping[str, Curve], order: str = "first", tolerance: float | None = None) -> PartialOrder:
+    """The partial order of systems by the cdfs of their distributions; see `order_systems`."""
+    given = list(curves.values())
+    band, low, high = (np.array(part) for part in zip(*((c.band, c.x[0], c.x[-1]) for c in given), strict=True))
     top = np.maximum.outer(high, high)
     most = allowance(order, tolerance, np.add.outer(band, band), np.minimum.outer(low, low), top)
-    above = _above([Curve(distribution) for distribution in given], most, top, order)
-    return PartialOrder(list(distributions), np.select([above & above.T, above, above.T], [2, -1, 1], 0), order)
+    above = _above(given, most, top, order)
+    return PartialOrder(list(curves), np.select([above & above.T, above, above.T], [2, -1, 1], 0), order)
 
 
 def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Booleans:
@@ -253,9 +257,10 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
     no further look, nor do cells between probes where the values at their ends allow none. What is left is decided
     at the atoms in the cells that are left. So the memory is that of the atoms, and few pairs need all of theirs.
     """
-    every = np.unique(np.concatenate([curve.x for curve in curves]))
-    probe = every[np.unique(np.linspace(0, every.size - 1, _PROBES).round().astype(np.intp))]
-    cell = [np.searchsorted(probe, curve.x) for curve in curves]  # the cell of an atom is (probe before, probe]
+    every = np.unique(np.concatenate([_some(curve.x) for curve in curves]))
+    probe = _some(every)
+    # the cell of an atom is (probe before, probe]; in two bytes each, beside the 24 that an atom takes
+    cell = [np.searchsorted(probe, curve.x).astype(np.uint16) for curve in curves]
     before = np.maximum(np.arange(probe.size) - 1, 0)
     if order == "first":
         mine = np.array([curve.cdf(probe) for curve in curves])
@@ -278,6 +283,11 @@ def _above(curves: list[Curve], most: Floats, top: Floats, order: str) -> Boolea
                 left = ((np.maximum(slack, height[j][before]) > most[i, j] / 2) | ~inside[j])[cell[j]]
             out[i, j] = i != j and left.any() and curve.excess(curves[j], order, left) > most[i, j]
     return out
+
+
+def _some(x: Floats) -> Floats:
+    """Of many numbers some, evenly by their place, the first and the last among them."""
+    return x if x.size <= _PROBES else x[np.linspace(0, x.size - 1, _PROBES).round().astype(np.intp)]
 
 
 def _product(a: Booleans, b: Booleans) -> Booleans:

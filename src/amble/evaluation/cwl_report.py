@@ -18,8 +18,8 @@ import math
 from typing import Any, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.evaluation.inputs import Measures, aligning, parse_measures
 from amble.measures import ListMeasure, Lists

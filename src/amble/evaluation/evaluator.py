@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from amble import checks
 from amble.errors import AlignError
 from amble.evaluation.inputs import DEFAULTS, Measures, for_intents, parse_measures, refuse_idle_costs
-from amble.evaluation.scores import Scores, Undefined, scored, scores_of_dictionary
+from amble.evaluation.scores import Scores, Undefined, scored, scores_of_dictionary, scores_of_ranked
 from amble.io.trec import Qrels, one_dictionary, read_qrels
 from amble.measures import Lists
 from amble.measures.list_measure import ListMeasure, of_lists
 from amble.rankings.alignment import AlignOptions, align, check_options, threads_for
+
+if TYPE_CHECKING:
+    from amble.rankings.score_arrays import Labels
 
 __all__ = ["Evaluator"]
 
@@ -66,7 +70,42 @@ class Evaluator:
         self.options: dict[str, Any] = {key: value for key, value in options.items() if key != "intents"}
         usual = all(options.get(name, DEFAULTS[name]) == DEFAULTS[name] for name in _LISTS)
         self._is_plain = usual and undefined == "zero"
+        self._labels: Labels | None = None
         self.kept: dict[tuple[Any, ...], Any] = {}  # what follows from the judgments alone, filled as runs are scored
+
+    @classmethod
+    def of_arrays(
+        cls,
+        labels: Any,
+        measures: Measures,
+        mask: Any = None,
+        *,
+        undefined: Undefined = "zero",
+        ties: Literal["file", "expected"] = "file",
+    ) -> Evaluator:
+        """An evaluator of arrays of scores, as `amble.from_arrays` takes them: the labels are read once.
+
+        Parameters
+        ----------
+        labels, mask, ties
+            As for `amble.from_arrays`.
+        measures, undefined
+            As for `evaluate`.
+
+        Examples
+        --------
+        >>> import amble
+        >>> evaluator = amble.Evaluator.of_arrays([[0, 1, 2], [1, 0, 0]], "RR")
+        >>> evaluator.evaluate([[0.3, 0.9, 0.7], [0.5, 0.6, 0.1]]).means()  # of every step of a training loop
+        array([[0.75]])
+        """
+        from amble.rankings.score_arrays import Labels
+
+        checks.one_of(ties, ("file", "expected"), "ties", AlignError)
+        kept = Labels(labels, mask)
+        out = cls(kept.qrels, measures, undefined=undefined)
+        out._labels, out.options = kept, {"ties": ties}
+        return out
 
     def evaluate(self, runs: Any) -> Scores:
         """The scores of runs by topic and measure: those of ``amble.evaluate(qrels, runs, measures)``.
@@ -74,11 +113,26 @@ class Evaluator:
         Parameters
         ----------
         runs
-            Anything `read_runs` takes: ``{topic: {doc: score}}``, ``{name: run}``, a file, a frame.
+            Anything `read_runs` takes: ``{topic: {doc: score}}``, ``{name: run}``, a file, a frame. Of an
+            evaluator of arrays: an array of scores, or ``{name: array}``.
         """
+        if self._labels is not None:
+            return self._scores_of_arrays(self._labels, runs)
         if self._is_plain and (run := one_dictionary(runs)) is not None:
             found = scores_of_dictionary(self.qrels, run, self.measures, self._how, self.kept)
             if found is not None:
                 return found
         rankings = align(self.qrels, runs, **self.options)
+        return scored(rankings, Lists.of_rankings(rankings, self.kept), self.measures, self.undefined)
+
+    def _scores_of_arrays(self, labels: Labels, scores: Any) -> Scores:
+        from amble.rankings.score_arrays import align_options
+
+        ties = self.options["ties"]
+        if self._is_plain and ties == "file" and not isinstance(scores, Mapping):
+            run, ranked = labels.rank(scores, ties)
+            found = scores_of_ranked(self.qrels, run, ranked, self.measures, align_options(ties), self.kept)
+            if found is not None:
+                return found
+        rankings = labels.rankings(scores, ties)
         return scored(rankings, Lists.of_rankings(rankings, self.kept), self.measures, self.undefined)

@@ -22,9 +22,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.document_groups import DocumentGroups, GroupsOfDocuments, Target, Targets
 from amble.evaluation.inputs import Scored, aligning

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import Measures, parse_measures
 from amble.evaluation.scores import Undefined, evaluate, scores_by_topic

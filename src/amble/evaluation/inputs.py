@@ -8,8 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from numpy.typing import NDArray
-
+from amble.arrays import NDArray
 from amble.errors import AlignError, MeasureError
 from amble.expressions.grammar import split_measures
 from amble.measures import Measure, parse

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution, summary_of
 from amble.errors import AlignError, MeasureError, SimulationWarning
 from amble.evaluation.inputs import Scored, aligning
@@ -23,8 +23,7 @@ from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings, SentRankings, byte_order, plain_mean
 from amble.rankings.costs import Prices
 from amble.table import Table, Tabled
-from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import Question
+from amble.users.protocol import NoExactDistributionError, Question
 
 __all__ = ["RunDistributions", "chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
 
@@ -179,12 +178,16 @@ def _exact(
 ) -> list[Distribution]:
     done, total = 0, sum(map(len, groups))
     blocks = [group[at : at + _TOGETHER] for group in groups for at in range(0, len(group), _TOGETHER)]
-    found: dict[int, Distribution] = {}
-    for block, each in zip(blocks, spread(_distributions, readers, blocks, executor), strict=True):
-        found.update(zip(block, each, strict=True))
-        done += len(block)
+    found: list[Distribution] = []  # of the lists of one run
+    out: list[Distribution] = []
+    for each in spread(_distributions, readers, blocks, executor):
+        found += each
+        done += len(each)
         progress(done, total)
-    return [Distribution.mixture([found[i] for i in group]) for group in groups]
+        if len(found) == len(groups[len(out)]):
+            out.append(Distribution.mixture(found))
+            found.clear()
+    return out
 
 
 def _distributions(readers: Readers, lists: list[int]) -> list[Distribution]:

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.inputs import DEFAULTS, Measures, Scored, aligning, each_label, parse_measures
-from amble.io.trec import Qrels, Run, Runs, one_dictionary, read_qrels
+from amble.io.trec import Qrels, Ranked, Run, Runs, one_dictionary, read_qrels
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.list_measure import of_lists, scores_of_each
 from amble.parallel import spread
@@ -467,6 +467,18 @@ def scores_of_dictionary(
     ranked = run.rank(qrels, groups=False, score_dtype=how["score_dtype"])
     if (how["missing"] == "zero" and len(ranked.lists) < len(qrels.topics)) or not len(ranked.hits):
         return None
+    return scores_of_ranked(qrels, run, ranked, measures, how, kept)
+
+
+def scores_of_ranked(
+    qrels: Qrels,
+    run: Run,
+    ranked: Ranked,
+    measures: Sequence[ListMeasure],
+    how: Mapping[str, Any],
+    kept: dict[tuple[Any, ...], Any],
+) -> Scores | None:
+    """The scores of one run that is ranked, counted when its audit is asked for; None if there is something to say."""
     lists = Lists.of_ranked(qrels, ranked, False, kept)
     scores = scores_of_each(measures, lists)
     if scores is None or np.count_nonzero(np.isfinite(scores)) < scores.size:
@@ -560,7 +572,11 @@ def evaluate(
     parsed = [of_lists(m) for m in parse_measures(measures)]
     lists = Lists.of_rankings(rankings)
     away = {} if executor is None else _scored_away(rankings, lists, parsed, executor)
-    return scored(rankings, lists, parsed, undefined, away)
+    try:
+        return scored(rankings, lists, parsed, undefined, away)
+    finally:
+        if lists is not Lists.shared_of(rankings):
+            lists.forget()
 
 
 def scored(
@@ -599,7 +615,10 @@ class _Scoring:
 
 def _score_some(shared: _Scoring, arrays: dict[str, Any]) -> list[Array]:
     lists = shared.lists(arrays)
-    return [measure.scores(lists) for measure in shared.measures]
+    try:
+        return [measure.scores(lists) for measure in shared.measures]
+    finally:
+        lists.forget()  # a worker's memory does not grow with the number of lists
 
 
 def _scored_away(

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, NDArray
 from amble.errors import MeasureError
 from amble.measures import ListMeasure, Lists, Measure, SessionMeasure, parse
 from amble.measures.list_measure import of_lists

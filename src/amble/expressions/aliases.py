@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from amble.errors import MeasureError
 
-__all__ = ["ALIASES", "AMBIGUOUS", "ENDINGS", "PARAMETERS", "is_alias", "similar", "translate"]
+__all__ = ["ALIASES", "AMBIGUOUS", "ENDINGS", "PARAMETERS", "is_alias", "plain_name", "similar", "translate"]
 
 # by program: its names and amble's; # stands for a number, * for a word, and "_#" may be written ".#"
 ALIASES: dict[str, dict[str, str]] = {
@@ -260,6 +260,18 @@ def _in_amble(text: str, head: str, inside: str, at: str, own: Collection[str]) 
         raise ask("needs a number", [_NAMES[f"{key}_#"]])
     first, _, word = key.partition("_")
     return _NAMES[f"{first}_*"].replace("*", word.upper()) if word and f"{first}_*" in _NAMES else None
+
+
+def plain_name(text: str) -> tuple[str, int | None] | None:
+    """Name and rank of an expression that has no more, as most have; None of others.
+
+    >>> plain_name("nDCG@10"), plain_name("AP"), plain_name("AP(rel=2)"), plain_name("IPrec@0.1")
+    (('nDCG', 10), ('AP', None), None, None)
+    """
+    name, at, rank = text.partition("@")
+    if not (text.isascii() and name.isidentifier()) or (at and not (rank.isdigit() and len(rank) <= 15)):
+        return None
+    return name, int(rank) if at else None
 
 
 def is_alias(text: str) -> bool:

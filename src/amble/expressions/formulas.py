@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import Domain
 from amble.expressions.values import ByRank, FormulaOrFunction, Value

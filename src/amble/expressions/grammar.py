@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from amble.errors import MeasureError
+from amble.expressions.aliases import plain_name
 from amble.expressions.populations import DISTRIBUTIONS, Population
 from amble.expressions.values import show_number
 
@@ -25,16 +26,13 @@ __all__ = ["Call", "Value", "parse_call", "plain_value", "show_call", "show_valu
 
 Value = float | int | str | bool | Population | None
 
-_TOKEN = re.compile(
-    r"""\s*(?:
+_TOKEN = r"""(?ax)\s*(?:
     (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z_0-9.]))
   | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
   | (?P<string>'[^'\\]*'|"[^"\\]*")
   | (?P<digest><[a-z]+:[0-9a-f]+>)
   | (?P<sign>[()=,@])
-  )""",
-    re.VERBOSE | re.ASCII,
-)
+  )"""
 _WORDS: dict[str, Value] = {"True": True, "False": False, "None": None}
 _LONGEST = 1000
 
@@ -49,9 +47,9 @@ class Call(NamedTuple):
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
-    out, at = [], 0
+    out, at, token = [], 0, re.compile(_TOKEN)
     while at < len(text):
-        found = _TOKEN.match(text, at)
+        found = token.match(text, at)
         if not found:
             if not text[at:].strip():
                 break
@@ -78,6 +76,8 @@ def parse_call(text: str) -> Call:
     """
     if len(text) > _LONGEST:
         raise MeasureError(f"{text[:40]!r}...: a measure of {len(text)} characters, expected at most {_LONGEST}")
+    if (plain := plain_name(text)) is not None:
+        return Call(plain[0], {}, plain[1])
     tokens = _tokens(text)
     i = 0
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
-import glob
 import importlib
 import io
 import os
 import re
-import signal
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +30,7 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
 }
 _MODULES = {"gzip": "zlib", "xz": "lzma", "bzip2": "bz2", "zstd": "zstandard"}
-_ENDINGS = re.compile(r"\.(run|txt|res|results|trec|tsv|out|qrels?|csv|json|jsonl|ndjson|parquet)")
+_ENDINGS = "run txt res results trec tsv out qrel qrels csv json jsonl ndjson parquet"
 LONGEST_LINE = 1_000_000  # bytes of a line of judgments, runs and small tables, unless max_line says otherwise
 LONGEST_DOCUMENT = 64_000_000  # bytes of a document, and of a line of JSON or XML, unless max_document does
 _DECLARED = rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']"""
@@ -53,7 +51,7 @@ def stem(path: str) -> str:
             name = name[: -len(ending)]
             break
     root, ending = os.path.splitext(name)
-    return root if _ENDINGS.fullmatch(ending) and root else name
+    return root if ending[1:] in _ENDINGS.split() and root else name
 
 
 def _format_of(head: bytes, path: str) -> str:
@@ -380,7 +378,11 @@ def check_outputs(inputs: Iterable[str], *outputs: str) -> None:
 
 def _stats(path: str) -> Iterator[os.stat_result]:
     """The status of all files that are read under a name."""
-    names = glob.glob(path, recursive=True) if glob.has_magic(path) and not os.path.exists(path) else [path]
+    names = [path]
+    if any(sign in path for sign in "*?[") and not os.path.exists(path):
+        import glob  # plain names do without
+
+        names = glob.glob(path, recursive=True)
     for name in names:
         below = [os.path.join(folder, file) for folder, _, files in os.walk(name) for file in files]
         for each in [0 if name == "-" else name, *below]:
@@ -403,6 +405,8 @@ _unfinished: set[str] = set()  # files that are being written
 
 def _tidy(number: int, _: object) -> None:
     """Remove unfinished files, then be killed as usual."""
+    import signal  # what writes no file does without
+
     for partial in list(_unfinished):
         with contextlib.suppress(OSError):
             os.unlink(partial)
@@ -413,6 +417,8 @@ def _tidy(number: int, _: object) -> None:
 @contextlib.contextmanager
 def _tidied(partial: str) -> Iterator[None]:
     """Remove an unfinished file, also on SIGTERM and SIGHUP (which only the main thread can handle)."""
+    import signal
+
     _unfinished.add(partial)
     caught = []
     for name in ("SIGTERM", "SIGHUP"):

@@ -21,8 +21,8 @@ _HEAD = 1 << 13  # bytes that tell the layout
 _BOM = b"\xef\xbb\xbf"
 _BLANKS = "a table with blanks between columns"
 _SIGNS = {"TSV": "\t", "CSV": ",", "CSV with semicolons": ";", _BLANKS: " "}
-_NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)
-_JSON = re.compile(rb'\{\s*["}]|\[\s*[\[{"\]]')
+_NUMBER = r"(?i)[-+]?[\d.]+(e[-+]?\d+)?"
+_JSON = rb'\{\s*["}]|\[\s*[\[{"\]]'
 _PARQUET = "pyarrow.parquet:read_table", "polars:read_parquet"
 # how a file begins, and what it is then
 _FOREIGN = {
@@ -65,8 +65,10 @@ def layout_of(head: bytes, path: str, columns: Names | None = None) -> str:
     given, text = columns or {}, head.removeprefix(_BOM).lstrip()
     if head.startswith(b"PAR1"):
         return "Parquet"
-    ending = re.search(r"\.(csv|jsonl|ndjson)(\.\w+)?$", path.lower())
-    if _JSON.match(text):
+    lower = path.lower()
+    named = ".csv" in lower or ".jsonl" in lower or ".ndjson" in lower
+    ending = named and re.search(r"\.(csv|jsonl|ndjson)(\.\w+)?$", lower) is not None
+    if text[:1] in (b"{", b"[") and re.match(_JSON, text):
         import json  # TREC files do without
 
         first, _, rest = text.partition(b"\n")
@@ -78,7 +80,7 @@ def layout_of(head: bytes, path: str, columns: Names | None = None) -> str:
     _, line = _first_line(head)
     for layout, sign in _SIGNS.items():
         cells = _cells(line, sign)
-        if len(cells) > 2 and header_of(cells, given) and not any(map(_NUMBER.fullmatch, cells)):
+        if len(cells) > 2 and header_of(cells, given) and not any(re.fullmatch(_NUMBER, cell) for cell in cells):
             return layout
     numbered = any(isinstance(column, int) for column in given.values())
     if not numbered and len(line.split()) >= 4 and (not ending or line.count(",") < 2):
@@ -132,7 +134,7 @@ def _delimited(
     names, first = rows[0], 1
     if not header_of(names, columns) and any(isinstance(column, int) for column in columns.values()):
         first = 0  # no header: columns by number
-    elif not header_of(names, columns) and any(_NUMBER.fullmatch(name.strip()) for name in names):
+    elif not header_of(names, columns) and any(re.fullmatch(_NUMBER, name.strip()) for name in names):
         raise ReadError(
             f"{path}:{lines[0]}: {len(names)} columns of {layout} without a header, expected a line of names, such as "
             f"topic,doc,{number}, or their numbers: --columns topic=1,doc=2,{number}=3"
@@ -234,7 +236,7 @@ def _looks_like(head: bytes, number: str) -> str:
         if text.startswith(begin):
             return f"this is {what}"
     cells = _first_line(head)[1].split()
-    numbers = [_NUMBER.fullmatch(cell) is not None for cell in cells]
+    numbers = [re.fullmatch(_NUMBER, cell) is not None for cell in cells]
     if number == "grade" and len(cells) in (5, 6) and numbers[3] and numbers[4]:
         return "this is a run: did you swap the files?"
     if number == "score" and len(cells) == 4 and numbers[3]:

@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import AmbleError, ReadError
 from amble.io.columns import as_table, check_columns, is_one_run
 from amble.io.files import byte_limit, plain_size, stem, topic_changes
@@ -37,7 +37,7 @@ _TIES = {"docno": 0, "rank": 1, "file": 2}
 _NO_GROUPS, _SINGLE = 4, 8  # added to a rule for ties: groups of equal scores are not wanted; scores are floats
 _GRADES = 10  # a run in memory with no more different scores may be judgments
 _BIG_FILE = 1 << 25  # from this size on a single file is worth several threads
-_NO_COLUMN = re.compile("[\0-\x20]")  # the reader ends a column there, or refuses the line
+_NO_COLUMN = "[\0-\x20]"  # the reader ends a column there, or refuses the line
 _BLANK = " \t\n\v\f\r"
 
 
@@ -576,7 +576,7 @@ def column_fault(name: str, *, first: bool = False) -> str:
     """
     if not name:
         return "is empty"
-    if found := _NO_COLUMN.search(name):
+    if found := re.search(_NO_COLUMN, name):
         return "has a blank in it" if found[0] in _BLANK else f"has control byte 0x{ord(found[0]):02x} in it"
     if first and name[0] in "#\ufeff":
         what = "#, which makes a comment of its line" if name[0] == "#" else "a byte order mark, which is no text"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AmbleError
 from amble.judging.judging_orders import ORDERS, order_pool
 from amble.judging.pooling import Pool

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AmbleError
 from amble.judging.pooling import Pool
 

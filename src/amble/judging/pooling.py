@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AmbleError
 from amble.io.trec import qrels_text, read_qrels
 from amble.rankings.alignment import Rankings

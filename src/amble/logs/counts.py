@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array
+from amble.arrays import Array, NDArray
 from amble.logs.engine import Engine
 from amble.logs.page_counts import GradedPages, count_graded_pages, gain_sql
 

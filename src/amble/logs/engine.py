@@ -74,9 +74,11 @@ class Engine:
             self.run(f"set memory_limit='{int(memory)}MB'")
             self.run(f"set temp_directory={quoted(str(self.folder))}")
             self.run("set preserve_insertion_order=true")
-            # how far a query has come is known only with the bar, which is not to be drawn
-            self.run("set enable_progress_bar=true")
-            self.run("set enable_progress_bar_print=false")
+            # how far a query has come is known only with the bar, which is not to be drawn; in a notebook it is refused
+            # where ipywidgets are missing
+            with contextlib.suppress(self._duckdb.InvalidInputException):
+                self._connection.execute("set enable_progress_bar=true")
+                self._connection.execute("set enable_progress_bar_print=false")
             if threads is not None:
                 self.run(f"set threads={int(threads)}")
         except BaseException:

@@ -1,6 +1,6 @@
 """Continuation studied: the probability of going on by rank, gain so far, target and group, and what it depends on.
 
-Moffat, Thomas and Scholer (2012) ask for it: a user who hopes for T relevant documents goes on the longer the larger T
+Moffat, Scholer and Thomas (2012) ask for it: a user who hopes for T relevant documents goes on the longer the larger T
 is, and stops the sooner the more was found. A study of people at tasks with known T shows whether they do.
 
 Every rank that somebody reached is an observation: she went on, or stopped. The model is a discrete-time hazard model:

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import one_of
 from amble.errors import MeasureError
 from amble.expressions.domains import Domain, Optional, Parameter

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Domain, checked
 from amble.expressions.values import ByRank, Value, digest

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, AtLeast, GainTable, OneOf, Optional, Parameter
 from amble.rankings.lists import GainMap

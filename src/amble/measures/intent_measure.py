@@ -14,16 +14,15 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError, SimulationWarning
 from amble.io.subtopics import Subtopics
 from amble.measures.list_measure import ListMeasure
 from amble.measures.measure import Measure
 from amble.rankings.lists import Gains, JudgedIntents, Lists, ListsByIntent
-from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import Question, TiedError, User
+from amble.users.protocol import NoExactDistributionError, Question, TiedError, User
 
 __all__ = ["IntentMeasure", "Part", "ideal_order"]
 

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AmbleWarning, MeasureError, SimulationWarning
 from amble.expressions.populations import GRIDS, Population
@@ -22,8 +22,7 @@ from amble.measures.measure import Measure
 from amble.rankings.alignment import aggregate, byte_order
 from amble.rankings.lists import GainMap, Gains, Lists
 from amble.users.forward import first_look
-from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import ANSWERS, Question, Scorer, TiedError, User
+from amble.users.protocol import ANSWERS, NoExactDistributionError, Question, Scorer, TiedError, User
 
 __all__ = ["ListMeasure", "of_lists", "scores_of_each"]
 
@@ -138,10 +137,10 @@ class ListMeasure(Measure):
 
     @property
     def by_list(self) -> bool:
-        """Whether a list's score is the same whatever other lists are scored with it."""
+        """Whether a list's score is the same, bit for bit, whatever other lists are scored with it."""
         joint = any(isinstance(value, Population) and value.is_joint for value in self.values.values())
         own = self.declaration.family == "yours" and not self.declaration.is_user
-        alone = all(getattr(one.reader, "rescale", "") != "RR" for _, one in self.members)
+        alone = not any(getattr(one.reader, "looks_at_others", False) for _, one in self.members)
         return alone and not joint and not own
 
     # ---- many lists

@@ -10,16 +10,15 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.by_topic import ByTopic
 from amble.expressions.grammar import plain_value, show_call, show_value
 from amble.expressions.populations import Population
 from amble.measures.arguments import rebuild
 from amble.measures.declaration import REGISTRY, Declaration
-from amble.users.joint_distribution import NoExactDistributionError
-from amble.users.protocol import TiedError
+from amble.users.protocol import NoExactDistributionError, TiedError
 
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import is_number
 from amble.errors import MeasureError
 from amble.expressions.values import show_number

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amble.errors import MeasureError
-from amble.expressions.aliases import similar, translate
+from amble.expressions.aliases import plain_name, similar, translate
 from amble.expressions.grammar import parse_call
 from amble.measures.arguments import NOTHING, build, suggestion
 from amble.measures.declaration import REGISTRY
@@ -88,7 +88,7 @@ def parse(text: str | Measure) -> Measure:
     at = NOTHING if call.at is None else call.at
     found: Measure = build(kind, d, call.unnamed, call.arguments, at, said=f"{text!r}: ")
     found = found.labelled(" ".join(text.split()))
-    if d.family != "yours" and len(REGISTRY.parsed) < _MOST and re.fullmatch(_PLAIN, text):
+    if d.family != "yours" and len(REGISTRY.parsed) < _MOST and (plain_name(text) or re.fullmatch(_PLAIN, text)):
         REGISTRY.parsed[text] = found
     return found
 

@@ -9,13 +9,13 @@ highest and with its k lowest unjudged documents relevant, for every k.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, Ints, NDArray
 from amble.errors import MeasureError
-from amble.rankings.lists import Lists
+from amble.rankings.lists import Lists, hits_of
 from amble.users.protocol import Question
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["bounds", "list_residuals", "residual_interval", "residuals_of"]
 
 Array = NDArray[np.float64]
 
-_CHUNK = 64
+_CHUNK = 32  # lists at once: more are no quicker
 _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades is followed
 
 
@@ -138,49 +138,88 @@ def residuals_of(
     # a relevant one, if there is none yet
     most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for _, _, m, _ in users]
     how = [(g, m.deepest, _sees_beyond(m)) for g, (_, _, m, _) in zip(most, users, strict=True)]
-    longer = {key: _extended(m, np.asarray(lists.length)) for key, (_, _, m, _) in zip(how, users, strict=True)}
+    alike: dict[tuple[float, int | None, bool], list[ListMeasure]] = {}
+    for key, (_, _, m, _) in zip(how, users, strict=True):
+        alike.setdefault(key, []).append(m)
+    known = {key: (_seen(each, lists), _extended(each[0], np.asarray(lists.length))) for key, each in alike.items()}
     for start in range(0, lists.n, _CHUNK):
         chunk = np.arange(start, min(start + _CHUNK, lists.n))
-        filled = {key: _filled(lists, chunk, key[0], key[1], length) for key, length in longer.items()}
+        filled = {key: _filled(lists, chunk, key[0], key[1], *of) for key, of in known.items()}
         for (extra, w, one, scored), key in zip(users, how, strict=True):
             extra[chunk] += w[chunk] * np.maximum(one.sign * (_best(one, filled[key], key[0]) - scored[chunk]), 0.0)
+        for each in filled.values():
+            each.forget()
         if progress is not None:
             progress(int(chunk[-1]) + 1, lists.n)
     return out
 
 
-def _filled(lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, length: NDArray[np.int64]) -> Lists:
+class _Seen(NamedTuple):
+    """Judgments that some measures see: their grades, rows in the qrels, and where topics start; the number of each."""
+
+    grades: Array
+    judgment: Ints
+    rows: Ints
+    number: Ints  # of every judgment of the lists: -2 if it is not among these
+
+
+def _seen(measures: Sequence[ListMeasure], lists: Lists) -> _Seen:
+    """The judgments of documents that may gain something; all, where one of the measures is no user."""
+    kept = np.zeros(lists.grades.size, bool)
+    for m in measures:
+        d = m.declaration
+        kept |= m.gains_of(lists).judged.gainful if d.is_user and not d.of_intents and "grade" not in d.seen else True
+    upto = np.concatenate(([0], np.cumsum(kept)))
+    return _Seen(lists.grades[kept], lists.judgment[kept], upto[lists.rows], np.where(kept, upto[:-1], -2))
+
+
+def _filled(
+    lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, seen: _Seen, length: NDArray[np.int64]
+) -> Lists:
     """Some lists, each with a topic of its own in which its unjudged documents, down to rank k, have the best grade.
 
     Lists that are to be longer than they are go on with unjudged documents.
     """
-    grades, judgments, rows, positions, row, offsets = [], [], [0], [], [], [0]
-    for i in chunk.tolist():
-        t = int(lists.topic[i])
-        own = lists.grades[lists.rows[t] : lists.rows[t + 1]]
-        hits = lists.hits(i)
-        n = int(length[i])
-        at = np.full(n + 1, -1)
-        at[lists.position[hits]] = lists.row[hits] - lists.rows[t]
-        unknown = np.flatnonzero(at[1:][:k] < 0) + 1
-        at[unknown] = own.size + np.arange(unknown.size)
-        judged = np.flatnonzero(at >= 0)
-        grades += [own, np.full(unknown.size, most)]
-        judgments += [lists.judgment[lists.rows[t] : lists.rows[t + 1]], np.full(unknown.size, -1)]
-        positions.append(judged)
-        row.append(at[judged] + rows[-1])
-        rows.append(rows[-1] + own.size + unknown.size)
-        offsets.append(offsets[-1] + judged.size)
+    hits = slice(int(lists.offsets[chunk[0]]), int(lists.offsets[chunk[-1] + 1]))
+    topic, length = lists.topic[chunk], length[chunk]
+    # the judgments of each list's topic, and behind them the new ones
+    begin, judged = seen.rows[topic], seen.rows[topic + 1] - seen.rows[topic]
+    owner, position = lists.list[hits] - chunk[0], np.asarray(lists.position[hits], np.int64)
+    own_row = seen.number[lists.row[hits]]
+    own_row = np.where(own_row < 0, own_row, own_row - begin[owner])  # counted from its topic's first judgment
+    # the same of every rank down to k, list after list; -1 where nothing is judged
+    down_to = length if k is None else np.minimum(length, k)
+    start = np.concatenate(([0], np.cumsum(down_to)))
+    of = np.repeat(np.arange(chunk.size), down_to)
+    row = np.full(of.size, -1)
+    above = np.full(position.size, True) if k is None else position <= k
+    row[start[owner[above]] + position[above] - 1] = own_row[above]
+    unknown = np.flatnonzero(row == -1)
+    new = np.bincount(of[unknown], minlength=chunk.size)
+    upto = np.cumsum(new) - new
+    row[unknown] = np.arange(unknown.size) + (judged - upto)[of[unknown]]
+    rank = np.arange(1, of.size + 1) - start[of]
+    if k is not None:  # what is judged further down
+        of, rank, row = (np.append(x, y[~above]) for x, y in ((of, owner), (rank, position), (row, own_row)))
+        order = np.argsort(of, kind="stable")
+        of, rank, row = of[order], rank[order], row[order]
+    there = np.flatnonzero(row >= 0)
+    of, rank, row = of[there], rank[there], row[there]
+    rows = np.concatenate(([0], np.cumsum(judged + new)))
+    own, _ = hits_of(seen.rows, topic)
+    place = np.arange(own.size) + np.repeat(upto, judged)
+    grades, judgment = np.full(rows[-1], most), np.full(rows[-1], -1)
+    grades[place], judgment[place] = seen.grades[own], seen.judgment[own]
     return Lists(
-        grades=np.concatenate(grades),
-        rows=np.array(rows),
+        grades=grades,
+        rows=rows,
         topic=np.arange(chunk.size),
-        length=length[chunk],
-        offsets=np.array(offsets),
-        position=np.concatenate(positions),
-        row=np.concatenate(row),
+        length=length,
+        offsets=np.searchsorted(of, np.arange(chunk.size + 1)),
+        position=rank,
+        row=row + rows[of],
         max_grade=most,
         qrels=lists.qrels,
-        judgment=np.concatenate(judgments),
+        judgment=judgment,
         costs=None if lists.costs is None else lists.costs.of(chunk),
     )

@@ -7,8 +7,8 @@ Najork, 2008) and expected search length (Cooper, 1968) have the closed forms be
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.rankings.lists import Gains
 from amble.users.protocol import TiedError
 

@@ -21,12 +21,12 @@ With s_ij the sign of x_i - x_j, and p_i the first rank of the group that i is t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from amble import checks
-from amble.arrays import Array, Ints
+from amble.arrays import Array, ArrayLike, Ints
 from amble.errors import AmbleError
 
 __all__ = ["STATISTICS", "kendall", "places", "rbo", "spearman", "tau_ap"]
@@ -74,8 +74,15 @@ def signs(ranked: Ints) -> Array:
 
 def kendall_matrix(ranked: Ints) -> Array:
     """Tau-b of every row of places with every other: (…, m, n) → (…, m, m)."""
-    s = signs(ranked).reshape(*ranked.shape[:-1], -1)
-    both = s @ np.swapaxes(s, -1, -2)
+    n = ranked.shape[-1]
+    pairs, at = n * (n - 1) // 2, 0  # each pair of systems once
+    exact: Any = np.float32 if pairs < 1 << 24 else np.float64  # counts up to there are exact in half the size
+    x = np.asarray(ranked, exact)
+    s = np.empty((*ranked.shape[:-1], pairs), exact)
+    for i in range(n - 1):
+        np.sign(x[..., i, None] - x[..., i + 1 :], out=s[..., at : at + n - 1 - i])
+        at += n - 1 - i
+    both = (s @ np.swapaxes(s, -1, -2)).astype(np.float64)
     untied = np.diagonal(both, axis1=-2, axis2=-1)
     return _divided(both, np.sqrt(untied[..., :, None] * untied[..., None, :]))
 

@@ -1,6 +1,6 @@
 """Degraded runs: worse versions of runs, by a known amount, and which measures notice.
 
-Moffat, Thomas and Scholer (2012, section 7) plan a study in which half of the result pages are *diluted* by the
+Moffat, Scholer and Thomas (2012, section 7) plan a study in which half of the result pages are *diluted* by the
 insertion of attractive documents that are not relevant; they cite studies of perturbed and degraded rankings (Thomas,
 Jones and Hawking 2011; Turpin and Scholer 2006). They say neither how many documents are inserted nor where. Here the
 amount is a level from 0 to 1, and ``pages`` is the share of topics whose list is touched, 0.5 in their plan:

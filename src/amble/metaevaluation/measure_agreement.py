@@ -1,4 +1,4 @@
-"""Agreement of measures on significant differences between systems (Moffat, Thomas and Scholer, 2012, section 4).
+"""Agreement of measures on significant differences between systems (Moffat, Scholer and Thomas, 2012, section 4).
 
 Every pair of systems is tested with every measure. Two measures then agree or disagree on a pair in one of five ways:
 
@@ -19,10 +19,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
-from amble.arrays import Array
+from amble.arrays import Array, NDArray
 from amble.comparison.design import AGREEMENT
 from amble.comparison.p_values import reaches
 from amble.comparison.systems import mean_differences, scores_by_measure

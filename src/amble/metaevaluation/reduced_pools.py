@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AmbleError
 from amble.measures import Lists
 from amble.rankings.alignment import Rankings

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
-from amble.arrays import Array
+from amble.arrays import Array, NDArray
 from amble.comparison.systems import scores_by_measure
 from amble.errors import AmbleError
 from amble.evaluation.scores import Scores

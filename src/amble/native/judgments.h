@@ -14,9 +14,9 @@ typedef struct { /* half a cache line: a judged document is verified with one mi
     union { u8 near[NEAR]; const u8 *far; } at;
 } Doc;
 typedef struct { u64 hash; u32 doc, subtopic; double grade; } Aspect; /* the grade of a document for a subtopic */
-typedef struct { Names names; u64 *slot; size_t mask; Aspect *aspect; size_t n, cap; u64 base; } Subtopics;
+typedef struct { Names names; u32 *slot; size_t mask; Aspect *aspect; size_t n, cap; u64 base; } Subtopics;
 typedef struct {
-    u64 *slot; size_t mask; Doc *doc; double *grade; size_t n, doc_cap, grade_cap; u64 base; Subtopics sub;
+    u32 *slot; size_t mask; Doc *doc; double *grade; size_t n, doc_cap, grade_cap; u64 base; Subtopics sub;
 } Topic;
 typedef struct { Names topics; Topic *topic; size_t topic_cap; u64 rows, aspects, subtopics; Arena arena; } Judgments;
 
@@ -42,12 +42,14 @@ static void judgments_free(Judgments *j) {
     mem_free(j);
 }
 
+INLINE int is_doc(const Doc *d, const u8 *p, u32 n, u64 hash) {
+    return d->hash == hash && d->n == n && same_bytes(doc_bytes(d), p, n);
+}
+
 INLINE i64 topic_find(const Topic *t, const u8 *p, u32 n, u64 hash) {
     for (size_t s = hash & t->mask; t->slot[s]; s = (s + 1) & t->mask)
-        if (SLOT_TAG(t->slot[s]) == SLOT_TAG(hash)) {
-            const Doc *d = &t->doc[SLOT_INDEX(t->slot[s])];
-            if (d->hash == hash && d->n == n && !memcmp(doc_bytes(d), p, n)) return SLOT_INDEX(t->slot[s]);
-        }
+        if (SAME_TAG(t->slot[s], hash, t->mask) && is_doc(&t->doc[SLOT_INDEX(t->slot[s], t->mask)], p, n, hash))
+            return SLOT_INDEX(t->slot[s], t->mask);
     return -1;
 }
 
@@ -68,7 +70,7 @@ static int judge_subtopic(Judgments *j, Topic *t, u32 doc, const Name *subtopic,
     if (RESERVE(s->aspect, s->cap, s->n + 1, e) || name_index(&s->names, subtopic, &j->arena, &at, e)) return e->kind;
     Aspect a = {fold(hash_key.seed ^ ((u64)doc << 32 | (u32)at), hash_key.step), doc, (u32)at, grade};
     for (size_t i = a.hash & s->mask; s->slot[i]; i = (i + 1) & s->mask) {
-        const Aspect *b = &s->aspect[SLOT_INDEX(s->slot[i])];
+        const Aspect *b = &s->aspect[SLOT_INDEX(s->slot[i], s->mask)];
         if (b->doc == a.doc && b->subtopic == a.subtopic) return 1;
     }
     if (j->aspects == INT32_MAX) return refuse(e, "more than %ld judgments", (long)INT32_MAX);
@@ -104,7 +106,8 @@ static int put_document(Judgments *j, Topic *t, const Name *doc, double grade, E
 
 /* Judges a document, for a subtopic unless that is NULL; 1 when it was judged before (nothing changes then). */
 static int judge(Judgments *j, const Name *topic, const Name *subtopic, const Name *doc, double grade, Err *e) {
-    i64 at = names_find(&j->topics, topic);
+    size_t nt = j->topics.n; /* most lines have the topic of the line above */
+    i64 at = nt && same_name(&j->topics.name[nt - 1], topic) ? (i64)nt - 1 : names_find(&j->topics, topic);
     Topic *t = at < 0 ? add_judged_topic(j, topic, e) : &j->topic[at];
     if (!t) return e->kind;
     if (make_slot(&t->slot, &t->mask, 64, t->n, t->doc, sizeof *t->doc, e)) return e->kind;

@@ -29,7 +29,7 @@ enum { NUMBER = 0, NOT_A_NUMBER, TOO_LARGE };
 static const double POWER10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-#if defined(__SIZEOF_INT128__) && !defined(AMBLE_NO_INT128)
+#if defined(__SIZEOF_INT128__) && !defined(AMBLE_PLAIN_C)
 /* m / 10^k, 1 <= k <= 27, m >= 1, correctly rounded: 64 bits of quotient, and whether anything is left over */
 static double divide_exactly(u64 m, int k) {
     u64 d = 1;
@@ -49,24 +49,59 @@ static double divide_exactly(u64 m, int k) {
 static double divide_exactly(u64 m, int k) { (void)m; (void)k; return 0; }
 #endif
 
+static const u64 TEN[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 INLINE int is_digit(u8 c) { return (u8)(c - '0') < 10; }
+
+/* eight digits, each a byte of 0 to 9, the first the lowest byte */
+INLINE u64 eight_digits(u64 w) {
+    w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffULL;
+    w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffULL;
+    return (w * 10000 + (w >> 32)) & 0xffffffffULL;
+}
 
 /* the digits at p, appended to *m, eight at a time (may wrap: then there are more than 19) */
 INLINE const u8 *take_digits(const u8 *p, u64 *m) {
-    static const u64 TEN[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (;;) {
         u64 w = load8(p) ^ 0x3030303030303030ULL; /* digits are now 0 to 9 */
         u64 other = ((w + 0x7676767676767676ULL) | w) & 0x8080808080808080ULL;
         int k = other ? first_marked(other) : 8;
         if (!k) return p;
         w <<= 8 * (8 - k); /* the first k, with zeros before them */
-        w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ffULL;
-        w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffffULL;
-        w = (w * 10000 + (w >> 32)) & 0xffffffffULL;
-        *m = *m * (k == 8 ? 100000000 : TEN[k]) + w;
+        *m = *m * (k == 8 ? 100000000 : TEN[k]) + eight_digits(w);
         p += k;
         if (k < 8) return p;
     }
+}
+
+/* The number in the column p .. end, if it is a plain decimal: [-] 1 to 7 digits, a point, digits, 16 in all; 0 where it
+ * is not, or its digits stand otherwise in words (it may be a number all the same). 16 bytes before end may be read. */
+INLINE int plain_decimal(const u8 *p, const u8 *end, double *out) {
+    const u64 zeros = 0x3030303030303030ULL, seven = 0x7676767676767676ULL, high = 0x8080808080808080ULL;
+    int negative = *p == '-';
+    p += negative;
+    u64 w = load8(p), point = w ^ 0x2e2e2e2e2e2e2e2eULL, m, other;
+    point = (point - 0x0101010101010101ULL) & ~point & high; /* the lowest mark is right */
+    if (!point) return 0;
+    int whole = first_marked(point);
+    i64 digits = end - p - 1 - whole; /* after the point */
+    if (!whole || digits < 1) return 0;
+    w = (w ^ zeros) << (8 * (8 - whole)); /* the whole part, with zeros before it */
+    u64 last = load8(end - 8) ^ zeros;
+    if (whole + digits <= 8) { /* one word holds them all */
+        w = w >> (8 * digits) | (last >> (8 * (8 - digits)) << (8 * (8 - digits)));
+        other = (w + seven) | w;
+        m = eight_digits(w);
+    } else if (digits >= 8 && whole + digits <= 16) { /* two do */
+        if (digits > 8)
+            w = w >> (8 * (digits - 8)) | (load8(end - 16) ^ zeros) >> (8 * (16 - digits)) << (8 * (16 - digits));
+        other = (w + seven) | w | (last + seven) | last;
+        m = eight_digits(w) * 100000000 + eight_digits(last);
+    } else return 0;
+    if (other & high) return 0;
+    if (m > 1ULL << 53) return 0;
+    double v = (double)m / POWER10[digits];
+    *out = negative ? -v : v;
+    return 1;
 }
 
 /* the number in the column at p; *end is past the column when it is one */

@@ -13,7 +13,8 @@ import operator
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
+
+from amble.arrays import NDArray
 
 __all__ = ["draws", "keys", "mix64", "walk"]
 

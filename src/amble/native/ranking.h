@@ -19,8 +19,9 @@ typedef struct { i64 topic, length, tied, dropped, end, moved; } List; /* end: o
 typedef struct {
     int ties, keep_best, single, distinct; /* distinct: no document comes twice, whatever is read */
     int moved; /* whether the list last put in order has another order if scores are compared as floats */
-    u64 *seen; size_t seen_cap;
+    u32 *seen; size_t seen_cap; /* 1 + an index of records, by hash */
     Key *key, *spare; size_t key_cap, spare_cap;
+    u32 *found, *again; size_t found_cap, again_cap; /* see join */
     List *list; size_t lists, list_cap;
     i32 *hit; size_t hits, hit_cap; int no_groups;
     size_t second, first; /* a duplicate, as indices of records */
@@ -38,6 +39,8 @@ static void ranker_free(Ranker *k) {
     mem_free(k->seen);
     mem_free(k->key);
     mem_free(k->spare);
+    mem_free(k->found);
+    mem_free(k->again);
     mem_free(k->list);
     mem_free(k->hit);
 }
@@ -76,6 +79,11 @@ INLINE void sort_keys(Key *a, Key *b, size_t n, Before before, const void *with)
 INLINE int before_by_score(const Key *x, const Key *y, const void *unused) { (void)unused; return x->score > y->score; }
 INLINE int before_by_docno(const Key *x, const Key *y, const void *records) {
     const Record *a = (const Record *)records + x->i, *b = (const Record *)records + y->i;
+    if (a->n >= 8 && b->n >= 8) { /* without a call, where the first eight bytes tell */
+        u64 x = load8(a->doc), y = load8(b->doc), differ = x ^ y;
+        u32 at = differ ? lowest_bit(differ) & 56 : 0;
+        if (differ) return (x >> at & 0xff) > (y >> at & 0xff);
+    }
     int c = memcmp(a->doc, b->doc, a->n < b->n ? a->n : b->n);
     return c ? c > 0 : a->n > b->n;
 }
@@ -90,19 +98,19 @@ static void sort_by_rank(Key *a, Key *b, size_t n, const double *g) { sort_keys(
  * keep_best the worse occurrence is marked DROPPED instead and counted in *dropped. */
 static int check_duplicates(Ranker *k, Record *r, size_t n, const double *given, size_t *dropped, Err *e) {
     size_t size = 64;
-    while (size < n * 2) size *= 2;
+    while (size < n * 4) size *= 2; /* seldom is a slot taken: a record is compared only then */
     if (RESERVE(k->seen, k->seen_cap, size, e)) return e->kind;
     memset(k->seen, 0, size * sizeof *k->seen);
     *dropped = 0;
     for (size_t i = 0; i < n; i++) {
         size_t s = r[i].hash & (size - 1), f = n;
-        u64 tag = SLOT_TAG(r[i].hash);
         r[i].row = UNJUDGED;
-        for (; k->seen[s] && f == n; s = f == n ? (s + 1) & (size - 1) : s)
-            if (SLOT_TAG(k->seen[s]) == tag) {
-                size_t x = SLOT_INDEX(k->seen[s]);
-                if (r[x].hash == r[i].hash && r[x].n == r[i].n && !memcmp(r[x].doc, r[i].doc, r[i].n)) f = x;
-            }
+        for (; k->seen[s]; s = (s + 1) & (size - 1)) {
+            size_t x = k->seen[s] - 1;
+            if (r[x].hash != r[i].hash || r[x].n != r[i].n || !same_bytes(r[x].doc, r[i].doc, r[i].n)) continue;
+            f = x;
+            break;
+        }
         if (f < n) {
             if (!k->keep_best) { k->second = i; k->first = f; return 1; }
             int better = r[i].score != r[f].score ? r[i].score > r[f].score : given && given[i] < given[f];
@@ -110,22 +118,38 @@ static int check_duplicates(Ranker *k, Record *r, size_t n, const double *given,
             (*dropped)++;
             if (!better) continue;
         }
-        k->seen[s] = tag | (i + 1);
+        k->seen[s] = (u32)i + 1;
     }
     return FINE;
 }
 
-static void join(const Topic *t, Record *r, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (i + 16 < n) { /* hide the misses of the table: first its slots, then its documents */
-            PREFETCH(&t->slot[r[i + 16].hash & t->mask]);
-            u64 s = t->slot[r[i + 8].hash & t->mask];
-            if (SLOT_TAG(s) == SLOT_TAG(r[i + 8].hash) && s) PREFETCH(&t->doc[SLOT_INDEX(s)]);
-        }
-        if (r[i].row == DROPPED) continue;
-        i64 at = topic_find(t, r[i].doc, r[i].n, r[i].hash);
-        if (at >= 0) r[i].row = (i32)(t->base + (u64)at);
+/* Gives every record its row of the judgments. In steps, none of which waits for memory or guesses a branch: first a look
+ * at one slot for each record, then at the documents that these slots name, then the few searches that must go on. */
+static int join(Ranker *k, const Topic *t, Record *r, size_t n, size_t dropped, Err *e) {
+    if (RESERVE(k->found, k->found_cap, n, e) || RESERVE(k->again, k->again_cap, n, e)) return e->kind;
+    size_t found = 0, again = 0, mask = t->mask, few = dropped ? n : 0;
+    for (size_t i = 0; i < few; i++)
+        if (r[i].row != DROPPED) k->again[again++] = (u32)i;
+    for (size_t i = few; i < n; i++) {
+        u32 s = t->slot[r[i].hash & mask], same = (u32)((s != 0) & SAME_TAG(s, r[i].hash, mask));
+        u32 at = SLOT_INDEX(s, mask) & (0u - same);
+        PREFETCH(&t->doc[at]);
+        r[i].row = same ? (i32)at : UNJUDGED;
+        k->found[found] = k->again[again] = (u32)i;
+        found += same;
+        again += (same ^ 1) & (s != 0);
     }
+    for (size_t f = 0; f < found; f++) {
+        Record *x = &r[k->found[f]];
+        if (is_doc(&t->doc[x->row], x->doc, x->n, x->hash)) x->row += (i32)t->base;
+        else k->again[again++] = k->found[f];
+    }
+    for (size_t f = 0; f < again; f++) {
+        Record *x = &r[k->again[f]];
+        i64 at = topic_find(t, x->doc, x->n, x->hash);
+        x->row = at < 0 ? UNJUDGED : (i32)(t->base + (u64)at);
+    }
+    return FINE;
 }
 
 /* Whether documents whose scores are equal as floats only, and neighbours, would change places. */
@@ -169,30 +193,44 @@ static int order(Ranker *k, const Record *r, size_t n, const double *given, size
     return FINE;
 }
 
+/* whether every score is below the one before it, as a double and as a float */
+static int is_falling(const Record *r, size_t n) {
+    int falling = 1;
+    for (size_t i = 1; i < n; i++) falling &= (float)r[i].score < (float)r[i - 1].score;
+    return falling;
+}
+
 /* Ranks one topic's records and adds its list and hits. 1: a duplicate (k->second, k->first). */
 static int rank_topic(Ranker *k, const Judgments *j, i64 topic, Record *r, size_t n, const double *given, Err *e) {
     size_t dropped = 0, kept, tied;
     if (n > INT32_MAX) return refuse(e, "more than %ld documents for one topic", (long)INT32_MAX);
     int rc = k->distinct ? FINE : check_duplicates(k, r, n, given, &dropped, e);
     if (rc || topic < 0) return rc; /* this topic has no judgments: its lines are only checked */
-    join(&j->topic[topic], r, n);
-    if (order(k, r, n, given, &kept, &tied, e)) return e->kind;
+    if (join(k, &j->topic[topic], r, n, dropped, e)) return e->kind;
+    int falling = !dropped && is_falling(r, n); /* then they are in order, and no two tied */
+    kept = n;
+    tied = 0;
+    k->moved = 0;
+    if (!falling && order(k, r, n, given, &kept, &tied, e)) return e->kind;
     if (RESERVE(k->list, k->list_cap, k->lists + 1, e) ||
         RESERVE(k->hit, k->hit_cap, (k->hits + kept) * HIT_WIDTH(k), e))
         return e->kind;
-    for (size_t i = 0, end; i < kept; i = end) { /* groups of equal scores */
-        for (end = i + 1; end < kept && k->key[end].score == k->key[i].score; end++) {}
-        for (size_t x = i; x < end; x++) {
-            i32 row = r[k->key[x].i].row;
-            if (row < 0) continue;
-            i32 *h = &k->hit[k->hits++ * HIT_WIDTH(k)];
+    i32 *h = k->hit + k->hits * HIT_WIDTH(k);
+    for (size_t i = 0, end; i < kept; i = end) { /* groups of equal scores, or all */
+        end = k->no_groups ? kept : i + 1;
+        for (; !falling && end < kept && k->key[end].score == k->key[i].score; end++) {}
+        for (size_t x = i; x < end; x++) { /* one without a row is written over by the next */
+            i32 row = r[falling ? x : k->key[x].i].row;
             h[0] = (i32)(x + 1);
             h[1] = row;
-            if (k->no_groups) continue;
-            h[2] = (i32)(i + 1);
-            h[3] = (i32)(end - i);
+            if (!k->no_groups) {
+                h[2] = (i32)(i + 1);
+                h[3] = (i32)(end - i);
+            }
+            h += row < 0 ? 0 : HIT_WIDTH(k);
         }
     }
+    k->hits = (size_t)(h - k->hit) / HIT_WIDTH(k);
     List *l = &k->list[k->lists++];
     l->topic = topic;
     l->length = (i64)kept;

@@ -333,7 +333,7 @@ static int judge_plain_topic(void *to, PyObject *topic, const Name *name, PyObje
     Topic *t = add_judged_topic(j, name, e);
     if (!t) return e->kind;
     size_t least = 4;
-    while (least <= 2 * n) least *= 2;
+    while (least <= 4 * n) least *= 2;
     if (make_slot(&t->slot, &t->mask, least, 0, t->doc, sizeof *t->doc, e)) return e->kind;
     t->doc = mem_grow(NULL, n, sizeof *t->doc); /* no more than are there: topics may be many and small */
     t->grade = mem_grow(NULL, n, sizeof *t->grade);

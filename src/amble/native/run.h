@@ -113,13 +113,54 @@ static int close_topic(Run *r, const Judgments *j, const u8 *from, u64 line, Err
 }
 
 /* the current topic, in a form that is quick to compare: its first eight bytes and which of them count */
-typedef struct { const u8 *p; size_t n; u64 word, mask; } Now;
+typedef struct { const u8 *p; size_t n; u64 word, mask; u8 blank; } Now; /* blank: behind it, where it is one */
 
-static Now topic_now(const Name *topic) {
-    Now now = {topic->p, topic->n, 0, ~0ULL};
+static Now topic_now(const Name *topic, u8 behind) {
+    Now now = {topic->p, topic->n, 0, ~0ULL, behind == '\t' ? '\t' : ' '};
     if (topic->n < 8) now.mask = (1ULL << (8 * topic->n)) - 1;
     for (size_t i = 0; i < 8 && i < topic->n; i++) now.word |= (u64)topic->p[i] << (8 * i);
     return now;
+}
+
+/* Takes lines as nearly all are, while they are: of the current topic, single blanks of one kind, a number, a tag
+ * (one is known), the first five columns in 64 bytes; not the last of the window, behind whose end are zeros. Returns
+ * where they end; any other line may be right all the same. */
+static const u8 *usual_lines(Run *r, const u8 *p, const u8 *lim, const Now *now, const Topic *judged, size_t longest,
+                             u64 *line) {
+    const u32 *slot = judged ? judged->slot : NULL;
+    const u64 word = now->word, word_mask = now->mask, mask = judged ? judged->mask : 0;
+    const size_t topic_n = now->n;
+    const int single = r->rank.single;
+    const u8 blank = now->blank;
+    Record *x = r->record + r->n, *full = r->record + r->cap;
+    if (!topic_n || topic_n > 60 || longest < 64) return p;
+    for (; p < lim && x < full && (load8(p) & word_mask) == word; x++) {
+        u64 low = low_mask(p), m2 = low & (low - 1), m3 = m2 & (m2 - 1), m4 = m3 & (m3 - 1), m5 = m4 & (m4 - 1);
+        u64 m6 = m5 & (m5 - 1);
+        if (!m5 || (low & low >> 1)) break;
+        u32 b = lowest_bit(m2), c = lowest_bit(m3), d = lowest_bit(m4), e = lowest_bit(m5);
+        if ((p[topic_n] ^ blank) | (p[b] ^ blank) | (p[c] ^ blank) | (p[d] ^ blank) | (p[e] ^ blank)) break;
+        if (topic_n > 8 && memcmp(p, now->p, topic_n)) break;
+        const u8 *end = p + (m6 ? lowest_bit(m6) : 63), *doc = p + b + 1, *after;
+        if (!m6) { /* the tag goes on behind the 64 bytes */
+            end = skip_column(end);
+            if (LINE_TOO_LONG(p, end, longest)) break;
+        }
+        if (*end != '\n') break;
+        if (!plain_decimal(p + d + 1, p + e, &x->score) && parse_number(p + d + 1, &after, &x->score) != NUMBER) break;
+        Name name;
+        hash_in_text(doc, c - b - 1, &name);
+        if (slot) PREFETCH(&slot[name.hash & mask]);
+        if (single) x->score = (double)(float)x->score;
+        x->doc = doc;
+        x->hash = name.hash;
+        x->n = name.n;
+        x->row = UNJUDGED;
+        p = end + 1;
+    }
+    *line += (u64)(x - r->record) - r->n;
+    r->n = (size_t)(x - r->record);
+    return p;
 }
 
 INLINE int is_topic(const Now *now, const u8 *p, size_t left) {
@@ -135,6 +176,7 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
     int rc = FINE, rank_matters = r->rank.ties == TIES_RANK;
     RunLine l = {0};
     Now now = {0};
+    const Topic *judged = NULL; /* the current topic's judgments */
     w.started = middle; /* a part from the middle of a file has no byte order mark to skip */
     for (;;) {
         while (p >= w.lim && !rc) { /* the window is used up: keep the current topic and read on */
@@ -153,6 +195,8 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
             p = w.buf + ahead;
         }
         if (rc) break;
+        if (!rank_matters && r->tagged && (p = usual_lines(r, p, w.lim, &now, judged, s->longest, &line)) >= w.lim)
+            continue;
         const u8 *start = p;
         line++;
         p = skip_blanks(p);
@@ -176,7 +220,9 @@ static int run_stream(Run *r, const Judgments *j, Source *s, int middle, Err *e)
             from_line = line;
             if (names_find(&r->topics, &l.topic) >= 0) { rc = SPLIT_TOPIC; break; }
             if ((rc = add_topic(r, &l.topic, e))) break;
-            now = topic_now(&r->topics.name[r->topics.n - 1]);
+            now = topic_now(&r->topics.name[r->topics.n - 1], l.topic.p[l.topic.n]);
+            i64 at = names_find(&j->topics, &l.topic);
+            judged = at < 0 ? NULL : &j->topic[at];
         }
         if ((rc = keep_record(r, &l, e))) break;
         p = next;

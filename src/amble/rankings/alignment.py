@@ -16,9 +16,9 @@ from functools import cached_property
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AlignError, AmbleError, ReadError, UnjudgedWarning
 from amble.io.columns import NamedColumns, check_columns
 from amble.io.subtopics import Probabilities

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.io.trec import Qrels, Ranked
 
 __all__ = ["Audit"]

@@ -6,27 +6,30 @@ cost. One list given by its grades and thousands read from files are the same he
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, NDArray
 from amble.checks import is_number, number
 from amble.errors import MeasureError
 from amble.io.trec import Qrels, Ranked
 from amble.rankings.alignment import Rankings
 from amble.rankings.costs import Costs
 
-__all__ = ["GainMap", "Gains", "Lists"]
+__all__ = ["GainMap", "Gains", "Lists", "hits_of"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 _MOST_RELEVANT = 10_000_000
+_shared: ContextVar[tuple[Rankings, Lists] | None] = ContextVar("lists that are shared", default=None)
 _LEAST = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
 _BLOCK = 1 << 21  # how many padded cells a scan over lists holds at once
 
@@ -137,6 +140,8 @@ class Lists:
     @classmethod
     def of_rankings(cls, rankings: Rankings, kept: dict[tuple[Any, ...], Any] | None = None) -> Lists:
         """The lists of aligned runs; ``kept`` holds, and gets, the gains of the judgments."""
+        if kept is None and (shared := cls.shared_of(rankings)) is not None:
+            return shared
         qrels = rankings.qrels
         first, size = rankings.tie_first, rankings.tie_size
         tied = first is not None and size is not None and bool((size > 1).any())
@@ -158,6 +163,27 @@ class Lists:
         )
         out.costs = Costs.of_lists(rankings, out)
         return out
+
+    @classmethod
+    @contextlib.contextmanager
+    def shared(cls, rankings: Rankings) -> Iterator[None]:
+        """While this lasts, who asks on this thread for the lists of these rankings gets the same ones."""
+        if cls.shared_of(rankings) is not None:  # they are those of who came before
+            yield
+            return
+        lists = cls.of_rankings(rankings)
+        before = _shared.set((rankings, lists))
+        try:
+            yield
+        finally:
+            _shared.reset(before)
+            lists.forget()
+
+    @staticmethod
+    def shared_of(rankings: Rankings) -> Lists | None:
+        """The lists of these rankings that are shared on this thread, if they are."""
+        found = _shared.get()
+        return found[1] if found is not None and found[0] is rankings else None
 
     @classmethod
     def of_ranked(cls, qrels: Qrels, ranked: Ranked, condense: bool, kept: dict[tuple[Any, ...], Any]) -> Lists:
@@ -292,7 +318,7 @@ class Lists:
     def grades_of(self, some: Ints) -> Array:
         """The grades of some lists by rank, as far as the longest of them goes; 0 as in `grades_by_rank`."""
         out = np.zeros((some.size, max(int(self.length[some].max(initial=0)), 1)))
-        hits, row = _hits_of(self.offsets, some)
+        hits, row = hits_of(self.offsets, some)
         rank = np.asarray(self.position[hits], np.int64)
         seen = rank <= np.minimum(np.maximum(self.length[some], 1), self.cut or out.shape[1])[row]
         out[row[seen], rank[seen] - 1] = self.grades[self.row[hits[seen]]]
@@ -442,7 +468,7 @@ class JudgedIntents:
             )
         upto = np.searchsorted(known.row, np.arange(int(known.row.max(initial=-1)) + 3))
         judgment = np.where(whole.judgment < 0, upto.size - 2, np.minimum(whole.judgment, upto.size - 2))
-        at, row = _hits_of(upto, judgment)
+        at, row = hits_of(upto, judgment)
         of_row = np.repeat(np.arange(whole.rows.size - 1), np.diff(whole.rows))
         stride = max(len(known), 1)
         topic = of_row[row]
@@ -504,11 +530,11 @@ class ListsByIntent:
         # the judgments of the hits, in the order of lists, intents and ranks
         hit_row = np.asarray(whole.row, np.int64)
         if of is None:
-            entry, hit = _hits_of(judged.entries, hit_row)
+            entry, hit = hits_of(judged.entries, hit_row)
         else:
             kept, some = judged.gainful(of)
             hits = np.flatnonzero((some[1:] > some[:-1])[hit_row])
-            entry, hit = _hits_of(some, hit_row[hits])
+            entry, hit = hits_of(some, hit_row[hits])
             entry, hit = kept[entry], hits[hit]
         owner = np.searchsorted(whole.offsets, hit, side="right") - 1
         mine = self.first[owner] + judged.intent[entry] - judged.intents[whole.topic[owner]]
@@ -541,7 +567,7 @@ def _copied(of: T) -> T:
     return out
 
 
-def _hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
+def hits_of(offsets: Ints, some: Ints) -> tuple[Ints, Ints]:
     """The hits of some lists, and which of these lists each is on (from 0)."""
     count = offsets[some + 1] - offsets[some]
     row = np.repeat(np.arange(some.size), count)
@@ -695,7 +721,7 @@ class Gains:
 
     def hits_of(self, some: Ints) -> tuple[Ints, Ints, Array]:
         """Rank, list (its number among ``some``, from 0) and gain of the gainful hits of some lists."""
-        hits, row = _hits_of(self.offsets, some)
+        hits, row = hits_of(self.offsets, some)
         return self.position[hits], row, self.gain[hits]
 
     @cached_property

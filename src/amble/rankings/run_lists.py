@@ -11,9 +11,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AlignError
 from amble.io.trec import Documents, Runs, read_runs
 from amble.parallel import map_in_order

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from amble import checks
+from amble.arrays import NDArray
 from amble.errors import AlignError
 from amble.io.trec import Qrels, Ranked, Run, Runs
 from amble.rankings.alignment import Rankings, gather
 
-__all__ = ["from_arrays"]
+__all__ = ["Labels", "from_arrays"]
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -53,40 +53,108 @@ def from_arrays(labels: Any, scores: Any, mask: Any = None, *, ties: Literal["fi
     run  0.7453  0.7500
     """
     checks.one_of(ties, ("file", "expected"), "ties", AlignError)
-    of_runs = scores if isinstance(scores, Mapping) else {"run": scores}
-    if not of_runs:
-        raise AlignError("scores: found no runs, expected an array, or {name: array}")
-    grades = _numbers(labels, "labels")
-    kept = np.ones(grades.shape, bool) if mask is None else _numbers(mask, "mask", grades.shape) != 0
-    if (np.isinf(grades) & kept).any():
-        raise AlignError("labels: found an infinite one, expected finite numbers, NaN where unjudged")
-    judged = kept & ~np.isnan(grades)
-    topics = np.flatnonzero(judged.any(axis=1))
-    if not topics.size:
-        raise AlignError("labels: found none, expected at least one judged document")
-    rows: Any = slice(None) if topics.size == len(grades) else topics  # no copy where it can be done without
-    judged, own = judged[rows], kept[rows]
-    qrels = Qrels.of_rows(
-        list(map(str, topics.tolist())),
-        np.concatenate(([0], np.cumsum(judged.sum(axis=1)))),
-        grades[rows][judged],
-        lambda: list(map(str, judged.nonzero()[1].tolist())),
-        "labels",
-    )
-    full = bool(own.all())
-    runs, ranked = [], []
-    for name, given in of_runs.items():
-        array = _numbers(given, f"scores of {name}" if of_runs is scores else "scores", grades.shape)
-        wrong = kept & ~np.isfinite(array)
-        if wrong.any():
+    return Labels(labels, mask).rankings(scores, ties)
+
+
+class Labels:
+    """Judgments in an array, ready for arrays of scores: what does not depend on the scores is done once.
+
+    Parameters
+    ----------
+    labels, mask : array
+        As for `from_arrays`.
+
+    Attributes
+    ----------
+    qrels : Qrels
+        The judgments, of topics with a judged document.
+    """
+
+    def __init__(self, labels: Any, mask: Any = None) -> None:
+        grades = _numbers(labels, "labels")
+        kept = np.ones(grades.shape, bool) if mask is None else _numbers(mask, "mask", grades.shape) != 0
+        if (np.isinf(grades) & kept).any():
+            raise AlignError("labels: found an infinite one, expected finite numbers, NaN where unjudged")
+        judged = kept & ~np.isnan(grades)
+        topics = np.flatnonzero(judged.any(axis=1))
+        if not topics.size:
+            raise AlignError("labels: found none, expected at least one judged document")
+        rows: Any = slice(None) if topics.size == len(grades) else topics  # no copy where it can be done without
+        judged, own = judged[rows], kept[rows]
+        counts = judged.sum(axis=1)
+        self.qrels = Qrels.of_rows(
+            list(map(str, topics.tolist())),
+            np.concatenate(([0], np.cumsum(counts))),
+            grades[rows][judged],
+            lambda: list(map(str, judged.nonzero()[1].tolist())),
+            "labels",
+        )
+        self._topics, self._rows, self._kept, self._own = topics, rows, kept, own
+        n, width = own.shape
+        self._full = bool(own.all())
+        self._first = np.arange(0, n * width, width)[:, None]  # the first cell of each topic
+        self._rank = np.tile(np.arange(1, width + 1, dtype=np.int32), n)
+        # the row of each cell; of one that is not judged -1; nothing where all are, as they are their own rows
+        judgment = np.where(judged.ravel(), np.cumsum(judged, dtype=np.int32) - np.int32(1), np.int32(-1))
+        self._row = None if judged.all() else judgment
+        self._lists = np.zeros((n, 6), np.int64)
+        self._lists[:, 0], self._lists[:, 1], self._lists[:, 4] = np.arange(n), own.sum(axis=1), np.cumsum(counts)
+
+    def rankings(self, scores: Any, ties: str) -> Rankings:
+        """The rankings by an array of scores, or by those of several runs."""
+        of_runs = scores if isinstance(scores, Mapping) else {"run": scores}
+        if not of_runs:
+            raise AlignError("scores: found no runs, expected an array, or {name: array}")
+        found = [self.rank(one, ties, str(name) if of_runs is scores else None) for name, one in of_runs.items()]
+        return gather(self.qrels, Runs([run for run, _ in found]), [ranked for _, ranked in found], align_options(ties))
+
+    def rank(self, scores: Any, ties: str, name: str | None = None) -> tuple[Run, Ranked]:
+        """The run of an array of scores, and its lists, joined with the judgments."""
+        array = _numbers(scores, "scores" if name is None else f"scores of {name}", self._kept.shape)
+        if not np.isfinite(array).all() and (wrong := self._kept & ~np.isfinite(array)).any():
             i, j = np.argwhere(wrong)[0].tolist()
             found = f"row {i}, column {j}: score {array[i, j]}"
             raise AlignError(f"scores: {found} is not a finite number; where there is no document, say so by mask=")
-        scored = array[rows] if full else np.where(own, array[rows], -np.inf)
-        ranked.append(_ranked(scored, own, judged, ties == "expected"))
-        runs.append(Run(partial(_columns, array, own, topics), str(name), named=True))
-    options = {"missing": "zero", "ties": ties, "unjudged": "zero", "duplicates": "error"}
-    return gather(qrels, Runs(runs), ranked, options | {"depth": None, "score_dtype": "float64"})
+        run = Run(partial(_columns, array, self._own, self._topics), name or "run", named=True)
+        return run, self._ranked(array[self._rows], ties == "expected")
+
+    def _ranked(self, scores: Array, groups: bool) -> Ranked:
+        """The lists of a run, sorted by score, ties by column; where there is no document, last."""
+        n, width = scores.shape
+        worse = -scores if self._full else np.where(self._own, -scores, np.inf)
+        order = np.argsort(worse, axis=1, kind="stable" if groups else None)
+        cell = (order + self._first).ravel()
+        ordered = worse.ravel()[cell].reshape(n, width)
+        tied = ordered[:, 1:] == ordered[:, :-1]
+        if not self._full:
+            tied &= np.arange(1, width) < self._lists[:, 1:2]
+        lists = self._lists.copy()
+        if has_ties := bool(tied.any()):
+            if not groups:  # sorted quickly; where that matters, once more
+                unstable = np.flatnonzero(tied.any(axis=1))
+                order[unstable] = np.argsort(worse[unstable], axis=1, kind="stable")
+                cell = (order + self._first).ravel()
+            edge = np.zeros((n, 1), bool)
+            shared = np.concatenate((edge, tied), axis=1) | np.concatenate((tied, edge), axis=1)
+            lists[:, 2] = shared.sum(axis=1)
+        row = cell if self._row is None else self._row[cell]
+        here = slice(None) if self._row is None else np.flatnonzero(row >= 0)
+        hits = np.empty((len(self.qrels.grades), 4 if groups else 2), np.int32)
+        hits[:, 0], hits[:, 1] = self._rank[here], row[here]
+        if groups and not has_ties:
+            hits[:, 2], hits[:, 3] = hits[:, 0], 1
+        elif groups:  # one starts wherever the score is another one
+            first = np.flatnonzero(np.concatenate((np.ones((n, 1), bool), ~tied), axis=1))
+            size = np.diff(first, append=n * width)
+            hits[:, 2] = np.repeat(first % width + 1, size)[here]
+            hits[:, 3] = np.repeat(size, size)[here]
+        return Ranked(lists, hits, [], "")
+
+
+def align_options(ties: str) -> dict[str, Any]:
+    """The options of `align` that rankings of arrays have."""
+    usual = {"missing": "zero", "unjudged": "zero", "duplicates": "error", "depth": None, "score_dtype": "float64"}
+    return {"ties": ties, **usual}
 
 
 def _numbers(given: Any, what: str, shape: tuple[int, ...] | None = None) -> Array:
@@ -105,34 +173,6 @@ def _numbers(given: Any, what: str, shape: tuple[int, ...] | None = None) -> Arr
     if shape is not None and array.shape != shape:
         raise AlignError(f"{what}: found shape {array.shape}, expected that of the labels, {shape}")
     return np.asarray(array, np.float64)
-
-
-def _ranked(scores: Array, own: Mask, judged: Mask, groups: bool) -> Ranked:
-    """The lists of a run, sorted by score, ties by column; what is not its own stands last."""
-    n, width = scores.shape
-    order = np.argsort(-scores, axis=1, kind="stable" if groups else None)
-    ordered = np.take_along_axis(scores, order, axis=1)
-    length = own.sum(axis=1)
-    tied = (ordered[:, 1:] == ordered[:, :-1]) & (np.arange(1, width) < length[:, None])
-    if not groups:  # sorted quickly; where that matters, once more
-        unstable = np.flatnonzero(tied.any(axis=1))
-        order[unstable] = np.argsort(-scores[unstable], axis=1, kind="stable")
-    cell = (order + np.arange(0, n * width, width)[:, None]).ravel()
-    all_judged = bool(judged.all())
-    here = slice(None) if all_judged else np.flatnonzero(judged.ravel()[cell])
-    hits = np.empty((np.count_nonzero(judged), 4 if groups else 2), np.int32)
-    hits[:, 0] = np.tile(np.arange(1, width + 1, dtype=np.int32), n)[here]
-    hits[:, 1] = cell if all_judged else (np.cumsum(judged, dtype=np.int32) - 1)[cell[here]]
-    edge = np.zeros((n, 1), bool)
-    if groups:  # one starts wherever the score is another one
-        first = np.flatnonzero(np.concatenate((~edge, ~tied), axis=1))
-        size = np.diff(first, append=n * width)
-        hits[:, 2] = np.repeat(first % width + 1, size)[here]
-        hits[:, 3] = np.repeat(size, size)[here]
-    shared = np.concatenate((edge, tied), axis=1) | np.concatenate((tied, edge), axis=1)
-    none, ends = np.zeros(n, np.int64), np.cumsum(judged.sum(axis=1))
-    lists = np.column_stack((np.arange(n), length, shared.sum(axis=1), none, ends, none))
-    return Ranked(lists.astype(np.int64), hits, [], "")
 
 
 def _columns(scores: Array, own: Mask, topics: NDArray[np.int64]) -> tuple[list[str], list[str], list[float]]:

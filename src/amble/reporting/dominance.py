@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from amble.distributions.distribution import Distribution
-from amble.distributions.partial_order import PartialOrder, order_systems
+from amble.distributions.distribution import Curve, Distribution
+from amble.distributions.partial_order import PartialOrder, order_curves
 from amble.errors import AmbleError, ClusterLostError, SimulationWarning
 from amble.evaluation.run_distributions import orders_of, run_distributions
 from amble.evaluation.scores import Scores
@@ -46,13 +46,15 @@ def distributions_under(
             return run_distributions(scores.aligned, measure, **how)
 
 
-def corners(distribution: Distribution) -> tuple[list[float], list[float]]:
+def corners(curve: Curve) -> tuple[list[float], list[float]]:
     """Scores and shares at the corners of a CDF: all atoms if they are few, else steps of 1/160 of the users."""
-    share = distribution.cdf(distribution.values)
+    share = curve.share[1:]
     keep = np.arange(share.size)
     if share.size > _CORNERS:
-        keep = np.unique(np.append(np.unique(np.floor(share * _CORNERS), return_index=True)[1], share.size - 1))
-    return [round(x, 6) for x in distribution.values[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
+        step = np.floor(share * _CORNERS)
+        step[-1] = np.inf  # the last is kept
+        keep = np.flatnonzero(np.diff(step, prepend=-1.0))
+    return [round(x, 6) for x in curve.x[keep].tolist()], [round(y, 6) for y in share[keep].tolist()]
 
 
 def dominance_data(
@@ -73,13 +75,14 @@ def dominance_data(
         float(x) if users and x == x else distribution.mean
         for distribution, x in zip(found.values(), orders[:, 0], strict=True)
     ]
-    order = order_systems(found)
+    curves = {run: Curve(found.pop(run)) for run in runs}  # each in place of its distribution, as both may be large
+    order = order_curves(curves)
     return {
         "measure": name,
         "systems": list(systems),
         "users": users,
-        "band": round(max(distribution.band for distribution in found.values()), 6),
-        "lines": [corners(distribution) for distribution in found.values()],
+        "band": round(max(curve.band for curve in curves.values()), 6),
+        "lines": [corners(curve) for curve in curves.values()],
         "order1": [_number(x) for x in one],
         "order2": [_number(x) for x in orders[:, 1].tolist()],
         "verdicts": ["".join(_SIGNS[int(code)] for code in row) for row in order.matrix],

@@ -187,11 +187,12 @@ def _started(data: dict[str, Any]) -> dict[str, Any]:
 def _buttons(chart: str, drawn: bool) -> str:
     """Buttons that save a chart as SVG, if it is drawn, and its numbers as CSV."""
     kinds = ("svg", "csv") if drawn else ("csv",)
-    return "".join(
-        f' <button type="button" class="save" data-{kind}="{chart}" aria-label="Save {chart} as {kind.upper()}">'
+    buttons = (
+        f'<button type="button" class="save" data-{kind}="{chart}" aria-label="Save {chart} as {kind.upper()}">'
         f"{kind.upper()}</button>"
         for kind in kinds
     )
+    return f'<span class="saves">{"".join(buttons)}</span>'
 
 
 def _packed(numbers: Any) -> str:

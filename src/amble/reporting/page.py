@@ -12,6 +12,7 @@ import importlib
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any, Unpack, overload
 
@@ -25,6 +26,7 @@ from amble.io.html import asset, embedded, policy
 from amble.progress import Progress
 from amble.rankings.alignment import AlignOptions, Rankings
 from amble.rankings.costs import Prices
+from amble.rankings.lists import Lists
 from amble.references import bibliography
 from amble.reporting.charts.chart import shown
 from amble.reporting.leaderboard import Leaderboard
@@ -240,9 +242,10 @@ def report(
             line.what = f"report, {what}"
             (progress or line)(min(done, steps), steps)
 
-        board = Leaderboard(scores, design, progress=lambda i, n: step("tests"), executor=executor)
-        first = board.order(0)[0] if baseline is None else board.place(baseline)
-        data = report_data(scores, board, first, systems, progress=step, executor=executor)
+        with Lists.shared(scores.aligned) if scores.item == "topic" else nullcontext():
+            board = Leaderboard(scores, design, progress=lambda i, n: step("tests"), executor=executor)
+            first = board.order(0)[0] if baseline is None else board.place(baseline)
+            data = report_data(scores, board, first, systems, progress=step, executor=executor)
     data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
     about = {
         "command_line": shown(command),
@@ -284,18 +287,25 @@ def _options(options: Mapping[str, Any]) -> str:
     return "".join(f" --{key} {shlex.quote(str(value))}" for key, value in options.items())
 
 
+def _read_options(changed: dict[str, Any]) -> str:
+    """How runs were read, as a command takes it."""
+    single = " --float32" if changed.pop("score_dtype", "") == "float32" else ""
+    return _options(changed) + single
+
+
 def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> dict[str, str]:
     """The command that computes the numbers of each section, with the options of the page."""
     aligned = scores.rankings.options
     paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
     qrels, runs = (shlex.quote(paths[0]), shell_paths(paths[1:])) if len(paths) > 1 else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
-    read = " --float32" * (changed.pop("score_dtype", "") == "float32")
-    read = _options(changed) + read
     tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
-    seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
     if isinstance(scores.rankings, Sessions):
-        return _session_commands(scores, paths, tested, about["sessions"])
+        changed.pop("missing", None)  # a session that a run lacks is left out, and no option says otherwise
+        changed |= {"repeats": "once"} if scores.rankings.repeats == "once" else {}
+        return _session_commands(scores, paths, _read_options(changed), tested, about["sessions"])
+    read = _read_options(changed)
+    seed = _options({key: value for key, value in design.changed.items() if key == "seed"})
     files = f"{qrels} {runs}{read}"
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     first = shlex.quote(scores.measures[0])
@@ -313,16 +323,16 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
     }
 
 
-def _session_commands(scores: Scores, paths: list[str], tested: str, table: str) -> dict[str, str]:
+def _session_commands(scores: Scores, paths: list[str], read: str, tested: str, table: str) -> dict[str, str]:
     """The commands of a report of sessions."""
     measures = " ".join(shlex.quote(name) for name in scores.measures)
     files = shlex.join(paths) or "QRELS SESSIONS RUN…"
     runs = shlex.join(path for path in paths if path != table) if table else files
     of_table = _options({"sessions": table} if table else {})
-    asked, first = f"amble session {files} -m {measures}", shlex.quote(scores.measures[0])
+    asked, first = f"amble session {files}{read} -m {measures}", shlex.quote(scores.measures[0])
     return {
-        "leaderboard": f"amble compare {runs}{of_table}{tested} -m {measures} --letters",
+        "leaderboard": f"amble compare {runs}{of_table}{read}{tested} -m {measures} --letters",
         "topics": f"{asked} -q --format tsv",
-        "documents": f"amble session {files} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
+        "documents": f"amble session {files}{read} -m {first} --why {shlex.quote(shown(scores.topics[0]))}",
         "references": f"{asked} --bib",
     }

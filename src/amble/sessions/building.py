@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array, Ints
+from amble.arrays import Array, Ints, NDArray
 from amble.errors import AlignError
 from amble.sessions.sessions import Facets, Sessions
 

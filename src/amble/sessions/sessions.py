@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from amble import checks
-from amble.arrays import Array, Ints
+from amble.arrays import Array, ArrayLike, Ints, NDArray
 from amble.errors import AlignError
 
 __all__ = ["Facets", "SessionAudit", "Sessions"]

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.birth_death import stops

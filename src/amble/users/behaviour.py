@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.protocol import OnList, Question
-from amble.users.stationary import check_size
 from amble.users.tails import Tail
 
 __all__ = ["TOLERANCE", "Behaviour", "check_probabilities", "distribution_of_stops", "inverse_power"]
@@ -83,6 +82,8 @@ class Behaviour(OnList):
     @property
     def transition_matrix(self) -> Array:
         """From each rank to the next with probability C; what a row lacks to 1 stops there, or leaves the list."""
+        from amble.users.stationary import check_size  # scores do without
+
         check_size(self.visits.size)
         return np.diag(self.continuation[:-1], 1)
 

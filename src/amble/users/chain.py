@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import is_whole, number, one_of
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.values import Value, digest

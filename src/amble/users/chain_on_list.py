@@ -18,8 +18,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.users.effort import Effort

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.rankings.lists import Gains
 from amble.users.chain_on_list import ChainOnList, worth_of_visits
 from amble.users.gth_elimination import solve

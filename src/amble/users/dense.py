@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains

@@ -25,8 +25,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.values import FormulaOrFunction, show_number
 
@@ -34,7 +34,7 @@ __all__ = ["Effort"]
 
 Array = NDArray[Any]
 
-_FORM = re.compile(r"\s*h\s*(?:(\+|\^|\*\*)\s*(\d+\.?\d*|\.\d+)\s*)?", re.ASCII)
+_FORM = r"(?a)\s*h\s*(?:(\+|\^|\*\*)\s*(\d+\.?\d*|\.\d+)\s*)?"
 _MOST_NODES = 200
 _ERROR = 1e-14  # what the rule may be wrong by, as a share of 1 / f(1)
 _MOST_SHIFT, _POWERS = 1e6, (0.01, 10.0)
@@ -68,10 +68,12 @@ class Effort(FormulaOrFunction):
         if not isinstance(form, str):
             if not callable(form):
                 raise MeasureError(f"effort {form!r:.60}: expected a formula, such as 'h+1', or a function")
+        elif form == "h":
+            power = 1.0
         elif form in _WORDS:
             power = 0.0 if form == "1" else math.nan
         else:
-            found = _FORM.fullmatch("h^0.5" if form == "sqrt" else form)
+            found = re.fullmatch(_FORM, "h^0.5" if form == "sqrt" else form)
             if not found:
                 raise MeasureError(
                     f"effort {form!r}: expected 'h', 'h+' or 'h^' and a number, '1', 'log', 'sqrt', or a function"

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.native.plain_walker import keys
 from amble.users.followers import Rows, visits_of

@@ -22,8 +22,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
@@ -136,7 +136,10 @@ class ForwardReader(ABC):
         function, names = self._looking()
         if gains.lists.costs is None:
             if self.stops == "piecewise":
-                return totals_of_pieces(function, names, gains, inside=inside)
+                if ("pieces", function) not in gains.made:
+                    gains.made["pieces", function] = totals_of_pieces(function, names, gains)
+                total, depth, within = gains.made["pieces", function]
+                return total, within if inside else depth
             if self.stops == "gain":
                 user = function(**at_hits(gains, names))
                 if user.survival is not None:
@@ -301,7 +304,7 @@ class Forward(ForwardReader):
         return fixed, ("rank",)
 
     def _on(self, gains: Gains, i: int) -> Behaviour:
-        return self.over(int(gains.lists.length[i]))
+        return copy.copy(self._own.on_list(int(gains.lists.length[i])))
 
     def values(self, ranks: Array) -> Array:
         """The declared quantity at the given ranks."""

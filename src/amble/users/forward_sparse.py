@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, scan
 from amble.users.behaviour import check_probabilities
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["at_hits", "score_stops", "totals_of_pieces", "totals_of_survivors"]
 
 Array = NDArray[np.float64]
-
+_TINY = float(np.finfo(np.float64).tiny)
 
 _AT_HITS: dict[str, Callable[[Gains], Array]] = {
     "rank": lambda gains: np.asarray(gains.position, np.float64),
@@ -98,9 +98,9 @@ def totals_of_survivors(user: Forward, gains: Gains, *, inside: bool = False) ->
 
 
 def totals_of_pieces(
-    function: Callable[..., Forward], names: tuple[str, ...], gains: Gains, *, inside: bool = False
-) -> tuple[Array, Array]:
-    """E[T] and E[H] of a user whose probability of going on changes only at gains.
+    function: Callable[..., Forward], names: tuple[str, ...], gains: Gains
+) -> tuple[Array, Array, Array]:
+    """E[T], E[H] and the part of E[H] on the list, of a user whose probability of going on changes only at gains.
 
     Between a gain at rank a and the next one at b there is one probability c of going on, so that V(b) =
     V(a) c^(b - a), or one shift s, so that the products telescope: V(b) = V(a) ((a + s) / (b + s))^2, and the visits
@@ -111,14 +111,26 @@ def totals_of_pieces(
     # a piece starts at rank 1 of each list and at each of its gains
     at = gains.offsets[:-1] + np.arange(n)
     size = gains.gain.size + n
-    hit = np.ones(size, bool)
-    hit[at] = False
-    rank, gain, seen = np.ones(size), np.zeros(size), np.zeros(size)
-    rank[hit], gain[hit], seen[hit] = gains.position, gains.gain, gains.seen
+    hit = np.arange(gains.gain.size) + gains.list + 1
     owner = np.repeat(np.arange(n), np.diff(gains.offsets) + 1)
-    points = {"rank": rank, "gain": gain, "seen": seen, "spent": rank}
-    points |= {"relevant": gains.relevant[owner], "available": gains.available[owner]}
-    user = function(**{name: points[name] for name in names})
+    rank = np.ones(size)
+    rank[hit] = gains.position
+
+    def placed(values: Array) -> Array:
+        out = np.zeros(size)
+        out[hit] = values
+        return out
+
+    gain = placed(gains.gain)
+    points: dict[str, Callable[[], Array]] = {
+        "rank": lambda: rank,
+        "gain": lambda: gain,
+        "seen": lambda: placed(gains.seen),
+        "spent": lambda: rank,
+        "relevant": lambda: gains.relevant[owner],
+        "available": lambda: gains.available[owner],
+    }
+    user = function(**{name: points[name]() for name in names})
     value = np.broadcast_to(np.asarray(user.rule, np.float64), rank.shape)
     last = np.append(at[1:], size) - 1  # the last piece of each list
     until = np.append(rank[1:], 0.0)
@@ -129,42 +141,43 @@ def totals_of_pieces(
     }
     if user.kind not in pieces:
         raise MeasureError(f"a user in pieces is declared by shift or continuation, found {user.kind}")
-    endless = np.zeros(size, bool)
-    endless[last] = user.beyond == "endless" and not inside
-    ratio, visits = pieces[user.kind](rank, until, value, endless)
+    ratio, visits = pieces[user.kind](rank, until, value, False)
     reach = scan(np.multiply.accumulate, ratio, np.append(at, size))
     before = np.concatenate(([1.0], reach[:-1]))
     before[at] = 1.0
     total = np.asarray(np.bincount(owner, before * gain, n), np.float64)
-    return total, np.asarray(np.bincount(owner, before * visits, n), np.float64)
+    end, visits[last] = visits[last], 0.0
+    depth = np.asarray(np.bincount(owner, before * visits, n), np.float64)
+    inside = depth + before[last] * end
+    if user.beyond == "endless":
+        end = pieces[user.kind](rank[last], until[last], value[last], True)[1]
+    return total, depth + before[last] * end, inside
 
 
-def _pieces_of_shift(
-    power: float, rank: Array, until: Array, shift: Array, endless: NDArray[np.bool_]
-) -> tuple[Array, Array]:
-    x, y = np.maximum(rank + shift, 0.0), until + shift
-    empty = until <= rank  # a gain at rank 1: the piece before it has no ranks
-    positive = (x > 0) & ~empty
-    ratio = np.where(positive, (x / np.where(positive, y, 1.0)) ** power, np.where(empty, 1.0, 0.0))
-    safe = np.where(positive, x, 1.0)
-    far = np.where(endless, 0.0, hurwitz(power, np.where(positive, y, 1.0)))
-    visits = np.where(positive, safe**power * (hurwitz(power, safe) - far), np.where(empty, 0.0, 1.0))
+def _pieces_of_shift(power: float, rank: Array, until: Array, shift: Array, endless: bool) -> tuple[Array, Array]:
+    x, y = np.maximum(rank + shift, 0.0), np.maximum(until + shift, _TINY)
+    ratio, visits = (x / y) ** power, np.ones(rank.size)  # one visit, if there is one rank or the user stops there
+    empty = np.flatnonzero(until <= rank)  # a gain at rank 1: the piece before it has no ranks
+    ratio[empty], visits[empty] = 1.0, 0.0
+    long = np.flatnonzero((until - rank > 1) | (endless & (until > rank)))
+    long = long[x[long] > 0]
+    x, y = x[long], y[long]
+    visits[long] = x**power * (hurwitz(power, x) - (0.0 if endless else hurwitz(power, y)))
     return ratio, visits
 
 
-def _pieces_of_probability(
-    rank: Array, until: Array, probability: Array, endless: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def _pieces_of_probability(rank: Array, until: Array, probability: Array, endless: bool) -> tuple[Array, Array]:
     check_probabilities(probability, rank)
     m = until - rank
     ratio = probability**m
     sure = probability >= 1.0
     rest = np.where(sure, 1.0, 1.0 - probability)
-    inner = (probability > 0.5) & ~sure & ~endless  # 1 - c^m without cancellation
-    gone = np.where(
-        inner, -np.expm1(m * np.log(np.where(inner, probability, 0.5))), 1.0 - np.where(endless, 0.0, ratio)
-    )
+    if endless:
+        gone = np.ones(m.size)
+    else:
+        inner = (probability > 0.5) & ~sure  # 1 - c^m without cancellation
+        gone = np.where(inner, -np.expm1(m * np.log(np.where(inner, probability, 0.5))), 1.0 - ratio)
     visits = np.where(sure, m, gone / rest)
-    if (sure & endless).any():
+    if endless and sure.any():
         raise MeasureError("a user who never stops has no expected depth")
     return ratio, visits

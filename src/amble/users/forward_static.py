@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
 from amble.users.behaviour import Behaviour
@@ -39,14 +39,18 @@ class Static:
         n = max(int(lists.length[lists.length.argmax()]), 1) if lists.n else 1
         if lists.ties is not None:
             n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
-        last = self._last
-        if last is None or last[0] != n:
-            last = self._last = n, self.over(n)
-        out = last[1]
+        out = self.on_list(n)
         if effort is not out.effort and effort != out.effort:
             out = copy.copy(out)
             out.effort = effort
         return out
+
+    def on_list(self, n: int) -> Behaviour:
+        """The behaviour on a list of n documents; the last one is kept."""
+        last = self._last
+        if last is None or last[0] != n:
+            last = self._last = n, self.over(n)
+        return last[1]
 
     def scores(self, question: Question, gains: Gains, effort: Effort) -> Array:
         """E[T]/E[f(H)], E[T], or E[T/f(H)] of a user who does not stop with the list, of every list."""

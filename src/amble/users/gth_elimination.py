@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 
 __all__ = ["Plan", "Solution", "Transitions", "fundamental", "plan_of", "solve", "transitions_of"]

@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.errors import MeasureError
+from amble.arrays import NDArray
+from amble.users.protocol import NoExactDistributionError
 
 __all__ = [
     "BUDGET",
@@ -41,10 +41,6 @@ _NEGLIGIBLE = 1e-15  # a share of users that is taken to stop
 _LEAST_WORK = 100  # cells that a visit costs, however few states there are
 _CRUMB = 1e-19  # mass that is not worth a row
 _MOST_UNITS = 1 << 22  # of gain that are followed one by one
-
-
-class NoExactDistributionError(MeasureError):
-    """Raised where there is no exact distribution that a computer could hold."""
 
 
 class OverBudgetError(NoExactDistributionError):

@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, NDArray
 from amble.checks import one_of, whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
@@ -226,6 +226,13 @@ class MarkovUser(MarkovReader):
     def all_scores(self, gains: Gains) -> Array | None:
         """The scores of all lists at once; None if they are taken one by one."""
         return score_markov(self, gains)
+
+    @property
+    def looks_at_others(self) -> bool:
+        """Whether other lists have a part in a score, be it in its last bits, as where chains are solved together."""
+        model = self.model
+        together = model is not None and model.connected == "GL" and "NA" not in (model.distance, model.counts)
+        return together or self.rescale == "RR"
 
     @property
     def story(self) -> str:

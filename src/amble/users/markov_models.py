@@ -21,8 +21,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 
 __all__ = ["COUNTS", "DISTANCES", "LOOPS", "MODELS", "PUBLISHED", "RESCALING", "Model"]

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.markov_models import Model
-from amble.users.stationary import log_stationary_of_model, pair_sums, row_sums
+from amble.users.stationary import log_stationary_of_model, pair_sums, row_sums, stationary_by_distance
 
 if TYPE_CHECKING:
     from amble.users.markov import MarkovUser
@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CELLS = 1 << 17  # numbers that are worked on at once
+_LIKE = 2000  # lists of one length that are looked at together where each says something of the others
 
 
 class Found(NamedTuple):
@@ -122,7 +123,10 @@ def _weights(model: Model, found: Found) -> Array:
                 logs = log_stationary_of_model(model, rank, np.broadcast_to(np.arange(1, m + 1), rank.shape))
                 out[at] = np.exp((logs - logs.max(axis=1, keepdims=True)).astype(np.float64))
         return out
-    for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False):
+    by_distance = model.connected == "GL" and model.distance != "NA"
+    # lists with relevant documents at like ranks together: what they have in common says more of each
+    like = np.bincount(found.list, 1.0 / (found.position + 4.0), found.size.size).astype(float) if by_distance else None
+    for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False, like):
         first, size = found.offsets[lists], found.size[lists]
         row = np.repeat(np.arange(lists.size), size)
         start = np.cumsum(size) - size
@@ -130,7 +134,12 @@ def _weights(model: Model, found: Found) -> Array:
         rank = found.position[at]
         seen = np.zeros((lists.size, n), np.int64)
         seen[row, rank - 1] = 1
-        logs = log_stationary_of_model(model, np.arange(1, n + 1)[None, :], np.cumsum(seen, axis=1))[row, rank - 1]
+        seen, every = np.cumsum(seen, axis=1), np.arange(1, n + 1)
+        if by_distance:
+            ways = model.ways(every, seen)
+            out[at] = stationary_by_distance(model, np.broadcast_to(every, seen.shape), *ways)[row, rank - 1]
+            continue
+        logs = log_stationary_of_model(model, every[None, :], seen)[row, rank - 1]
         out[at] = np.exp((logs - np.maximum.reduceat(logs, start)[row]).astype(np.float64))
     return out
 
@@ -150,13 +159,14 @@ def _own_weights(user: MarkovUser, found: Found) -> Array:
     return np.asarray(np.exp((logs - np.repeat(most, found.size[some])).astype(np.float64)))
 
 
-def _alike(size: Ints, lists: Ints, square: bool) -> Iterator[tuple[Ints, int]]:
-    """Some lists in groups of one size, each small enough to be worked on at once."""
-    order = lists[np.argsort(size[lists], kind="stable")]
+def _alike(size: Ints, lists: Ints, square: bool, like: Array | None = None) -> Iterator[tuple[Ints, int]]:
+    """Some lists in groups of one size, each small enough to be worked on at once; or those next to each other."""
+    order = lists[np.lexsort((size[lists],) if like is None else (like[lists], size[lists]))]
     sizes, counts = np.unique(size[order], return_counts=True)
     stop = 0
     for m, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         start, stop = stop, stop + count
-        width = max(1, _CELLS // (m * m if square else m))
+        width = max(1, _CELLS // (m * m if square else m)) if like is None else max(_LIKE, _CELLS // m)
+        width = -(-count // -(-count // width))  # as many in each
         for first in range(start, stop, width):
             yield order[first : min(first + width, stop)], m

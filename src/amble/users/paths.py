@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 
 __all__ = ["check_path", "collected", "times_before"]

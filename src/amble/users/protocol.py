@@ -14,20 +14,22 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.table import Table, Tabled
 from amble.users.effort import Effort
-from amble.users.joint_distribution import NoExactDistributionError
 from amble.users.paths import check_path, times_before
 from amble.users.utility import Utility
 
 if TYPE_CHECKING:
     from amble.distributions.distribution import Distribution
 
-__all__ = ["ANSWERS", "BY_RANK", "Follower", "OnList", "Paths", "Question", "Scorer", "TiedError", "User"]
+__all__ = [
+    "ANSWERS", "BY_RANK", "Follower", "NoExactDistributionError", "OnList", "Paths", "Question", "Scorer", "TiedError",
+    "User",
+]  # fmt: skip
 
 # what every user has; a function that returns something else is told what is missing
 ANSWERS = (
@@ -99,6 +101,10 @@ _TEXTS = {
 
 # the columns of `OnList.by_rank`, of all kinds of users, in their order
 BY_RANK = ("relevant", "p", "q", "s", "C", "reach", "V", "returns", "everywhere", "W", "L", "precision")
+
+
+class NoExactDistributionError(MeasureError):
+    """Raised where there is no exact distribution that a computer could hold."""
 
 
 class TiedError(MeasureError):

@@ -1,6 +1,6 @@
 """Readers of sessions who came for an amount of gain, and take what is still missing along to the next query.
 
-Moffat, Thomas and Scholer (2012) have a user who hopes for a gain of T, reads down a list, and is the likelier to leave
+Moffat, Scholer and Thomas (2012) have a user who hopes for a gain of T, reads down a list, and is the likelier to leave
 it the less is still missing. With T_i = max(0, T - gain so far) after rank i, the probability of going on is
 ((i + 2 T_i) / (i + 2 T_i + 1))^2. Their Table 3 sketches what the user does with several queries, and its caption says
 that what was found is carried forward; it has no formula. Here, who leaves a list with T_i missing asks the next query
@@ -17,10 +17,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from amble import checks
-from amble.arrays import Array, Ints
+from amble.arrays import Array, ArrayLike, Ints
 from amble.errors import MeasureError
 from amble.users.session_user import SessionOnLists, check_lengths
 from amble.users.tails import InversePower

@@ -22,9 +22,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from amble.arrays import Array, Ints
+from amble.arrays import Array, ArrayLike, Ints
 from amble.checks import is_number, one_of
 from amble.errors import MeasureError
 from amble.table import Table, Tabled

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import whole
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError
@@ -121,8 +121,10 @@ class Tally(NamedTuple):
     @classmethod
     def of(cls, score: Array, total: Array, effort: Array, visits: Array) -> Tally:
         """The tally of scores, gains, efforts and visits."""
-        sums = (score.size, total.sum(), effort.sum(), total @ total, effort @ effort, total @ effort, visits.sum())
-        return cls(*np.unique(score, return_counts=True), np.array(sums, np.float64))
+        pairs = (total, total), (effort, effort), (total, effort)
+        products = [np.einsum("i,i->", x, y) for x, y in pairs]  # x @ y would be summed by as many threads as there are
+        sums = np.array((score.size, total.sum(), effort.sum(), *products, visits.sum()), np.float64)
+        return cls(*np.unique(score, return_counts=True), sums)
 
     @classmethod
     def together(cls, some: Sequence[Tally]) -> Tally:

@@ -17,7 +17,8 @@ leave rank i. Staying at i changes w(i) only, not x:
   f(i) / b(i + 1), whatever the distances. The products span thousands of digits, so they are kept as logarithms.
 * With counts, everywhere, but whatever the distance: with m ranks and w(i) = (m - i) f(i) + (i - 1) b(i), subtracting
   the balance at a rank from that at the next one leaves x(i + 1) (w(i + 1) + b(i + 1)) = x(i) (w(i) + f(i)).
-* With counts, everywhere, by distance: a **solve** if the ranks are few, else **power steps** (`toeplitz`).
+* With counts, everywhere, by distance: many lists **at once** if they are alike but for counts, one by one a **solve**
+  if the ranks are few, else **power steps** (`toeplitz`).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.users.markov_models import Model, distance_weights
-from amble.users.toeplitz import stationary_by_power_steps
+from amble.users.toeplitz import are_many, stationary_by_power_steps, stationary_of_many
 
 __all__ = [
     "check_irreducible",
@@ -46,6 +47,7 @@ __all__ = [
     "mean_occupation",
     "pair_sums",
     "row_sums",
+    "stationary_by_distance",
     "transition_probabilities",
 ]
 
@@ -255,11 +257,29 @@ def log_stationary_of_model(model: Model, rank: NDArray[np.int64], relevant: NDA
         leaving = (m - i) * forward + (i - 1) * back
         up, down = leaving[:, :-1] + forward[:, :-1], leaving[:, 1:] + back[:, 1:]
         return np.asarray(_products(np.log(up) - np.log(down)) + np.log(leaving + staying))
-    if m <= _FEW:
+    return np.asarray(np.log(stationary_by_distance(model, rank, forward, back).astype(np.longdouble)))
+
+
+def stationary_by_distance(model: Model, rank: NDArray[np.int64], forward: Array, back: Array) -> Array:
+    """The stationary distribution where transitions lead everywhere, by distance, with counts; up to a factor.
+
+    Parameters
+    ----------
+    model : Model
+    rank : ndarray of shape (lists, m)
+        The ranks of the chain, two or more.
+    forward, back : ndarray of shape (lists, m)
+        The weights of going forward and back, at each of them.
+    """
+    lists, m = rank.shape
+    weights = distance_weights(model.distance, int(rank.max()))
+    if weights.size == m and are_many(lists, m):
+        x, leaving = stationary_of_many(weights, forward, back)
+    elif m <= _FEW:
         x, leaving = _solved(model._replace(loops="NL").weights(rank, forward, back))
     else:
-        x, leaving = stationary_by_power_steps(distance_weights(model.distance, int(rank.max())), rank, forward, back)
-    return np.asarray(np.log((x * (leaving + staying)).astype(np.longdouble)))
+        x, leaving = stationary_by_power_steps(weights, rank, forward, back)
+    return np.asarray(x * (leaving + model.staying(forward, back)))
 
 
 def _products(logs: Array) -> Logs:

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.chain_on_list import ChainOnList

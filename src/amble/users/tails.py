@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from amble.arrays import ArrayLike, NDArray
 from amble.errors import MeasureError
 
 __all__ = ["Geometric", "InversePower", "Tail", "hurwitz", "trigamma"]

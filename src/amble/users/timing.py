@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.values import ByGrade, ByRank, Value, needs_zero, real, show_number
 from amble.users.birth_death import VisitWeights

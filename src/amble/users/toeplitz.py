@@ -1,9 +1,20 @@
-"""Stationary distributions by power steps, of chains whose weights depend on the distance and on the rank left.
+"""Stationary distributions of chains whose weights depend on the distance and on the rank left: of one list, or many.
 
-A step is y -> y P. The weights forward make a Toeplitz matrix, those back its transpose, so a step is two convolutions,
-made by fast Fourier transforms: N log N. With weights that fall as slowly as 1 / distance, somewhere between 30 and 200
-steps suffice, and every few steps an extrapolation (Anderson's, from the last changes) saves half of them. Transforms
-err by the same amount everywhere, so that small entries have fewer digits; a last step without them gives these back.
+By **power steps**, y -> y P. The weights forward make a Toeplitz matrix, those back its transpose, so a step is two
+convolutions, made by fast Fourier transforms: N log N. With weights that fall as slowly as 1 / distance, somewhere
+between 30 and 200 steps suffice, and every few steps an extrapolation (Anderson's, from the last changes) saves half of
+them. Transforms err by the same amount everywhere, so that small entries have fewer digits; a last step without them
+gives these back.
+
+Many lists of one length, with all ranks in their chains, differ in nothing but the probability t(i) of going forward
+from rank i: P = t U + (1 - t) D, where row i of U and D is the distribution of the next rank after a step forward and
+back, the same for all lists. With m(i) the mean of t(i) over lists, M the chain of a list that has it, and z the
+stationary distribution of M, the stationary distribution of a list is y z, up to a factor, where
+
+    y = 1 + y (t - m) H,    H = z (U - D) (I - M + 1 z)^-1 / z.
+
+Only H costs N^3, and all lists have it in common; a step is a product of matrices. The smaller the differences t - m,
+the fewer steps there are: half a dozen where lists are alike. Entries of y are near 1, so that all are as exact.
 """
 
 from __future__ import annotations
@@ -11,11 +22,11 @@ from __future__ import annotations
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 
-__all__ = ["stationary_by_power_steps"]
+__all__ = ["are_many", "stationary_by_power_steps", "stationary_of_many"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +37,9 @@ _CONVERGED = 2e-14  # a change of the distribution, in all, that is nothing but 
 _NEARLY = 1e-11  # below this a change that does not shrink any more is rounding, too; in long lists a little more
 _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
+_SHARE, _LEAST = 32, 8  # a shared inverse pays for a list in so many ranks, and for at least so many lists
+_TOGETHER = 256  # lists of a product of matrices
+_ROUGH, _STEPS = 6, 60  # steps in single precision, and then in double precision, at most
 
 
 def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: Array) -> tuple[Array, Array]:
@@ -48,6 +62,74 @@ def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: 
         some = slice(start, start + width)
         out[some], leaving[some] = _Steps(weights[:n], rank[some], forward[some], back[some]).run()
     return out, leaving
+
+
+def are_many(lists: int, n: int) -> bool:
+    """Whether so many lists of n ranks, all of them in their chains, are better looked at together."""
+    return 2 < n <= _DENSE and lists >= max(_LEAST, n // _SHARE)
+
+
+def stationary_of_many(weights: Array, forward: Array, back: Array) -> tuple[Array, Array]:
+    """The same of many lists with chains on all of their ranks."""
+    lists, n = forward.shape
+    weights = weights[:n].copy()
+    weights[0] = 0.0
+    behind = np.cumsum(weights)
+    ahead = behind[::-1]
+    leaving = forward * ahead + back * behind
+    onward = forward * ahead / leaving
+    mean = onward.mean(axis=0)
+    k = np.arange(n)
+    rank = np.broadcast_to(k + 1, forward.shape)
+    later, some = k[:, None] < k, np.append(1.0, behind[1:])
+    typical = stationary_by_power_steps(weights, rank[:1], (mean / some[::-1])[None], ((1.0 - mean) / some)[None])[0][0]
+    typical /= typical.sum()
+    to = weights[np.abs(k[:, None] - k)]  # U above the diagonal, D below it
+    to *= typical[:, None] / (np.where(later, ahead[:, None], some[:, None]) * typical)
+    chain = to * np.where(later, mean[:, None], 1.0 - mean[:, None])
+    system = np.eye(n) - chain + typical[:, None]
+    shared = np.ascontiguousarray(np.linalg.solve(system.T, np.where(later, to, -to).T).T)
+    single = shared.astype(np.float32)
+    out, left = np.empty((lists, n)), []
+    for start in range(0, lists, _TOGETHER):
+        apart = onward[start : start + _TOGETHER] - mean
+        rough = apart.astype(np.float32)
+        y = np.ones_like(rough)
+        for _ in range(_ROUGH):
+            y = (rough * y) @ single
+            y += np.float32(1.0)
+        out[start : start + _TOGETHER], stuck = _settled(y.astype(np.float64), apart, shared)
+        left.append(stuck + start)
+    x = out * typical / leaving
+    again = np.concatenate((*left, np.flatnonzero(~(out > 0.0).all(axis=1))))
+    if again.size:  # lists so unlike the others that steps lead nowhere
+        again = np.unique(again)
+        x[again], _ = stationary_by_power_steps(weights, rank[again], forward[again], back[again])
+    return x, leaving
+
+
+def _settled(y: Array, apart: Array, shared: Array) -> tuple[Array, Ints]:
+    """Steps of `stationary_of_many` until what is still to come is but rounding; and the lists that need more."""
+    lists = y.shape[0]
+    active, before, last = np.arange(lists), np.full(lists, np.inf), np.full(lists, 1.0)
+    out = np.empty(y.shape)
+    for _ in range(_STEPS):
+        z = (apart * y) @ shared
+        z += 1.0
+        y -= z
+        change = np.abs(y, out=y).max(axis=1)
+        pace = np.maximum(change / before, 0.1)
+        most = np.maximum(pace, last)  # steps turn round, so that now and then one is short
+        y, before, last = z, change, pace
+        going = ~(change * most < _CONVERGED * (1.0 - most))
+        if going.all():
+            continue
+        out[active[~going]] = y[~going]
+        if not going.any():
+            return out, active[:0]
+        active, before, last, y, apart = active[going], before[going], last[going], y[going], apart[going]
+    out[active] = y
+    return out, active
 
 
 class _Steps:

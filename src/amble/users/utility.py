@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.domains import Between
 from amble.expressions.values import ByRank, Value, digest, real, show_number
@@ -22,7 +22,7 @@ Array = NDArray[Any]
 _MOST_VISITS = 20_000  # of a table that stands for a function
 _NOTHING = 1e-17
 _SHARE = Between(0, 1, closed=True)
-_SPELLED = re.compile(r"[-+0-9.eE,;=\s]*")  # shares or a table; anything else is the name of a file
+_SPELLED = r"[-+0-9.eE,;=\s]*"  # shares or a table; anything else is the name of a file
 _LINE = "expected a grade and what its visits are worth, as in 1=1,0.5"
 
 
@@ -117,7 +117,7 @@ class Utility(Value):
         if not isinstance(given, str | os.PathLike):
             return cls(function=given) if callable(given) else cls(visits=ByRank(given))
         text = os.fspath(given)
-        if _SPELLED.fullmatch(text):
+        if re.fullmatch(_SPELLED, text):
             lines = [("", piece) for piece in text.split(";")]
         else:
             lines = _lines(text)

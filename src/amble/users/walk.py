@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import is_whole, one_of
 from amble.distributions.distribution import Distribution
 from amble.errors import MeasureError

@@ -12,8 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains, Lists
 from amble.users.birth_death import (

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.io.subtopics import no_subtopics
 from amble.native.plain_reader import QRELS_LINE, SUBTOPICS_LINE, decode, judged_twice
 from amble.validation.findings import FileReport, Findings

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from amble.arrays import Array, Bools, Ints
+from amble.arrays import Array, Bools, Ints, NDArray
 from amble.native.plain_reader import RUN_LINE, decode, parse_number
 from amble.validation.findings import FileReport, Findings
 from amble.validation.lines import Block, Progress, all_numbers, blocks, quote

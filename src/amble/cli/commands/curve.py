@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--topic", metavar="T", help="the curve of this topic, where it finds relevant documents (default: means)")
     add("--every-rank", action="store_true", default=None, help="with --topic: a row for every rank, the saw-tooth")
     levels = f"levels of recall from 0 to 1 (default: {_LEVELS})"
-    add("--levels", type=whole(2, _MOST), default=_LEVELS, metavar="N", help=levels)
+    add("--levels", type=whole(2, _MOST), metavar="N", help=levels)
     add("--rel", type=number(0), default=1, metavar="GRADE", help="the least grade that is relevant (trec_eval -l)")
     rules = "how a level becomes a number of documents: recall is at least that, or as trec_eval rounds"
     add("--rule", choices=("textbook", "trec10", "trec9"), help=f"{rules} (default: textbook)")
@@ -56,6 +56,9 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("--every-rank goes with --topic T")
     if args.topic is not None and args.rule is not None:
         raise AmbleError("--rule goes with levels of recall, not with the curve of a --topic")
+    if args.topic is not None and args.levels is not None and not args.plot:
+        raise AmbleError("--levels with --topic are points of the chart: expected --plot FILE, too")
+    args.levels = args.levels or _LEVELS
     if args.plot:
         from amble.reporting.charts.chart import check_file
 

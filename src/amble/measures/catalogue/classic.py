@@ -4,8 +4,8 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.expressions.domains import Above, Optional, Whole
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import graded, graded_variant, judged, satisfying

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.expressions.domains import Probability
 from amble.expressions.values import ByGrade
 from amble.measures.declaration import measure

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, AtLeast, Between, OneOf, Optional, Switch, Whole
 from amble.expressions.formulas import Formula, OverRanks

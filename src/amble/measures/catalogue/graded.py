@@ -4,8 +4,8 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.domains import AtLeast, Between, Whole
 from amble.measures.catalogue.list_based import Rank, ratio

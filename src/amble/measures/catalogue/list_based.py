@@ -4,8 +4,8 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.domains import Above, Between, Numbers, OneOf, Optional, Whole
 from amble.expressions.values import ByRank

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.checks import is_number
 from amble.errors import MeasureError, ReadError
 from amble.expressions.domains import Above, AtLeast, Between, Domain, Form, Numbers, OneOf, Optional, Switch, Whole

@@ -6,8 +6,8 @@ from numbers import Real
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.expressions.domains import (
     Above,

@@ -156,8 +156,11 @@ function fitMeasures(shown, head, body, rows, runs) {
   button.title = out.map((c) => c.label).join(", ");
 }
 
+// signs stay with their numbers
+const unbroken = (text) => text.replace(/ ([±=<≤≥]) /g, "\u00a0$1\u00a0").replace(/ %/g, "\u00a0%");
+
 function drawFinding() {
-  find("finding").replaceChildren(...data.findings[state.measure].map((text) => h("p", {}, text.replace(/ ([±=<≤≥]) /g, "\u00a0$1\u00a0").replace(/ %/g, "\u00a0%"))));
+  find("finding").replaceChildren(...data.findings[state.measure].map((text) => h("p", {}, unbroken(text))));
 }
 
 function drawBoardNotes() {
@@ -176,5 +179,5 @@ function drawBoardNotes() {
       : better(m) < 0 ? "Residual (~): what the mean would fall by if every unjudged document gained the most; no bound for this measure."
       : "Residual (~): what the mean would rise by if every unjudged document gained the most; no bound for this measure, as it divides by what is relevant.");
   }
-  find("board-notes").replaceChildren(...notes.map((text) => h("p", {}, text)));
+  find("board-notes").replaceChildren(...notes.map((text) => h("p", {}, unbroken(text))));
 }

@@ -74,7 +74,7 @@ function drawStandings(box, distribution) {
 }
 
 function drawCdf(box, distribution) {
-  const [width, height, left, bottom] = [widthOf(box), 330, 44, 44];
+  const [width, height, left, bottom] = [widthOf(box), 330, 54, 44];
   const drawn = distribution.systems.map((i, k) => ({ i, k })).filter((one) => state.lines.has(one.i));
   const ends = drawn.flatMap(({ k }) => [distribution.lines[k][0][0], distribution.lines[k][0].at(-1)]);
   // scores between 0 and 1 are shown there, others on a scale of their own, without the last users if they are far away
@@ -88,7 +88,7 @@ function drawCdf(box, distribution) {
   const y = linear(0, 1, height - bottom, 16);
   const svg = drawing(width, height, `Share of users of ${names[state.measure]} whose score is at most x, for ${drawn.map(({ i }) => data.runs[i]).join(", ")}. The numbers are in the table beside it.`);
   const marks = ticks(least, most, width < 500 ? 5 : 10);
-  leftAxis(svg, left, width - 8, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2));
+  leftAxis(svg, left, width - 8, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2), "share of users");
   bottomAxis(svg, height - bottom, x, marks.at, marks.digits, "score", (left + width) / 2);
   for (const { i, k } of drawn) {
     const [at, share] = distribution.lines[k];

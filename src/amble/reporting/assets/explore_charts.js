@@ -84,16 +84,20 @@ function drawUser() {
   const svg = drawing(width, height, `Expected visits and stops by rank: ${rows.slice(0, 5).map(([v, l], i) => `rank ${i + 1}, visits ${numeral(v, 3)}, stops ${numeral(l, 3)}`).join("; ")}. Expected number of visits ${numeral(depth, 2)}.`);
   const marks = ticks(0, high, 4);
   leftAxis(svg, left, width - 4, y, marks.at, (v) => v.toFixed(marks.digits));
-  rows.forEach(([v, l], i) => {
-    const tip = withTip(() => [`rank ${i + 1}`, `visits ${numeral(v)}`, `stops ${numeral(l)}`]);
-    svg.append(s("rect", { x: left + i * step + step * 0.12, y: y(v), width: Math.max(step * 0.76, 1), height: Math.max(y(0) - y(v), 0), class: "visits", ...tip }));
-    svg.append(s("rect", { x: left + i * step + step * 0.3, y: y(l), width: Math.max(step * 0.4, 0.8), height: Math.max(y(0) - y(l), 0), class: "stops", ...tip }));
+  // two paths for all bars: elements are what a browser takes its time for
+  const bars = (k, share, least) => rows.map((row, i) => `M${(left + (i + (1 - share) / 2) * step).toFixed(1)} ${y(0).toFixed(1)}V${y(row[k]).toFixed(1)}h${Math.max(step * share, least).toFixed(1)}V${y(0).toFixed(1)}z`).join("");
+  svg.append(s("path", { d: bars(0, 0.76, 1), class: "visits" }), s("path", { d: bars(1, 0.4, 0.8), class: "stops" }));
+  svg.addEventListener("pointermove", (event) => {
+    const i = Math.floor((event.clientX - svg.getBoundingClientRect().left - left) / step);
+    if (!rows[i]) { hideTip(); return; }
+    showTip(event, [`rank ${i + 1}`, `visits ${numeral(rows[i][0])}`, `stops ${numeral(rows[i][1])}`]);
   });
+  svg.addEventListener("pointerleave", hideTip);
   const every = most <= 12 ? 1 : most <= 30 ? 5 : 10;
   const at = rows.map((_, i) => i + 1).filter((k) => k === 1 || k % every === 0);
   bottomAxis(svg, height - bottom, (k) => left + (k - 0.5) * step, at, 0, "rank", (left + width) / 2);
   box.replaceChildren(svg, h("p", { class: "note key-line" }, h("i", { class: "swatch visits", "aria-hidden": "true" }), " expected visits ", h("i", { class: "swatch stops", "aria-hidden": "true" }), " she stops there",
-    h("b", {}, `E[H] ${numeral(depth, 2)}`)));
+    h("b", { title: "expected number of visits" }, `E[H] = ${numeral(depth, 2)} visits`)));
   charts.user = () => [["rank", "visits", "stops"], ...Array.from({ length: n }, (_, i) => [i + 1, visits[i] || 0, last[i] || 0])];
 }
 
@@ -122,25 +126,53 @@ function against() {
   return { name: names[m], means: data.means[m], ...rankedBy(data.means[m].map((x) => (x === null ? -Infinity : x)), better(m)) };
 }
 
+// the rows of the table, made once; what they show is changed in place, as to move a row costs ten times as much
+const board = { head: "", rows: [] };
+function boardRow(against, second) {
+  const cell = (kind, ...children) => h("td", { class: kind }, children);
+  const made = { run: -1, rank: cell("number rank"), arrow: h("span", {}), told: h("span", { class: "aloud" }), swatch: h("i", { "aria-hidden": "true" }), name: h("span", { class: "name" }), score: cell("number scored"), second: cell("number other second"), other: cell("number other") };
+  made.box = h("input", { type: "checkbox", onchange: () => { if (made.box.checked) state.lines.add(made.run); else state.lines.delete(made.run); schedule(); } });
+  made.moved = cell("moved", made.arrow, made.told);
+  made.row = h("tr", {}, made.rank, against ? made.moved : null, h("th", { scope: "row" }, h("label", { class: "line" }, made.box, made.swatch, made.name)), made.score, second ? made.second : null, against ? made.other : null);
+  return made;
+}
+const says = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+const looks = (element, kind) => { if (element.className !== kind) element.className = kind; };
+
 function drawBoard() {
   const other = against();
   const { means, order, rank } = found;
   const second = !hasOrders(user) ? null : (user.kind === "walk" && user.order !== 2) || user.kind === "AP" ? ["order 2", means.two] : ["order 1", means.one]; // the score is the other one
   const columns = [["#", "number rank"], ...(other ? [["moved", ""]] : []), [playing ? "list" : "run", ""], ["score", "number"], ...(second ? [[second[0], "number other second"]] : []), ...(other ? [[other.name, "number other"]] : [])];
-  const words = (by) => (by > 0 ? `▲ ${by}` : by < 0 ? `▼ ${-by}` : "");
-  const scale = linear(0, Math.max(...means.score, 1e-9), 0, 100);
-  const rows = order.map((i) => h("tr", { class: state.lines.has(i) ? "drawn" : null },
-    h("td", { class: "number rank" }, rank[i]),
-    other ? h("td", { class: other.rank[i] - rank[i] > 0 ? "moved better" : other.rank[i] - rank[i] < 0 ? "moved worse" : "moved" }, words(other.rank[i] - rank[i]),
-      h("span", { class: "aloud" }, other.rank[i] === rank[i] ? `as by ${other.name}` : ` places ${other.rank[i] > rank[i] ? "up" : "down"}, rank ${other.rank[i]} by ${other.name}`)) : null,
-    h("th", { scope: "row" }, h("label", { class: "line" }, h("input", { type: "checkbox", checked: state.lines.has(i), disabled: !state.lines.has(i) && state.lines.size >= MOST_LINES,
-      onchange: (event) => { if (event.target.checked) state.lines.add(i); else state.lines.delete(i); schedule(); } }),
-      h("i", { class: `swatch ${lineOf(i)}`, "aria-hidden": "true" }), h("span", { class: "name", title: data.runs[i] }, data.runs[i]))),
-    h("td", { class: "number scored" }, numeral(means.score[i]), s("svg", { width: 60, height: 5, viewBox: "0 0 100 5", preserveAspectRatio: "none", "aria-hidden": "true", class: "meter" }, s("rect", { width: Math.max(scale(means.score[i]), 0), height: 5 }))),
-    second ? h("td", { class: "number other second" }, numeral(second[1][i])) : null,
-    other ? h("td", { class: "number other" }, numeral(data.means[state.measure][i])) : null));
-  find("board").replaceChildren(h("caption", { class: "aloud" }, `Leaderboard by ${measureName(user)}`),
-    h("thead", {}, h("tr", {}, columns.map(([text, of]) => h("th", { scope: "col", class: of }, text)))), h("tbody", {}, rows));
+  const head = JSON.stringify([columns, order.length]);
+  if (board.head !== head) {
+    Object.assign(board, { head, rows: order.map(() => boardRow(other, second)) });
+    find("board").replaceChildren(h("caption", { class: "aloud" }), h("thead", {}, h("tr", {}, columns.map(([text, of]) => h("th", { scope: "col", class: of, title: of.includes("other") ? text : null }, text)))), h("tbody", {}, board.rows.map((one) => one.row)));
+  }
+  says(find("board").caption, `Leaderboard by ${measureName(user)}`);
+  const most = Math.max(...means.score, 1e-9);
+  order.forEach((i, k) => {
+    const one = board.rows[k];
+    one.run = i;
+    const up = other ? other.rank[i] - rank[i] : 0;
+    looks(one.row, state.lines.has(i) ? "drawn" : "");
+    says(one.rank, String(rank[i]));
+    if (other) {
+      looks(one.moved, up > 0 ? "moved better" : up < 0 ? "moved worse" : "moved");
+      says(one.arrow, up > 0 ? `▲ ${up}` : up < 0 ? `▼ ${-up}` : "=");
+      looks(one.arrow, up ? "" : "as-before");
+      says(one.told, up ? ` places ${up > 0 ? "up" : "down"}, rank ${other.rank[i]} by ${other.name}` : `as by ${other.name}`);
+      says(one.other, numeral(data.means[state.measure][i]));
+    }
+    one.box.checked = state.lines.has(i);
+    one.box.disabled = !state.lines.has(i) && state.lines.size >= MOST_LINES;
+    looks(one.swatch, `swatch ${lineOf(i)}`);
+    says(one.score, numeral(means.score[i]));
+    one.score.style.setProperty("--share", (Math.max(means.score[i], 0) / most).toFixed(3));
+    if (second) says(one.second, numeral(second[1][i]));
+    says(one.name, data.runs[i]);
+    if (one.name.title !== data.runs[i]) one.name.title = data.runs[i];
+  });
   const best = order.filter((i) => rank[i] === 1).map((i) => data.runs[i]);
   const moved = other ? order.filter((i) => other.rank[i] !== rank[i]).length : 0;
   find("finding").replaceChildren(best.length > 3 ? `${best.length} share the first place` : h("b", {}, short(best.join(", "), 90)), best.length > 3 ? "" : best.length > 1 ? " share the first place" : " is best",
@@ -162,11 +194,11 @@ function linesShown() {
 function drawDistribution() {
   const box = find("distribution");
   const { lines, fresh } = linesShown();
-  const [width, height, left, bottom] = [boxWidth(box), 300, 44, 40];
+  const [width, height, left, bottom] = [boxWidth(box), 300, 54, 40];
   const x = linear(0, 1, left, width - 10);
   const y = linear(0, 1, height - bottom, 18);
   const svg = drawing(width, height, `Share of users of ${measureName(user)} whose score is at most x, for ${[...state.lines].map((i) => data.runs[i]).join(", ") || "no run"}. Triangles mark order 1 and order 2.`);
-  leftAxis(svg, left, width - 10, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2));
+  leftAxis(svg, left, width - 10, y, [0, 0.25, 0.5, 0.75, 1], (v) => v.toFixed(2), "share of users");
   bottomAxis(svg, height - bottom, x, width < 420 ? [0, 0.25, 0.5, 0.75, 1] : [0, 0.2, 0.4, 0.6, 0.8, 1], width < 420 ? 2 : 1, "score", (left + width) / 2);
   for (const run of state.lines) {
     const line = lines.get(run);
@@ -239,13 +271,13 @@ function sweptValues() {
 }
 let swept = { key: "", all: [], known: [], values: [], means: [], taus: [], flips: [] };
 // the sweep as far as it gets in some milliseconds: from coarse to fine, and more in the frames that follow
-function sweepOf(patience = 10) {
+function sweepOf(patience = 5) {
   const at = sweptValues();
   const key = JSON.stringify([{ ...user, [state.along]: 0 }, state.along, at, playing && data.play]);
   if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length) };
   else if (!swept.left.length) return swept;
   const began = performance.now();
-  while (swept.left.length && (swept.left.length > at.length - 3 || performance.now() - began < patience)) {
+  while (swept.left.length && (swept.left.length > at.length - 2 || performance.now() - began < patience)) {
     const k = swept.left.shift();
     const means = runMeans(evaluate({ ...user, [state.along]: at[k] }, lists, { close: false }).score, lists);
     swept.known[k] = { value: at[k], means, taus: data.means.map((other, m) => better(m) * kendall(means, other.map((x) => (x === null ? -Infinity : x)))) };
@@ -321,7 +353,7 @@ function shaded(svg, x, top, bottom) {
 function drawSweep() {
   const box = find("sweep");
   const { values, means, flips } = swept;
-  const [width, height, left, bottom] = [boxWidth(box), 340, 46, 52];
+  const [width, height, left, bottom] = [boxWidth(box), 340, 54, 56];
   const right = width < 560 ? 12 : 150;
   const x = sweepScale(width, left, right);
   const [least, most] = extent(means, Infinity, -Infinity);
@@ -330,24 +362,25 @@ function drawSweep() {
   const svg = drawing(width, height, `Score of every run along ${LABELS[state.along]}; ${flips.length} flips of order. ${leaders()}`);
   const marks = ticks(y.from, y.to, 6);
   shaded(svg, x, 12, height - bottom);
-  leftAxis(svg, left, width - right, y, marks.at, (v) => v.toFixed(marks.digits));
-  sweepAxis(svg, height, bottom - 14, x, width - right, left);
+  leftAxis(svg, left, width - right, y, marks.at, (v) => v.toFixed(marks.digits), "score");
+  sweepAxis(svg, height, bottom - 15, x, width - right, left);
   const path = (i) => means.map((of, k) => `${k ? "L" : "M"}${x(values[k]).toFixed(1)} ${y(of[i]).toFixed(1)}`).join("");
+  svg.style.setProperty("--faint", data.runs.length <= 20 ? 0.75 : 0.38);
   data.runs.forEach((_, i) => { if (!state.lines.has(i)) svg.append(s("path", { d: path(i), class: "swept", ...withTip(() => [data.runs[i]]) })); });
   state.lines.forEach((i) => svg.append(s("path", { d: path(i), class: `swept chosen ${lineOf(i)}`, ...withTip(() => [data.runs[i]]) })));
   const shown = flips.length > 600 ? flips.filter((_, k) => k % Math.ceil(flips.length / 600) === 0) : flips;
-  const ends = shown.map((flip) => `M${x(flip.at).toFixed(1)} ${height - bottom + 2}v9`).join("");
-  if (ends) svg.append(s("path", { d: ends, class: "flip" }));
+  const ends = shown.map((flip) => `M${x(flip.at).toFixed(1)} ${height - bottom + 5}v8`).join("");
+  if (ends) svg.append(s("path", { d: ends, class: "flip" }), s("text", { x: 0, y: height - bottom + 14, class: "run" }, "flips"));
   for (const flip of flips) if (state.lines.has(flip.winner) && state.lines.has(flip.loser)) {
     const [a, b] = [means[flip.cell - 1][flip.winner], means[flip.cell][flip.winner]];
     const share = (flip.at - values[flip.cell - 1]) / (values[flip.cell] - values[flip.cell - 1] || 1);
     svg.append(s("circle", { cx: x(flip.at), cy: y(a + share * (b - a)), r: 4, class: "flip-mark", ...withTip(() => [flipWords(flip)]) }));
   }
   const now = present();
-  if (now !== null) svg.append(s("line", { x1: x(now), x2: x(now), y1: 8, y2: height - bottom, class: "now" }), s("text", { x: x(now) + 4, y: 16, class: "now-text" }, String(now)));
+  if (now !== null) svg.append(s("line", { x1: x(now), x2: x(now), y1: 8, y2: height - bottom, class: "now" }), s("text", { x: x(now) + (x(now) > width - 70 ? -4 : 4), y: 16, "text-anchor": x(now) > width - 70 ? "end" : "start", class: "now-text" }, `${state.along} = ${now}`));
   if (right > 100) {
     let free = 0;
-    [...state.lines].map((i) => [means.at(-1)[i], i]).sort((a, b) => b[0] - a[0]).forEach(([v, i]) => {
+    (data.runs.length <= 12 ? [...data.runs.keys()] : [...state.lines]).map((i) => [means.at(-1)[i], i]).sort((a, b) => b[0] - a[0]).forEach(([v, i]) => {
       const at = Math.min(Math.max(y(v) + 4, free), height - 6);
       free = at + 14;
       svg.append(s("text", { x: width - right + 8, y: at, class: `run-label ${lineOf(i)}` }, short(data.runs[i], 20)));
@@ -363,13 +396,18 @@ const flipWords = (flip) => `${data.runs[flip.winner]} overtakes ${data.runs[fli
 
 // who leads along the sweep, in words
 function leaders() {
-  const { values, means } = swept;
-  const first = means.map((of) => rankedBy(of).order[0]);
-  const spans = [];
-  first.forEach((i, k) => { if (!spans.length || spans.at(-1).i !== i) spans.push({ i, from: values[k] }); });
+  const { values, means, flips } = swept;
+  const spans = []; // who leads, and up to where
+  means.map((of) => rankedBy(of).order[0]).forEach((i, k) => {
+    const last = spans.at(-1);
+    if (last && last.i === i) return;
+    const flip = last && flips.find((one) => one.cell === k && one.winner === i && one.loser === last.i);
+    if (last) last.to = state.along === "depth" ? values[k - 1] : (flip ? flip.at : values[k]).toFixed(2);
+    spans.push({ i });
+  });
   const name = LABELS[state.along].split(",")[0];
-  const said = spans.slice(0, 5).map(({ i, from }, k) => (k ? `from ${state.along === "depth" ? from : from.toFixed(2)} on ${short(data.runs[i], 30)}` : short(data.runs[i], 30)));
-  return spans.length === 1 ? `${said[0]} is best all along ${name}.` : `Best along ${name}: ${said.join(", ")}${spans.length > 5 ? ", and so on" : ""}.`;
+  const said = spans.slice(0, 5).map(({ i, to }) => `${short(data.runs[i], 30)}${to === undefined ? "" : ` up to ${to}`}`);
+  return spans.length === 1 ? `${said[0]} is best all along ${name}.` : `Best along ${name}: ${said.join(", then ")}${spans.length > 5 ? ", and so on" : ""}.`;
 }
 
 function drawTau() {
@@ -389,14 +427,23 @@ function drawTau() {
   shaded(svg, x, 10, height - bottom);
   leftAxis(svg, left, width - 12, y, marks.at, (v) => v.toFixed(marks.digits));
   sweepAxis(svg, height, bottom, x, width, left);
-  taus.forEach((of, m) => {
+  const alone = values.map((_, k) => { const at = swept.flips.filter((flip) => flip.cell === k); return at.length === 1 ? x(at[0].at).toFixed(1) : null; });
+  const kinds = new Map(); // measures whose τ is the same all along share a line
+  taus.forEach((of, m) => { const key = of.join(); kinds.set(key, [...(kinds.get(key) || []), m]); });
+  for (const [m, ...others] of kinds.values()) {
     let path = "";
-    of.forEach((v, k) => { if (!Number.isNaN(v)) path += `${path ? "L" : "M"}${x(values[k]).toFixed(1)} ${y(v).toFixed(1)}`; });
-    svg.append(s("path", { d: path, class: `swept chosen dash-${m % 4} line-${m % MOST_LINES}`, ...withTip(() => [names[m]]) }));
-  });
+    let last = null; // τ jumps where a flip is the only one between two points, else its way is not known
+    taus[m].forEach((v, k) => {
+      if (Number.isNaN(v)) return;
+      if (last !== null && alone[k]) path += `L${alone[k]} ${last}L${alone[k]} ${y(v).toFixed(1)}`;
+      last = y(v).toFixed(1);
+      path += `${path ? "L" : "M"}${x(values[k]).toFixed(1)} ${last}`;
+    });
+    svg.append(s("path", { d: path, class: `swept chosen dash-${m % 4} line-${m % MOST_LINES}`, ...withTip(() => [[m, ...others].map((one) => names[one]).join(", ")]) }));
+  }
   const now = present();
   if (now !== null) svg.append(s("line", { x1: x(now), x2: x(now), y1: 6, y2: height - bottom, class: "now" }));
-  box.replaceChildren(svg, h("p", { class: "note key-line" }, names.map((name, m) => h("span", { class: "key-item" }, h("i", { class: `swatch thin line-${m % MOST_LINES}`, "aria-hidden": "true" }), ` ${name} ${numeral(tauNow(m), 3)}`))));
+  box.replaceChildren(svg, h("p", { class: "note key-line" }, [...kinds.values()].map((of) => h("span", { class: "key-item" }, s("svg", { width: 30, height: 4, class: "dashes", "aria-hidden": "true" }, s("path", { d: "M0 2H30", class: `swept chosen dash-${of[0] % 4} line-${of[0] % MOST_LINES}` })), ` ${of.map((m) => names[m]).join(", ")} ${numeral(tauNow(of[0]), 3)}`))));
   charts.tau = () => [[state.along, ...names], ...swept.values.map((v, k) => [v, ...swept.taus.map((of) => of[k])])];
 }
 const tauNow = (m) => better(m) * kendall(found.means.score, data.means[m].map((x) => (x === null ? -Infinity : x)));
@@ -409,8 +456,8 @@ function drawFlips(exact) {
   const near = swept.flips.filter((flip) => top.has(flip.winner) && top.has(flip.loser)).sort((a, b) => Math.abs(a.at - now) - Math.abs(b.at - now)).slice(0, 8);
   if (exact && state.along !== "depth") for (const flip of near) if (flip.exact === undefined) flip.exact = refined(flip);
   near.sort((a, b) => a.at - b.at);
-  box.replaceChildren(h("p", { class: "note" }, swept.flips.length ? `${swept.flips.length.toLocaleString("en")} flip${swept.flips.length === 1 ? "" : "s"} in all; nearest to the slider, among the best ten and the runs drawn:` : "No two change places."),
-    h("ul", { class: "flip-list" }, near.map((flip) => h("li", {}, h("b", {}, state.along === "depth" ? `depth ${swept.values[flip.cell]}` : `${state.along} = ${(flip.exact === undefined ? flip.at : flip.exact).toFixed(flip.exact === undefined ? 2 : 4)}`), ` ${short(data.runs[flip.winner], 24)} overtakes ${short(data.runs[flip.loser], 24)}`))));
+  box.replaceChildren(h("p", { class: "note" }, swept.flips.length ? `${swept.flips.length.toLocaleString("en")} flip${swept.flips.length === 1 ? "" : "s"} in all${near.length < swept.flips.length ? "; nearest to the slider, among the best ten and the runs drawn" : ""}:` : "No two change places."),
+    h("ul", { class: "flip-list" }, near.map((flip) => h("li", {}, h("b", {}, state.along === "depth" ? `depth ${swept.values[flip.cell]}` : `${state.along} = ${(flip.exact === undefined ? flip.at : flip.exact).toFixed(flip.exact === undefined ? 2 : 4)}`), h("span", {}, `${short(data.runs[flip.winner], 24)} overtakes ${short(data.runs[flip.loser], 24)}`)))));
   charts.flips = () => [[state.along, "overtakes", "overtaken"], ...swept.flips.map((flip) => [state.along === "depth" ? swept.values[flip.cell] : refined(flip), data.runs[flip.winner], data.runs[flip.loser]])];
 }
 
@@ -425,13 +472,13 @@ function drawDifferences() {
     .map((row) => ({ ...row, x: row.one - row.other })).sort((p, q) => q.x - p.x || p.t - q.t);
   charts.differences = () => [["topic", data.runs[a], data.runs[b], "difference"], ...rows.map(({ t, one, other, x }) => [data.topics[t], one, other, x])];
   const [up, down] = [rows.filter((row) => row.x > 1e-12).length, rows.filter((row) => row.x < -1e-12).length];
-  const [width, height, left] = [boxWidth(box), 240, 48];
+  const [width, height, left] = [boxWidth(box), 240, 58];
   const [least, most] = extent([rows.map((row) => row.x)], 0, 1e-6);
   const y = linear(least, most, height - 12, 10);
   const step = (width - left - 4) / Math.max(rows.length, 1);
   const svg = drawing(width, height, `Differences by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} topics, worse on ${down}. Arrow keys move from bar to bar, Enter chooses the topic.`, { tabindex: 0, role: "application" });
   const marks = ticks(least, most, 8);
-  leftAxis(svg, left, width - 2, y, marks.at, (v) => signed(v, marks.digits).replace("±", ""));
+  leftAxis(svg, left, width - 2, y, marks.at, (v) => signed(v, marks.digits).replace("±", ""), "difference");
   svg.append(s("line", { x1: left, x2: width - 2, y1: y(0), y2: y(0), class: "zero" }));
   const told = (row) => [`topic ${data.topics[row.t]}`, signed(row.x), `${numeral(row.one)} and ${numeral(row.other)}`];
   const choose = (row) => { state.topic = row.t; find("topic").value = String(row.t); restartWalk(); schedule(); };

@@ -151,7 +151,7 @@ function answer(request, c, post, later) {
     return;
   }
   const all = lists.flat();
-  const most = Math.max(100, Math.min(request.users || 100000, Math.floor(MOST_SCORES / Math.max(all.length, 1))));
+  const most = Math.max(100, Math.min(request.users, Math.floor(MOST_SCORES / Math.max(all.length, 1))));
   const known = lists.map(() => []);
   let users = 0;
   const more = () => {

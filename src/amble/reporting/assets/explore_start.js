@@ -97,7 +97,7 @@ function askWorker() {
   waiting = setTimeout(() => {
     asked++;
     found.asked = { key, runs: [...state.lines] };
-    if (found.asked.runs.length) worker.postMessage({ id: asked, user: { ...user }, runs: found.asked.runs, bins: BINS, seed: state.seed });
+    if (found.asked.runs.length) worker.postMessage({ id: asked, user: { ...user }, runs: found.asked.runs, bins: BINS, seed: state.seed, users: state.users });
   }, 120);
 }
 
@@ -108,37 +108,58 @@ const timing = { last: 0, all: [] }; // milliseconds of the last update, and of 
 function schedule() {
   if (!planned) planned = requestAnimationFrame(() => { planned = 0; update(); });
 }
+// what is drawn after each change, by section; that of a section out of sight in the frame that follows
+const DRAWN_IN = { "board-title": () => { drawBoard(); }, "distribution-title": drawDistribution, "sweep-title": () => { drawSweep(); drawFlips(false); },
+  "topics-title": drawDifferences, "walker-title": drawWalker, "editor-title": () => { if (playing) drawEditor(); } };
+const inSight = new Set(); // sections, by the ids of their titles
+const behind = new Set(); // those that show an earlier user
+function watchSections() {
+  const eye = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const id = target.getAttribute("aria-labelledby");
+      if (isIntersecting) inSight.add(id);
+      else inSight.delete(id);
+    }
+  });
+  document.querySelectorAll("section.card").forEach((section) => eye.observe(section));
+}
+function catchUp() {
+  const wanted = [...behind];
+  behind.clear();
+  keeping(() => { for (const id of wanted) DRAWN_IN[id](); });
+}
 function update() {
   const began = performance.now();
   paint();
   compute();
+  for (const id of Object.keys(DRAWN_IN)) behind.add(id);
   keeping(() => {
-    drawBoard();
     drawUser();
-    drawDistribution();
-    drawSweep();
-    drawFlips(false);
-    drawDifferences();
-    drawWalker();
-    if (playing) drawEditor();
+    for (const id of inSight) { behind.delete(id); DRAWN_IN[id](); }
   });
-  find("measure-name").textContent = measureName(user);
-  find("story").textContent = storyOf();
+  says(find("measure-name"), measureName(user));
+  says(find("story"), storyOf());
   timing.last = performance.now() - began;
   timing.all.push(timing.last);
   find("timing").textContent = `Last drawn in ${timing.last.toFixed(0)} ms.`;
-  writeAddress();
   askWorker();
+  unwritten = true;
   finishSweep();
 }
-// what is left of the sweep, frame by frame; then the flips exactly
+// what is left, frame by frame: sections out of sight, the sweep, the address; then the flips exactly
 let finishing = 0;
+let unwritten = false; // whether the address is of an earlier user
 function finishSweep() {
   cancelAnimationFrame(finishing);
   finishing = requestAnimationFrame(() => {
     if (planned) return;
-    if (swept.left.length) {
-      sweepOf(12);
+    if (unwritten) {
+      unwritten = false;
+      catchUp();
+      writeAddress();
+      finishSweep();
+    } else if (swept.left.length) {
+      sweepOf(8);
       drawSweep();
       drawFlips(false);
       finishSweep();
@@ -189,12 +210,25 @@ function start() {
   find("step").addEventListener("click", () => { pauseWalk(); find("walker-text").setAttribute("aria-live", "polite"); stepWalk(); });
   find("again").addEventListener("click", nextUser);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
-  window.addEventListener("hashchange", () => { readAddress(); chooseRuns(); changed(); });
+  window.addEventListener("hashchange", () => {
+    readAddress();
+    chooseRuns();
+    find("topic").value = String(state.topic);
+    find("against").value = String(state.measure);
+    changed();
+  });
   let width = window.innerWidth;
   window.addEventListener("resize", () => { if (window.innerWidth !== width) { width = window.innerWidth; widths.clear(); schedule(); } });
+  const narrow = window.matchMedia("(max-width: 820px)"); // where the runs come before the chart of the user
+  const place = () => { (narrow.matches ? document.querySelector(".stage") : document.querySelector("aside")).append(document.querySelector(".about")); };
+  narrow.addEventListener("change", place);
+  place();
   startWorker();
   restartWalk();
+  watchSections();
   update();
+  catchUp();
+  writeAddress();
   document.documentElement.classList.add("drawn");
 }
 

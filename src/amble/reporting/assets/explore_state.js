@@ -2,7 +2,7 @@
 
 const playing = Boolean(data.play);
 const user = { kind: "walk", p: 0.5, q: 0.25, loss: 0.25, first: "forward", order: 1, T: 2, depth: 0 };
-Object.assign(state, { along: "p", seed: 0, number: 0, fitted: null });
+Object.assign(state, { along: "p", seed: 0, number: 0, users: 100000, fitted: null });
 let lists = null; // the collection
 const bounds = { p: [0, 1, 0.01], q: [0, 0.97, 0.01], loss: [0, 1, 0.01], T: [0.5, 10, 0.1] };
 const DEPTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 0]; // 0: whole
@@ -108,9 +108,11 @@ function copyText(button, text) {
 
 const charts = {}; // by id: a title, and rows of a CSV
 const csvCell = (x) => { const text = x === null || x === undefined || Number.isNaN(x) ? "" : String(x); return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
-const csvOf = (id) => charts[id]().map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
+const csvOf = (id) => { catchUp(); return rowsOf(id); };
+const rowsOf = (id) => charts[id]().map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity", "fill-opacity", "font-size", "font-weight", "font-family", "text-anchor", "visibility"];
 function svgOf(id) {
+  catchUp();
   const drawn = find(id).querySelector("svg.chart");
   const copy = drawn.cloneNode(true);
   const [from, to] = [drawn.querySelectorAll("*"), copy.querySelectorAll("*")];

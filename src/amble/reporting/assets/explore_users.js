@@ -47,8 +47,8 @@ function stopping(p, q) {
 function trigamma(x) {
   let total = 0;
   for (; x < 10; x += 1) total += 1 / (x * x);
-  const square = 1 / (x * x);
-  const series = [-691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6].reduce((sum, b) => sum * square + b, 7 / 6);
+  const w = 1 / (x * x);
+  const series = ((((((7 / 6) * w - 691 / 2730) * w + 5 / 66) * w - 1 / 30) * w + 1 / 42) * w - 1 / 30) * w + 1 / 6;
   return total + (1 + (0.5 + series / x) / x) / x;
 }
 
@@ -419,9 +419,12 @@ function onList(user, c, i, gain, cut, both) {
     const x = rank + shift;
     if (to > rank) {
       if (x <= 0) v = 0;
-      else if (to - rank <= 8) for (let k = rank + 1; k <= to; k++) depth += v * (x / (k + shift)) ** 2;
-      else depth += v * x * x * (trigamma(rank + 1 + shift) - trigamma(to + 1 + shift));
-      if (x > 0) v *= (x / (to + shift)) ** 2;
+      else {
+        const scale = v * x * x;
+        if (to - rank <= 8) for (let k = rank + 1; k <= to; k++) depth += scale / ((k + shift) * (k + shift));
+        else depth += scale * (trigamma(rank + 1 + shift) - trigamma(to + 1 + shift));
+        v = scale / ((to + shift) * (to + shift));
+      }
       rank = to;
     }
   };

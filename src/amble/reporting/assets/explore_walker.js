@@ -57,7 +57,7 @@ function drawWalker() {
   const ends = !over ? "" : here >= walk.n && !readsOn(user) ? " The list ends, and so does her walk." : " She stops.";
   find("walker-text").textContent = walk.at
     ? `Visit ${walk.at}: rank ${here}${beyond}.${user.kind === "ERR" || user.kind === "AP" ? "" : ` Gained T = ${numeral(total, 3)} in H = ${walk.at} visit${walk.at === 1 ? "" : "s"}; T/H = ${numeral(score, 3)}.`}${ends}`
-    : "Play, or step, to follow her.";
+    : "Each box is a document, its rank above, its grade below. Play, or step, to follow her.";
   find("walker-user").textContent = `user ${state.number} of seed ${state.seed}`;
   find("walker-tally").textContent = walk.done.length && hasOrders(user) && user.kind !== "AP" ? `${walk.done.length} user${walk.done.length === 1 ? "" : "s"} followed: mean score ${numeral(walk.done.reduce((a, b) => a + b, 0) / walk.done.length, 3)}, order 1 is ${numeral(found.values.one[shownList()], 3)}.` : "";
   find("step").disabled = over && walk.at > 0;
@@ -132,9 +132,14 @@ function changeLists() {
   buildSliders();
   schedule();
 }
+// lists that were changed are no example
+function ownLists() {
+  find("examples").value = find("example-note").textContent = "";
+  changeLists();
+}
 function drawEditor() {
   const play = data.play;
-  const set = (list, k, grade) => { list.grades[k] = grade; play.relevant = 0; changeLists(); };
+  const set = (list, k, grade) => { list.grades[k] = grade; play.relevant = 0; ownLists(); };
   find("editor").replaceChildren(...play.lists.map((list, l) => h("div", { class: "edited", role: "group", "aria-label": `List ${list.name}` },
     h("span", { class: `edited-name` }, h("i", { class: `swatch ${lineOf(l)}`, "aria-hidden": "true" }), list.name),
     h("div", { class: "documents" }, list.grades.map((grade, k) => h("button", {
@@ -152,7 +157,7 @@ function drawEditor() {
         } else if (/^[0-4]$/.test(event.key) && Number(event.key) <= play.largest) { event.preventDefault(); set(list, k, Number(event.key)); }
       },
     }, h("span", { class: "place", "aria-hidden": "true" }, k + 1), h("span", { class: "grade", "aria-hidden": "true" }, grade)))),
-    play.lists.length > 1 ? h("button", { type: "button", class: "remove", "aria-label": `Remove list ${list.name}`, onclick: () => { play.lists.splice(l, 1); play.relevant = 0; changeLists(); } }, "×") : null)));
+    play.lists.length > 1 ? h("button", { type: "button", class: "remove", "aria-label": `Remove list ${list.name}`, onclick: () => { play.lists.splice(l, 1); play.relevant = 0; ownLists(); } }, "×") : null)));
   find("largest").value = play.largest;
   find("relevant").value = play.relevant;
   find("add-list").disabled = play.lists.length >= MOST_LINES;
@@ -164,14 +169,16 @@ function startEditor() {
   find("topic-label").hidden = true;
   find("tau-part").hidden = true;
   document.body.classList.add("playing");
-  options(find("examples"), [["", "…"], ...play.examples.map((one, k) => [k, one.name])], "");
+  const shown = play.examples.findIndex((one) => JSON.stringify(one.lists) === JSON.stringify(play.lists));
+  options(find("examples"), [["", "…"], ...play.examples.map((one, k) => [k, one.name])], shown < 0 ? "" : shown);
+  if (shown >= 0) find("example-note").textContent = play.examples[shown].about;
   find("examples").addEventListener("change", (event) => {
     if (event.target.value === "") return;
     const one = play.examples[Number(event.target.value)];
     Object.assign(play, { lists: one.lists.map((list) => ({ name: list.name, grades: [...list.grades] })), relevant: one.relevant, largest: one.largest });
     state.lines = new Set();
     if (one.user) setUser(one.user);
-    find("editor-note").textContent = one.about;
+    find("example-note").textContent = one.about;
     changeLists();
   });
   find("largest").addEventListener("change", (event) => {
@@ -184,11 +191,11 @@ function startEditor() {
     const name = [...LIST_NAMES].find((letter) => !play.lists.some((list) => list.name === letter)) || `list ${play.lists.length + 1}`;
     play.lists.push({ name, grades: new Array(play.lists[0].grades.length).fill(0) });
     state.lines.add(play.lists.length - 1);
-    changeLists();
+    ownLists();
   });
   const lengthen = (by) => () => {
     for (const list of play.lists) list.grades = by > 0 ? [...list.grades, ...new Array(by).fill(0)].slice(0, 40) : list.grades.slice(0, Math.max(list.grades.length + by, 1));
-    changeLists();
+    ownLists();
   };
   find("longer").addEventListener("click", lengthen(1));
   find("shorter").addEventListener("click", lengthen(-1));

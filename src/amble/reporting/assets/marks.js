@@ -100,20 +100,17 @@ function drawing(width, height, label, more) {
 
 function bottomAxis(at, y, scale, marks, digits, title, x) {
   const group = s("g", { class: "axis", "aria-hidden": "true" });
-  for (const tick of marks) {
-    group.append(s("line", { x1: scale(tick), x2: scale(tick), y1: y, y2: y + 4 }));
-    group.append(s("text", { x: scale(tick), y: y + 16, "text-anchor": "middle" }, tick.toFixed(digits)));
-  }
+  group.append(s("path", { d: marks.map((tick) => `M${scale(tick).toFixed(1)} ${y}v4`).join("") }));
+  for (const tick of marks) group.append(s("text", { x: scale(tick), y: y + 16, "text-anchor": "middle" }, tick.toFixed(digits)));
   if (title) group.append(s("text", { x, y: y + 32, "text-anchor": "middle", class: "title" }, title));
   at.append(group);
 }
 
-function leftAxis(at, x, right, scale, marks, label) {
+function leftAxis(at, x, right, scale, marks, label, title = "") {
   const group = s("g", { class: "axis", "aria-hidden": "true" });
-  for (const tick of marks) {
-    group.append(s("line", { x1: x, x2: right, y1: scale(tick), y2: scale(tick), class: "grid" }));
-    group.append(s("text", { x: x - 6, y: scale(tick) + 4, "text-anchor": "end" }, label(tick)));
-  }
+  group.append(s("path", { d: marks.map((tick) => `M${x} ${scale(tick).toFixed(1)}H${right}`).join(""), class: "grid" }));
+  for (const tick of marks) group.append(s("text", { x: x - 6, y: scale(tick) + 4, "text-anchor": "end" }, label(tick)));
+  if (title) group.append(s("text", { transform: `translate(11 ${((scale(marks[0]) + scale(marks.at(-1))) / 2).toFixed(1)}) rotate(-90)`, "text-anchor": "middle", class: "up-title" }, title));
   at.append(group);
 }
 

@@ -118,8 +118,8 @@ function drawDifferences() {
   const [least, most] = [Math.min(...found.map((one) => one.x), 0), Math.max(...found.map((one) => one.x), 1e-6)];
   const y = linear(least, most, height - 14, 10);
   const step = (width - left - 4) / Math.max(found.length, 1);
-  const svg = drawing(width, height, `Differences of ${names[m]} by topic, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} ${data.item}s, worse on ${down}, equal on ${found.length - up - down}. Arrow keys move from bar to bar, Enter chooses the topic.`, { tabindex: 0, role: "application" });
-  const marks = ticks(least, most, 5);
+  const svg = drawing(width, height, `Differences of ${names[m]} by ${data.item}, sorted: ${data.runs[a]} is better than ${data.runs[b]} on ${up} ${data.item}s, worse on ${down}, equal on ${found.length - up - down}. Arrow keys move from bar to bar, Enter chooses the ${data.item}.`, { tabindex: 0, role: "application" });
+  const marks = ticks(least, most, 8);
   leftAxis(svg, left, width - 2, y, marks.at, (x) => signed(x, marks.digits).replace("±", ""));
   svg.append(s("line", { x1: left, x2: width - 2, y1: y(0), y2: y(0), class: "zero" }));
   const lines = (one) => [`${data.item} ${data.topics[one.t]}`, signed(one.x), `${fixed(data.scores[m][a][one.t])} and ${fixed(data.scores[m][b][one.t])}`];
@@ -181,9 +181,9 @@ function drawDocuments() {
       h("td", { class: "number" }, rank(k, a)), h("td", { class: "number" }, fixed(topic.contributions[k][a])),
       h("td", { class: "number" }, rank(k, b)), h("td", { class: "number" }, fixed(topic.contributions[k][b])),
       h("td", { class: "number" }, signed(topic.contributions[k][a] - topic.contributions[k][b]))));
-  const head = ["document", "grade", `rank, ${data.runs[state.system]}`, "contribution", `rank, ${data.runs[state.baseline]}`, "contribution", "difference"];
+  const head = ["document", "grade", `rank, ${data.runs[state.system]}`, "contri\u00adbution", `rank, ${data.runs[state.baseline]}`, "contri\u00adbution", "differ\u00adence"];
   box.replaceChildren(
     h("p", { class: "note" }, `${of.measure} on topic ${data.topics[state.topic]}: ${of.story}. ${topic.all > topic.docs.length ? `Of ${topic.all} documents, the ${topic.docs.length} whose contributions differ most among ${of.systems.length} runs.` : ""}`),
-    h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Documents" }, h("table", { class: "data" },
+    h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Documents" }, h("table", { class: "data tight docs" },
       h("thead", {}, h("tr", {}, head.map((text, k) => h("th", { scope: "col", class: k ? "number" : "" }, text)))), h("tbody", {}, rows))));
 }

@@ -28,7 +28,7 @@ function drawUsers() {
 }
 
 function panel(of, chosen, key, title, about, width) {
-  const [height, left, bottom] = [220, 40, 40];
+  const [height, left, bottom] = [220, 48, 40];
   const depth = data.users.depth;
   const x = logarithmic(1, depth, left, width - 8);
   const y = logarithmic(LEAST, 1, height - bottom, 10);
@@ -68,7 +68,7 @@ function drawMatrix() {
   const [least, most] = [Math.min(...known), Math.max(...known)];
   const level = (v) => (v === null ? "none" : Math.min(BUCKETS - 1, Math.floor(((v - least) / (most - least || 1)) * BUCKETS)));
   const interval = (i, j) => (state.matrix === "tau" && i !== j && meta.low[i][j] !== null ? h("small", {}, `${fixed(meta.low[i][j], 2)} to ${fixed(meta.high[i][j], 2)}`) : null);
-  box.replaceChildren(h("table", { class: "matrix" }, h("caption", {}, caption),
+  box.replaceChildren(h("table", { class: "matrix" }, h("caption", { class: "aloud" }, caption),
     h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, names.map((name, i) => h("tr", {}, h("th", { scope: "row" }, name), names.map((_, j) =>
       h("td", { class: `cell heat-${level(values[i][j])}`, }, fixed(values[i][j], digits), interval(i, j))))))));

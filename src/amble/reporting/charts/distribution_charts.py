@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution
 from amble.errors import AmbleError
 from amble.reporting.charts.chart import many, shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,7 @@ def normality_spec(found: Normality) -> dict[str, Any]:
     return {
         "title": {
             "text": shown(first),
-            "subtitle": [test, found.meaning],
+            "subtitle": [test, *textwrap.wrap(found.meaning, 70)],  # lines are cut where the chart ends
             "subtitleColor": "#566461",
             "anchor": "start",
             "offset": 12,

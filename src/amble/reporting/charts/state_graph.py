@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from amble.arrays import NDArray
 from amble.reporting.charts.chart import many, shown, user_spec
 from amble.reporting.charts.distribution_charts import COLOURS
 from amble.users.protocol import OnList
