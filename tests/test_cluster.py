@@ -314,8 +314,11 @@ def test_a_measure_of_your_own_travels(processes: Workers, tmp_path: Path, files
 def test_a_killed_worker_of_dask_loses_nothing(cluster: Any, tmp_path: Path) -> None:
     for name, job in killed_workers.jobs(tmp_path, 4, 100, 800_000, 20_000, 5_000).items():
         alone = job(None)
-        with cluster.one_killed() as killed:
-            assert job(cluster.client.get_executor(retries=3)) == alone, name
+        for _ in range(20):  # a short job may be done before a worker is seen at work
+            with cluster.one_killed() as killed:
+                assert job(cluster.client.get_executor(retries=3)) == alone, name
+            if killed:
+                break
         assert killed, name
 
 
