@@ -101,10 +101,11 @@ def test_extra_topics_are_counted() -> None:
 
 
 def test_unjudged_in_the_top_ten() -> None:
-    docs = {f"x{i}": 100.0 - i for i in range(12)} | {"a": 200.0}
-    # top ten: a and nine x's; the rest are below
-    audit = amble.align(QRELS, {"r": {"401": docs}}).audit
-    assert (audit.unjudged_top10.tolist(), audit.shown_top10.tolist()) == ([9], [10])
+    # a is at rank 1 or 10, among the ten with nine x's; at rank 11 it is below ten of them
+    for rank, unjudged in ((1, 9), (10, 9), (11, 10)):
+        docs = {f"x{i}": 100.0 - i for i in range(12)} | {"a": 101.5 - rank}
+        audit = amble.align(QRELS, {"r": {"401": docs}}).audit
+        assert (audit.unjudged_top10.tolist(), audit.shown_top10.tolist()) == ([unjudged], [10])
 
 
 def test_condensed_lists_leave_the_unjudged_out() -> None:
