@@ -18,6 +18,7 @@ def test_calls_are_found() -> None:
         ("io/trec.py", "judge"),
         ("io/trec.py", "rank"),
         ("io/trec.py", "rank_stream"),
+        ("users/joint_distribution.py", "joint"),
         ("users/simulation.py", "walk"),
     }
     assert all(hasattr(getattr(*twins.DOORS[file]), name) for file, name in names)

@@ -14,7 +14,9 @@ from drawing import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amble
 from amble.native import plain_walker as plain
+from amble.users.joint_distribution import joint_kept, same_steps
 
 pytestmark = pytest.mark.twin
 
@@ -587,3 +589,80 @@ def test_arrays_that_share_memory_do_no_harm(walker: Any) -> None:
     assert walker.walk(*{**all_arguments(), "offsets": memory[:4], "steps": memory[:4]}.values()) == 0
     assert memory.min() >= 0
     assert memory[:4].min() >= 1
+
+
+# ---- all users at once ----
+
+LIMITS = {"budget": 10**8, "largest": 10**7, "work": 100, "negligible": 1e-15, "crumb": 1e-19}
+
+
+def all_users(units: Any = (1, 0, 2)) -> dict[str, Any]:
+    """Users of three ranks, who start at the first."""
+    names = ("start", "forward", "back", "stop")
+    rows = [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.25, 0.5], [0.5, 0.25, 0.5]
+    return dict(zip(names, map(np.array, rows), strict=True)) | {"units": np.array(units)} | LIMITS
+
+
+def test_gains_and_visits_by_hand(walker: Any) -> None:
+    # stops at rank 1 with 1/2, at rank 2 with 1/2 x 1/4; then 1/4 are at rank 3 with a gain of 3, 1/8 at rank 1 with 2
+    found = walker.joint(*all_users().values())
+    gain, visits, share = np.frombuffer(found[0], np.int64), np.frombuffer(found[1]), np.frombuffer(found[2])
+    assert gain[:4].tolist() == [1, 1, 2, 3]
+    assert visits[:4].tolist() == [1, 2, 3, 3]
+    assert share[:4].tolist() == [0.5, 0.125, 0.0625, 0.125]
+    assert share.sum() == pytest.approx(1, abs=1e-14)
+    assert walker.joint(*(all_users() | {"budget": 500}).values()) is None
+    assert walker.joint(*(all_users() | {"largest": 7}).values()) is None
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_all_users_at_once_are_the_same_to_the_last_bit(walker: Any, number: int) -> None:
+    rng = np.random.default_rng(number)
+    n = int(rng.integers(1, (2, 12, 40, 300)[number % 4]))
+    p, q, s = (rng.random(n), rng.random(n), 0.1 + rng.random(n) ** 2)
+    p, q, s = (part / (p + q + s) for part in (p, q, s))
+    start = rng.random(n) * (np.arange(n) < rng.integers(1, n + 1))
+    start /= start.sum()
+    units = rng.integers(0, 4, n) * (rng.random(n) < rng.random())
+    found = walker.joint(start, p, q, s, units, *LIMITS.values())
+    told = joint_kept(same_steps(p, q, s), start, units, budget=LIMITS["budget"])
+    assert [len(part) for part in found] == [8 * told.t.size] * 3
+    assert (np.frombuffer(found[0], np.int64) == told.t).all()
+    assert found[1:] == (told.h.tobytes(), told.prob.tobytes())
+
+
+def test_the_joint_distribution_of_a_walk_is_that_of_its_steps() -> None:
+    walk, gains = amble.users.Walk(0.5, 0.3).over(60), 0.25 * (np.arange(60) % 3)
+    p, q, s, start = (part[0] for part in walk.cut().chain[:4])
+    told = joint_kept(same_steps(p, q, s), start, np.arange(p.size) % 3, 0.25)
+    for ours, theirs in zip(walk.joint(gains), told, strict=False):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+BAD_JOINT: list[tuple[str, Any, str]] = [
+    ("start", np.zeros(0), "start: expected at least one rank"),
+    ("start", np.zeros(3), "start: expected a rank to start at"),
+    ("start", np.ones(3, np.float32), "start: expected a contiguous 1-D array of float64"),
+    ("forward", np.zeros(2), "forward: expected 3 entries, found 2"),
+    ("back", np.zeros(4), "back: expected 3 entries, found 4"),
+    ("stop", np.zeros(6)[::2], "stop: expected a contiguous 1-D array of float64"),
+    ("units", np.zeros(3), "units: expected a contiguous 1-D array of int64"),
+    ("units", np.array([0, -1, 0]), "units: expected whole numbers from 0 to what is largest"),
+    ("units", np.array([0, 0, 10**7 + 1]), "units: expected whole numbers from 0 to what is largest"),
+    ("budget", -1, "budget: expected a whole number from 0 to 9223372036854775807"),
+    ("largest", 2**31, "largest: expected a whole number from 0 to 2147483647"),
+    ("work", 0, "work: expected a whole number from 1 to 2147483647"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), BAD_JOINT)
+def test_bad_arguments_of_all_users(walker: Any, name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        walker.joint(*(all_users() | {name: value}).values())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 4.0])
+def test_users_who_are_lost_count_of_are_an_error(walker: Any, wrong: float) -> None:
+    with pytest.raises(RuntimeError, match="internal error: a share (nan|2.0) of the users still walks, expected 0 to"):
+        walker.joint(*(all_users() | {"forward": np.array([wrong / 2, 0.0, 0.0])}).values())

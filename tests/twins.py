@@ -18,13 +18,18 @@ import pytest
 
 import amble
 import amble.io.trec
+import amble.users.joint_distribution
 import amble.users.simulation
 
 PURE = os.environ.get("AMBLE_PURE", "") not in ("", "0")
 ROOT = Path(amble.__file__).parent
 
 # a module of amble that calls a C part, and the name by which it does so
-DOORS = {"io/trec.py": (amble.io.trec, "reader"), "users/simulation.py": (amble.users.simulation, "walker")}
+DOORS = {
+    "io/trec.py": (amble.io.trec, "reader"),
+    "users/joint_distribution.py": (amble.users.joint_distribution, "walker"),
+    "users/simulation.py": (amble.users.simulation, "walker"),
+}
 
 Call = tuple[str, str, int]
 

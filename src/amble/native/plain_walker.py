@@ -1,7 +1,7 @@
-"""The plain twin of ``walker.c``: simulation of users who walk back and forth over ranked lists.
+"""The plain twin of ``walker.c``: users who walk back and forth over ranked lists, simulated, or all of them at once.
 
-It is used where no compiler was at hand, and it is the C part's specification: the same totals and steps to the last
-bit, the same messages. All users of a chunk take their steps together; those who have stopped are dropped.
+It is used where no compiler was at hand, and it is the C part's specification: the same numbers to the last bit, the
+same messages. All simulated users of a chunk take their steps together; those who have stopped are dropped.
 
 Draw ``h`` of user ``u`` is a function of the seed, ``u`` and ``h`` alone (SplitMix64, its state computed instead of
 kept). So users can be split among calls as one likes, and a user makes the same draws on every list.
@@ -16,7 +16,7 @@ import numpy as np
 
 from amble.arrays import NDArray
 
-__all__ = ["draws", "keys", "mix64", "walk"]
+__all__ = ["draws", "joint", "keys", "mix64", "walk"]
 
 GOLDEN = 0x9E3779B97F4A7C15  # from draw to draw: 2^64 / golden ratio, SplitMix64's step
 ODD = 0xD1B54A32D192ED03  # from user to user
@@ -170,6 +170,98 @@ def walk(
         to = min(at + chunk, users)
         _follow(plan, keys(seed, first + at, to - at), out[at * lists : to * lists], lists, visits[at:to])
     return int(np.count_nonzero(visits == limit))
+
+
+def joint(
+    start: Any,
+    forward: Any,
+    back: Any,
+    stop: Any,
+    units: Any,
+    budget: SupportsIndex,
+    largest: SupportsIndex,
+    work: SupportsIndex,
+    negligible: float,
+    crumb: float,
+    /,
+) -> tuple[bytes, bytes, bytes] | None:
+    """The joint distribution of gain and visits of all users of a walk on a list where no gain is ever lost.
+
+    Users are followed visit by visit, by what they gained so far and their rank.
+
+    Parameters
+    ----------
+    start, forward, back, stop : float64[n]
+        The probabilities of starting at each rank, and of going on, going back and stopping after a visit to it.
+    units : int64[n]
+        What a visit to each rank gains.
+    budget, largest, work : int
+        The most cells, of gains and ranks, in all and at one time; and what a visit costs beside twice its cells.
+    negligible : float
+        When less than this share of users still walks, they are taken to stop where the others do.
+    crumb : float
+        Gains and ranks beyond which no more than this share of users is are left out.
+
+    Returns
+    -------
+    tuple of bytes, or None
+        Gains (int64), visits and shares of users (float64), by visits and then by gain; None if the budget is spent.
+    """
+    budget, largest = _whole(budget, "budget", 0, 2**63 - 1), _whole(largest, "largest", 0, 2**31 - 1)
+    work = _whole(work, "work", 1, 2**31 - 1)
+    names = "start", "forward", "back", "stop"
+    given = dict(zip(names, (start, forward, back, stop), strict=True))
+    arrays = {name: _array(x, name, "d", 1) for name, x in given.items()} | {"units": _array(units, "units", "q", 1)}
+    mu, p, q, s, gained = arrays.values()
+    n = mu.size
+    if not n:
+        raise ValueError("start: expected at least one rank")
+    for name in arrays:
+        _check_entries(arrays, name, n)
+    if not mu.any():
+        raise ValueError("start: expected a rank to start at")
+    if not ((gained >= 0) & (gained <= largest)).all():
+        raise ValueError("units: expected whole numbers from 0 to what is largest")
+    m = int(np.flatnonzero(mu)[-1]) + 1
+    rows = int(gained[:m].max()) + 1
+    if rows * m > min(budget, largest):
+        return None
+    budget -= rows * m
+    mass = np.zeros((rows, m))
+    mass[gained[:m], np.arange(m)] = mu[:m]
+    found: list[tuple[_Wholes, _Floats]] = []
+    while True:
+        rows, m = mass.shape
+        spent, wide = 2 * mass.size + work, min(m + 1, n)
+        if spent > min(budget, largest):
+            return None
+        budget -= spent
+        ends, ahead, behind = mass * s[:m], mass * p[:m], mass * q[:m]
+        moved = np.zeros((rows, wide))
+        moved[:, 1:] = ahead[:, : wide - 1]
+        moved[:, : m - 1] += behind[:, 1:]
+        here = np.zeros((rows + int(gained[:wide].max()), wide))
+        here[np.arange(rows)[:, None] + gained[:wide], np.arange(wide)] = moved
+        left = float(here.sum())
+        if not 0.0 <= left <= 1.0 + 1e-6:
+            raise RuntimeError(f"internal error: a share {left!r} of the users still walks, expected 0 to 1")
+        if left < negligible:
+            ends *= 1.0 + left / (float(ends.sum()) or 1.0)
+        stopped = ends.sum(axis=1)
+        some = np.flatnonzero(stopped > 0)
+        found.append((some, stopped[some]))
+        if left < negligible:
+            break
+        mass = here[: _extent(here.sum(axis=1), crumb), : _extent(here.sum(axis=0), crumb)]
+    visits = np.repeat(np.arange(1.0, len(found) + 1.0), [some.size for some, _ in found])
+    gain, share = (np.concatenate(part) for part in zip(*found, strict=True))
+    return gain.astype(np.int64).tobytes(), visits.tobytes(), share.tobytes()
+
+
+def _extent(mass: _Floats, crumb: float) -> int:
+    """The number of entries up to the last that matters, at least 1."""
+    some = np.flatnonzero(np.cumsum(mass[::-1])[::-1] > crumb)
+    return int(some[-1]) + 1 if some.size else 1
 
 
 def _plan(arrays: dict[str, NDArray[Any]], limit: int, endless: bool) -> _Walk:

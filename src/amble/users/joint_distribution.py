@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from amble.arrays import NDArray
+from amble.native import load
 from amble.users.protocol import NoExactDistributionError
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "check_mass",
     "distribution_of_gain",
     "joint_kept",
+    "joint_of_walk",
     "joint_once",
     "lattice",
     "product_of_two",
@@ -41,6 +43,10 @@ _NEGLIGIBLE = 1e-15  # a share of users that is taken to stop
 _LEAST_WORK = 100  # cells that a visit costs, however few states there are
 _CRUMB = 1e-19  # mass that is not worth a row
 _MOST_UNITS = 1 << 22  # of gain that are followed one by one
+_TOO_MUCH = "to follow all users, visit by visit and gain by gain, would take more work than its budget allows"
+
+
+walker = load("walker")
 
 
 class OverBudgetError(NoExactDistributionError):
@@ -82,9 +88,7 @@ def same_steps(p: Array, q: Array, s: Array) -> Steps:
 
 def _spend(budget: int, cells: int) -> int:
     if cells > min(budget, _LARGEST):
-        raise OverBudgetError(
-            "to follow all users, visit by visit and gain by gain, would take more work than its budget allows"
-        )
+        raise OverBudgetError(_TOO_MUCH)
     return budget - cells
 
 
@@ -118,6 +122,18 @@ def joint_kept(steps: Steps, start: Array, units: NDArray[np.int64], unit: float
     mass[units[:m], np.arange(m)] = start[:m]
     found = _followed(mass, steps, lambda rows: unit * np.arange(rows), arrived, n, budget)
     return found._replace(met=found.visits)
+
+
+def joint_of_walk(
+    start: Array, p: Array, q: Array, s: Array, units: NDArray[np.int64], unit: float = 1.0, budget: int = BUDGET
+) -> tuple[Array, Array, Array]:
+    """The t, h and prob of `joint_kept`, where users do the same at a rank whatever they gained so far."""
+    arrays = (np.ascontiguousarray(part) for part in (start, p, q, s, units))
+    found = walker.joint(*arrays, budget, _LARGEST, _LEAST_WORK, _NEGLIGIBLE, _CRUMB)
+    if found is None:
+        raise OverBudgetError(_TOO_MUCH)
+    gain, visits, prob = found
+    return unit * np.frombuffer(gain, np.int64), np.frombuffer(visits), np.frombuffer(prob)
 
 
 def joint_once(steps: Steps, start: Array, gains: Array, budget: int = BUDGET) -> Joint:

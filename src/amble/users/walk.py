@@ -352,10 +352,13 @@ class Walk:
         return np.array([self.on(gains, i).worth_beyond(n, order, gain, k) for i, n in enumerate(lengths)])
 
     def on(self, gains: Gains, i: int) -> WalkOnList:
-        """The walk over list i."""
+        """The walk over list i; lists of one length share it, where it does not depend on their documents."""
         lists, n = gains.lists, int(gains.lists.length[i])
         if not self.looks_at_documents:
-            return self._over(n, None, None, lists, np.array([i]))
+            key = "walk", self, n
+            if key not in gains.made:
+                gains.made[key] = self._over(n)
+            return cast(WalkOnList, gains.made[key])
         return self._over(n, lists.grades_by_rank(i)[None, :], gains.by_rank(i)[None, :], lists, np.array([i]))
 
     def distribution(self, question: Question, gains: Gains, i: int) -> Distribution:

@@ -35,7 +35,7 @@ from amble.users.joint_distribution import (
     between,
     check_mass,
     distribution_of_gain,
-    joint_kept,
+    joint_of_walk,
     joint_once,
     lattice,
     product_of_two,
@@ -233,6 +233,10 @@ class WalkOnList(OnList):
         if n == whole.n and self.chain.beyond is None:
             return self
         return self._over(shortened(whole.chain, n))
+
+    @cached_property
+    def _followed(self) -> WalkOnList:
+        return self.cut()
 
     # ---- how many visits
 
@@ -460,14 +464,13 @@ class WalkOnList(OnList):
                 "visits are worth less and less, so that the gain depends on the whole history of visits"
             )
         y = self.utility.values(self._gains(gains), 1)[:, 0]
-        walk = self.cut()
+        walk = self._followed
         p, q, s, mu = (part[0] for part in walk.chain[:4])
         y = np.pad(y, (0, max(0, walk.n - y.size)))[: walk.n]
-        steps = same_steps(p, q, s)
         if self.utility.kind == "once":
-            return joint_once(steps, mu, y, budget)[:3]
+            return joint_once(same_steps(p, q, s), mu, y, budget)[:3]
         unit, units = lattice(y)
-        return joint_kept(steps, mu, units, unit, budget)[:3]
+        return joint_of_walk(mu, p, q, s, units, unit, budget)
 
     def distribution(self, gains: Any, budget: int = BUDGET) -> Distribution:
         """The distribution of T / f(H), from the joint distribution of both."""
