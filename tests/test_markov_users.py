@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import MeasureError
 from amble.users import stationary, toeplitz
+from amble.users.block_low_rank import BlockLowRank
 from amble.users.markov import MarkovUser
 from amble.users.markov_models import COUNTS, LOOPS, MODELS, PUBLISHED, Model, distance_weights
 
@@ -235,7 +236,42 @@ def test_many_lists_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             found = stationary.stationary_by_distance(model, rank, *model.ways(rank, seen))
             found /= found.sum(axis=1, keepdims=True)
             np.testing.assert_allclose(found, expected, rtol=1e-12)
+            monkeypatch.setattr(toeplitz, "_BLOCK", 16)  # the second time in blocks
         monkeypatch.undo()
+
+
+def test_many_lists_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    # more ranks than a block has, beside power steps, of which only the typical chain asks
+    n, lists = 230, 12
+    seen = np.cumsum([some_list(seed, n, 0.02 * seed) for seed in range(1, lists + 1)], axis=1)
+    rank = np.broadcast_to(np.arange(1, n + 1), seen.shape)
+    power, asked = toeplitz.stationary_by_power_steps, []
+
+    def counted(weights: np.ndarray, rank: np.ndarray, *ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(rank.shape[0])
+        return power(weights, rank, *ways)
+
+    monkeypatch.setattr(toeplitz, "stationary_by_power_steps", counted)
+    for distance, counts in product(("ID", "LID"), ("FRBN", "FNBR")):
+        weights, ways = distance_weights(distance, n), Model.read(f"GL_AD_{distance}", "NL", counts).ways(rank, seen)
+        expected, _ = power(weights, rank, *ways)
+        found, _ = toeplitz.stationary_of_many(weights, *ways)
+        found *= expected.sum(axis=1, keepdims=True) / found.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(found, expected, rtol=2e-13)
+    assert asked == [1] * 4
+
+
+@pytest.mark.parametrize("size", [1, 7, 50, 199, 200, 300])
+def test_products_with_a_matrix_in_blocks(size: int) -> None:
+    # smooth away from the diagonal: of low rank; noise: of none, and as exact
+    rng, k = np.random.default_rng(1), np.arange(200.0)
+    rows = rng.standard_normal((3, k.size))
+    for matrix in (np.sign(k[:, None] - k) / (np.abs(k[:, None] - k) + 1.0), rng.standard_normal((k.size, k.size))):
+        for accuracy, dtype, near in ((1e-15, np.float64, 1e-13), (1e-7, np.float32, 1e-4)):
+            blocks = BlockLowRank(matrix, size, accuracy, dtype)
+            found = blocks.joined(blocks.product(blocks.split(rows)))
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, rows @ matrix, atol=near * np.abs(rows @ matrix).max())
 
 
 def test_scores_of_many_lists() -> None:

@@ -13,8 +13,10 @@ stationary distribution of M, the stationary distribution of a list is y z, up t
 
     y = 1 + y (t - m) H,    H = z (U - D) (I - M + 1 z)^-1 / z.
 
-Only H costs N^3, and all lists have it in common; a step is a product of matrices. The smaller the differences t - m,
-the fewer steps there are: half a dozen where lists are alike. Entries of y are near 1, so that all are as exact.
+Only H costs N^3, and all lists have it in common; its blocks off the diagonal are of low rank (`block_low_rank`). y is
+the sum of a series in (t - m) H: the smaller the differences, the fewer terms, half a dozen where lists are alike. They
+are summed in single precision; what is left over is found in double precision, and its series added, twice or three
+times. Entries of y are near 1, so that all are as exact.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ import numpy as np
 
 from amble.arrays import NDArray
 from amble.errors import MeasureError
+from amble.users.block_low_rank import BlockLowRank
 
 __all__ = ["are_many", "stationary_by_power_steps", "stationary_of_many"]
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Blocks = NDArray[np.float32]
 
 _CELLS = 1 << 15  # lists x ranks that fit into a processor's cache
 _CYCLE, _MEMORY = 10, 6  # steps between extrapolations, and how many changes these look at
@@ -39,7 +43,9 @@ _MOST = 5000  # steps
 _DENSE = 2048  # up to so many ranks the last step is made by matrices
 _SHARE, _LEAST = 32, 8  # a shared inverse pays for a list in so many ranks, and for at least so many lists
 _TOGETHER = 256  # lists of a product of matrices
-_ROUGH, _STEPS = 6, 60  # steps in single precision, and then in double precision, at most
+_BLOCK, _FINE, _ROUGH = 100, 1e-15, 1e-6  # ranks of a block, and how exact products in double and single precision are
+_STEPS, _SMALL = 60, 1e-6  # terms of a series, at most, and the size of one that ends it
+_REFINEMENTS, _CONTRACTION = 6, 1e-4  # solutions after the first, at most, and how little each is trusted to leave over
 
 
 def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: Array) -> tuple[Array, Array]:
@@ -89,47 +95,57 @@ def stationary_of_many(weights: Array, forward: Array, back: Array) -> tuple[Arr
     chain = to * np.where(later, mean[:, None], 1.0 - mean[:, None])
     system = np.eye(n) - chain + typical[:, None]
     shared = np.ascontiguousarray(np.linalg.solve(system.T, np.where(later, to, -to).T).T)
-    single = shared.astype(np.float32)
-    out, left = np.empty((lists, n)), []
-    for start in range(0, lists, _TOGETHER):
-        apart = onward[start : start + _TOGETHER] - mean
-        rough = apart.astype(np.float32)
-        y = np.ones_like(rough)
-        for _ in range(_ROUGH):
-            y = (rough * y) @ single
-            y += np.float32(1.0)
-        out[start : start + _TOGETHER], stuck = _settled(y.astype(np.float64), apart, shared)
-        left.append(stuck + start)
+    fine, rough = BlockLowRank(shared, _BLOCK, _FINE, np.float64), BlockLowRank(shared, _BLOCK // 2, _ROUGH, np.float32)
+    out = np.empty((lists, n))
+    with np.errstate(over="ignore", invalid="ignore"):  # where a series has no sum
+        for start in range(0, lists, _TOGETHER):
+            apart = onward[start : start + _TOGETHER] - mean
+            out[start : start + _TOGETHER] = _solved_together(apart, fine, rough)
     x = out * typical / leaving
-    again = np.concatenate((*left, np.flatnonzero(~(out > 0.0).all(axis=1))))
+    again = np.flatnonzero(~(out > 0.0).all(axis=1))
     if again.size:  # lists so unlike the others that steps lead nowhere
-        again = np.unique(again)
         x[again], _ = stationary_by_power_steps(weights, rank[again], forward[again], back[again])
     return x, leaving
 
 
-def _settled(y: Array, apart: Array, shared: Array) -> tuple[Array, Ints]:
-    """Steps of `stationary_of_many` until what is still to come is but rounding; and the lists that need more."""
-    lists = y.shape[0]
-    active, before, last = np.arange(lists), np.full(lists, np.inf), np.full(lists, 1.0)
-    out = np.empty(y.shape)
+def _solved_together(apart: Array, fine: BlockLowRank, rough: BlockLowRank) -> Array:
+    """Solve y = 1 + (apart y) H for some lists; NaN where the series has no sum.
+
+    What a solution in single precision leaves over is found in double precision, and solved for in turn.
+    """
+    y, before = np.ones(apart.shape), 1.0
+    coarse, exact = rough.split(apart), fine.split(apart)
+    y += _neumann(coarse, rough.product(coarse), rough)
+    for _ in range(_REFINEMENTS):
+        left = fine.joined(fine.product(exact * fine.split(y)))
+        left += 1.0
+        left -= y
+        more = _neumann(coarse, rough.split(left), rough)
+        y += more
+        change = np.abs(more).max(axis=1)
+        good = change * np.maximum(change / before, _CONTRACTION) < _CONVERGED
+        before = change
+        if (good | ~np.isfinite(change)).all():
+            break
+    y[~good] = np.nan
+    return y
+
+
+def _neumann(apart: Blocks, first: Blocks, rough: BlockLowRank) -> Array:
+    """The sum of the series in which a term is (apart term before) H, in single precision; NaN where it has none."""
+    out = np.full((first.shape[1], rough.n), np.nan)
+    active, total, term = np.arange(out.shape[0]), first, first
+    enough = _SMALL * np.abs(first).max(axis=(0, 2))
     for _ in range(_STEPS):
-        z = (apart * y) @ shared
-        z += 1.0
-        y -= z
-        change = np.abs(y, out=y).max(axis=1)
-        pace = np.maximum(change / before, 0.1)
-        most = np.maximum(pace, last)  # steps turn round, so that now and then one is short
-        y, before, last = z, change, pace
-        going = ~(change * most < _CONVERGED * (1.0 - most))
-        if going.all():
-            continue
-        out[active[~going]] = y[~going]
-        if not going.any():
-            return out, active[:0]
-        active, before, last, y, apart = active[going], before[going], last[going], y[going], apart[going]
-    out[active] = y
-    return out, active
+        going = np.abs(term).max(axis=(0, 2)) > enough[active]
+        if 2 * np.count_nonzero(going) <= going.size:
+            out[active[~going]] = rough.joined(total[:, ~going])
+            active, total, term, apart = active[going], total[:, going], term[:, going], apart[:, going]
+            if not active.size:
+                break
+        term = rough.product(apart * term)
+        total = total + term
+    return out
 
 
 class _Steps:
