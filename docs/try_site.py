@@ -1,6 +1,6 @@
 """Open the built site in Chromium: does its search answer what newcomers ask, and is every page whole?
 
-    python docs/try_site.py                   after make pages: the questions, and all pages at two widths
+    python docs/try_site.py                   after make pages: the questions, and all pages at two widths; a minute
     python docs/try_site.py --shots FOLDER    also pictures of ten pages, at 390 and 1400 pixels, light and dark
 
 A question is answered if the first hit of the site's search is on the page that is named beside it. A page is whole if
@@ -13,17 +13,19 @@ from __future__ import annotations
 import argparse
 import functools
 import http.server
+import json
 import os
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, TimeoutError, sync_playwright
 
 SITE = Path(__file__).parent.parent / "site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 ENOUGH = 18
+PATIENCE = 15_000  # milliseconds for a page
 
 # what newcomers type, and the pages that answer it, any of them
 QUESTIONS = {
@@ -96,21 +98,36 @@ def ask(page: Page, root: str) -> int:
         good = any(hit.startswith(expected) for expected in pages)
         answered += good
         print(
-            f"{'yes' if good else 'NO ':4} {question:32} {hit}" + ("" if good else f"   expected {' or '.join(pages)}")
+            f"{'yes' if good else 'NO ':4} {question:32} {hit}" + ("" if good else f"   expected {' or '.join(pages)}"),
+            flush=True,
         )
     return answered
 
 
 def look(page: Page, root: str, wrong: list[str]) -> None:
-    """Open every page at two widths, and note what is wider than the window."""
-    for width in (390, 1400):
-        page.set_viewport_size({"width": width, "height": 900})
-        for path in sorted(SITE.rglob("index.html")):
-            address = path.parent.relative_to(SITE).as_posix().removeprefix(".")
-            page.goto(f"{root}{address}/" if address else root)
-            wide = page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth")
-            if wide > 0:
-                wrong.append(f"{address or 'index'}: {wide} pixels wider than a window of {width}")
+    """Open every page, and note what is wider than a window of two widths, or does not load; prints how far it is.
+
+    Every page would read the whole index of the search (1 MB) anew, which takes longer than all the rest: it gets an
+    empty one.
+    """
+    empty = json.loads((SITE / "search" / "search_index.json").read_bytes()) | {"docs": []}
+    page.route("**/search_index.json", lambda asked: asked.fulfill(json=empty))
+    pages = sorted(SITE.rglob("index.html"))
+    for done, path in enumerate(pages, 1):
+        address = path.parent.relative_to(SITE).as_posix().removeprefix(".")
+        try:
+            page.goto(f"{root}{address}/" if address else root, timeout=PATIENCE)
+            page.add_style_tag(content="* { transition: none !important }")  # the width is asked at once
+            for width in (390, 1400):
+                page.set_viewport_size({"width": width, "height": 900})
+                wide = page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth")
+                if wide > 0:
+                    wrong.append(f"{address or 'index'}: {wide} pixels wider than a window of {width}")
+        except TimeoutError as late:
+            wrong.append(f"{address or 'index'}: {late.message.splitlines()[0]}")
+        if done % 20 == 0 or done == len(pages):
+            print(f"looked at {done} of {len(pages)} pages", flush=True)
+    page.unroute("**/search_index.json")
 
 
 def picture(page: Page, root: str, folder: Path) -> None:
