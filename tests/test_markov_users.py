@@ -288,6 +288,34 @@ def test_scores_of_many_lists() -> None:
             assert score == pytest.approx(m.value(grades, relevant=len(qrels[topic])), abs=1e-14)
 
 
+def test_lists_of_several_lengths_are_stepped_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    # too long to be solved, too few of a length to share an inverse: as one by one, whatever the others' lengths
+    monkeypatch.setattr(stationary, "_FEW", 20)
+    lengths = [21, 30, 31, 31, 60, 77, 100, 120, 121]
+    seen = [np.cumsum(some_list(seed, n, 0.15)) for seed, n in enumerate(lengths)]
+    qrels = {str(t): {f"d{i}": 1 for i in np.flatnonzero(np.diff(r, prepend=0)).tolist()} for t, r in enumerate(seen)}
+    rankings = amble.align(qrels, {"a": {str(t): {f"d{i}": -i for i in range(n)} for t, n in enumerate(lengths)}})
+    asked = []
+    power = toeplitz.stationary_by_power_steps
+
+    def counted(weights: np.ndarray, rank: np.ndarray, *ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(rank.shape[0])
+        return power(weights, rank, *ways)
+
+    monkeypatch.setattr(stationary, "stationary_by_power_steps", counted)
+    for distance, counts in product(("ID", "LID"), ("FRBN", "FNBR")):
+        asked.clear()
+        measure = f"MP(model='GL_AD_{distance}',counts='{counts}')"
+        found = amble.evaluate(rankings, measure).values[0, :, 0]
+        assert asked == [len(lengths)]
+        for t, n in enumerate(lengths):
+            grades = np.diff(seen[t], prepend=0)
+            _, p = reference.transitions(grades, "GL", "AD", "NL", counts, distance)
+            pi = reference.eliminated(p)[grades > 0]
+            precision = (seen[t] / np.arange(1, n + 1))[grades > 0]
+            assert found[t] == pytest.approx(pi @ precision / pi.sum(), abs=2e-14)
+
+
 def test_sizes_of_transforms() -> None:
     for least in range(1, 3000):
         size = toeplitz._size(least)

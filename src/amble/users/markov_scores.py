@@ -15,7 +15,7 @@ from amble.arrays import NDArray
 from amble.errors import MeasureError
 from amble.rankings.lists import Gains
 from amble.users.markov_models import Model
-from amble.users.stationary import log_stationary_of_model, pair_sums, row_sums, stationary_by_distance
+from amble.users.stationary import are_few, log_stationary_of_model, pair_sums, row_sums, stationary_by_distance
 
 if TYPE_CHECKING:
     from amble.users.markov import MarkovUser
@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CELLS = 1 << 17  # numbers that are worked on at once
+_FEW = 32  # lists of several lengths that are worked on at once
 _LIKE = 2000  # lists of one length that are looked at together where each says something of the others
 
 
@@ -126,7 +127,8 @@ def _weights(model: Model, found: Found) -> Array:
     by_distance = model.connected == "GL" and model.distance != "NA"
     # lists with relevant documents at like ranks together: what they have in common says more of each
     like = np.bincount(found.list, 1.0 / (found.position + 4.0), found.size.size).astype(float) if by_distance else None
-    for lists, n in _alike(found.length, np.flatnonzero(found.size > 1), False, like):
+    groups = _alike(found.length, np.flatnonzero(found.size > 1), False, like)
+    for lists, n in _merged(groups, found.length) if by_distance else groups:
         first, size = found.offsets[lists], found.size[lists]
         row = np.repeat(np.arange(lists.size), size)
         start = np.cumsum(size) - size
@@ -136,7 +138,7 @@ def _weights(model: Model, found: Found) -> Array:
         seen[row, rank - 1] = 1
         seen, every = np.cumsum(seen, axis=1), np.arange(1, n + 1)
         if by_distance:
-            ways = model.ways(every, seen)
+            ways = [np.where(every > found.length[lists][:, None], 0.0, way) for way in model.ways(every, seen)]
             out[at] = stationary_by_distance(model, np.broadcast_to(every, seen.shape), *ways)[row, rank - 1]
             continue
         logs = log_stationary_of_model(model, every[None, :], seen)[row, rank - 1]
@@ -170,3 +172,16 @@ def _alike(size: Ints, lists: Ints, square: bool, like: Array | None = None) -> 
         width = -(-count // -(-count // width))  # as many in each
         for first in range(start, stop, width):
             yield order[first : min(first + width, stop)], m
+
+
+def _merged(groups: Iterator[tuple[Ints, int]], length: Ints) -> Iterator[tuple[Ints, int]]:
+    """Groups, those of few lists put together with others about as long; and the most ranks of a list in each."""
+    few = []
+    for lists, n in groups:
+        if are_few(lists.size, n):
+            few.extend(lists.tolist())
+        else:
+            yield lists, n
+    for first in range(0, len(few), _FEW):
+        lists = np.array(few[first : first + _FEW])
+        yield lists, int(length[lists].max())

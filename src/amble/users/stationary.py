@@ -34,6 +34,7 @@ from amble.users.markov_models import Model, distance_weights
 from amble.users.toeplitz import are_many, stationary_by_power_steps, stationary_of_many
 
 __all__ = [
+    "are_few",
     "check_irreducible",
     "check_matrix",
     "check_size",
@@ -269,17 +270,23 @@ def stationary_by_distance(model: Model, rank: NDArray[np.int64], forward: Array
     rank : ndarray of shape (lists, m)
         The ranks of the chain, two or more.
     forward, back : ndarray of shape (lists, m)
-        The weights of going forward and back, at each of them.
+        The weights of going forward and back, at each of them. Lists that are too long and too few for other ways may
+        be of several lengths; both are 0 beyond the end of a shorter one, and what is returned there means nothing.
     """
     lists, m = rank.shape
     weights = distance_weights(model.distance, int(rank.max()))
-    if weights.size == m and are_many(lists, m):
+    if weights.size == m and are_many(lists, m) and back[:, -1].all():
         x, leaving = stationary_of_many(weights, forward, back)
     elif m <= _FEW:
         x, leaving = _solved(model._replace(loops="NL").weights(rank, forward, back))
     else:
         x, leaving = stationary_by_power_steps(weights, rank, forward, back)
     return np.asarray(x * (leaving + model.staying(forward, back)))
+
+
+def are_few(lists: int, n: int) -> bool:
+    """Whether so many lists of n ranks, all of them in their chains, are better looked at with others about as long."""
+    return n > _FEW and not are_many(lists, n)
 
 
 def _products(logs: Array) -> Logs:

@@ -58,7 +58,8 @@ def stationary_by_power_steps(weights: Array, rank: Ints, forward: Array, back: 
     rank : ndarray of shape (lists, m)
         The ranks of the chain, in increasing order.
     forward, back : ndarray of shape (lists, m)
-        What the weights are multiplied by, at the rank left.
+        What the weights are multiplied by, at the rank left. In chains on all ranks both are 0 beyond the end of a
+        shorter list, and what is returned there means nothing.
     """
     lists, m = rank.shape
     out, leaving = np.empty((lists, m)), np.empty((lists, m))
@@ -162,9 +163,12 @@ class _Steps:
         self.every = self.m == n  # the chain is on all ranks
         self.at = (np.arange(self.lists)[:, None], rank - 1)
         if self.every:
-            upto = np.cumsum(self.weights)
-            self.leaving = forward * upto[::-1] + back * upto
+            upto, length = np.cumsum(self.weights), np.count_nonzero(forward + back, axis=1)
+            left = length[:, None] - np.arange(1, n + 1)
+            self.within = left >= 0
+            self.leaving = np.where(self.within, forward * upto[left] + back * upto, 1.0)
         else:
+            self.within = np.ones(rank.shape, bool)
             ones = self._spread(np.ones(rank.shape))
             ahead = self._convolved(None, ones)[self.at]
             behind = self._convolved(ones, None)[self.at]
@@ -189,7 +193,7 @@ class _Steps:
 
     def _step(self, y: Array) -> Array:
         out = self._convolved(self._spread(y * self.forward), self._spread(y * self.back))
-        return out if self.every else out[self.at]
+        return out * self.within if self.every else out[self.at]
 
     def run(self) -> tuple[Array, Array]:
         """Step until nothing changes any more."""
@@ -210,7 +214,7 @@ class _Steps:
     def _only(self, keep: NDArray[np.bool_]) -> _Steps:
         """Some of the lists."""
         some = copy(self)
-        some.forward, some.back = self.forward[keep], self.back[keep]
+        some.forward, some.back, some.within = self.forward[keep], self.back[keep], self.within[keep]
         some.at = (np.arange(int(keep.sum()))[:, None], self.at[1][keep])
         return some
 
@@ -234,7 +238,7 @@ class _Steps:
         gram += ridge[:, None, None] * np.eye(_MEMORY)
         share = np.linalg.solve(gram, less @ last[:, :, None])
         ahead = y - np.sum(share * np.stack([y - other for other in images[:-1]], axis=1), axis=1)
-        good = (ahead > 0).all(axis=1) & (change > self.nearly)
+        good = (ahead >= 0).all(axis=1) & (change > self.nearly)
         return np.where(good[:, None], ahead / ahead.sum(axis=1, keepdims=True), y), change
 
     def _polished(self, y: Array) -> tuple[Array, Array]:
