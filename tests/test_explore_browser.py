@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
-from test_report_browser import Opened
+from test_report_browser import SMALL, Opened
 
 import amble
 from amble.cli.demo_collection import make_collection
@@ -546,6 +546,23 @@ LACKING = """() => [
   ...[...document.querySelectorAll('section:not([hidden])')].filter((e) => !find(e.getAttribute('aria-labelledby'))),
   ...[...document.querySelectorAll('.wide')].filter((e) => e.tabIndex !== 0 || !e.getAttribute('aria-label')),
 ].map((e) => e.outerHTML.slice(0, 80))"""
+
+
+def test_names_of_lines_are_read_and_controls_are_hit(window: Explored, page: tuple[Path, amble.Scores]) -> None:
+    """Contrast of 4.5 at least, in both colour schemes; what is pressed is 24 pixels high."""
+    contrasts = """() => Array.from({ length: 8 }, (_, k) => {
+      const name = s("text", { class: `run-label line-${k}` });
+      document.querySelector("#sweep svg").append(name);
+      const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+      const light = (colour) => colour.match(/\\d+/g).slice(0, 3)
+        .reduce((sum, x, j) => sum + linear(x / 255) * [0.2126, 0.7152, 0.0722][j], 0);
+      const [a, b] = [getComputedStyle(name).fill, getComputedStyle(document.body).backgroundColor].map(light);
+      return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    })"""
+    for scheme in ("light", "dark"):
+        one = window.go(page[0], scheme=scheme)
+        assert min(one.page.evaluate(contrasts)) >= 4.5
+        assert one.page.evaluate(SMALL) == []
 
 
 def test_names_for_those_who_do_not_see(opened: Explored, play: Explored) -> None:

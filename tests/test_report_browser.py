@@ -20,6 +20,10 @@ from amble.cli.main import main
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
 MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
 
+# what is pressed, with its label, and less than 24 pixels high, as WCAG 2.2 asks; links within a line are excepted
+SMALL = """() => [...document.querySelectorAll("button, select, input, summary, nav a")]
+  .filter((e) => e.checkVisibility()).map((e) => e.closest("label") || e)
+  .filter((e) => e.getBoundingClientRect().height < 23.99).map((e) => e.outerHTML)"""
 LABELS = "[...document.querySelectorAll('#heat text')].map((text) => text.lastChild.data)"  # without their titles
 
 
@@ -453,6 +457,7 @@ def test_on_a_phone(window: Opened, report: tuple[Path, Any, Any]) -> None:
     right = "[...document.querySelectorAll('.canvas:not(.wide) > svg')].map((e) => e.getBoundingClientRect().right)"
     assert max(one.page.evaluate(right)) <= 380
     assert one.count("#heat path.heat") >= 5
+    assert one.page.evaluate(SMALL) == []
     one.page.set_viewport_size({"width": 900, "height": 800})  # turned round: drawn again
     for _ in range(100):
         if one.page.evaluate("document.querySelector('#heat svg').getBoundingClientRect().width") > 500:
@@ -628,7 +633,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for r in range(30)
     }
     measures = ["AP", *(f"{of}@{k}" for of in ("nDCG", "P", "R") for k in (1, 2, 3)), "DCG@5", "RR"]
-    amble.report(amble.evaluate(qrels, runs, measures), systems=5).save(path)
+    files = [{"path": f"/a/folder/of/runs/of/a/long/name/{r}.run", "bytes": 1, "sha256": "0"} for r in runs]
+    amble.report(amble.evaluate(qrels, runs, measures), systems=5, files=files).save(path)
     return path
 
 
@@ -674,6 +680,11 @@ def test_cards_on_a_phone(window: Opened, many: Path) -> None:
     found = one.page.evaluate(names)
     assert all(whole and inside for whole, _, inside in found)
     assert {cut for _, cut, _ in found} == {True, False}
+    edges = "(texts) => texts.map((e) => e.getBoundingClientRect().left)"
+    assert min(one.page.locator("#heat .run").evaluate_all(edges)) >= 14
+    one.page.locator("details:has(.files)").evaluate_all("(all) => all.forEach((e) => (e.open = true))")
+    shown = "(e) => e.getBoundingClientRect().right <= e.parentElement.getBoundingClientRect().right"
+    assert one.page.locator(".files bdi").first.evaluate(shown)  # the end of the path
     one.page.select_option("#sort", "run")
     assert one.runs() == one.page.evaluate("data.runs.toSorted((a, b) => a.localeCompare(b)).slice(0, 10)")
     one.page.click("#every-run")

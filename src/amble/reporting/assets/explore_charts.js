@@ -176,7 +176,7 @@ function drawBoard() {
   const best = order.filter((i) => rank[i] === 1).map((i) => data.runs[i]);
   const moved = other ? order.filter((i) => other.rank[i] !== rank[i]).length : 0;
   find("finding").replaceChildren(best.length > 3 ? `${best.length} share the first place` : h("b", {}, short(best.join(", "), 90)), best.length > 3 ? "" : best.length > 1 ? " share the first place" : " is best",
-    ` with ${numeral(means.score[order[0]])}.`, other ? ` ${moved} of ${order.length} stand elsewhere than by ${other.name}.` : "");
+    ` with ${numeral(means.score[order[0]])}.`, other ? ` ${moved} of ${order.length} have another rank by ${other.name}.` : "");
   charts.board = () => [["run", "rank", measureName(user), "order 1", "order 2", "E[H]", ...(other ? [other.name, `rank by ${other.name}`] : [])],
     ...order.map((i) => [data.runs[i], rank[i], means.score[i], means.one[i], means.two[i], means.depth[i], ...(other ? [data.means[state.measure][i], other.rank[i]] : [])])];
 }

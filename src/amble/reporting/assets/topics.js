@@ -18,7 +18,8 @@ function drawHeat() {
   const m = state.measure;
   const [runs, topics] = [ranked(m), byEase(m)];
   const width = widthOf(box);
-  const left = width < 560 ? 84 : 150;
+  const letters = width < 560 ? 12 : 22;
+  const left = Math.max(84, 14 + 8 * Math.max(...data.runs.map((name) => short(name, letters).length)));
   const high = runs.length <= 12 ? 26 : runs.length <= 30 ? 18 : runs.length <= 60 ? 12 : 6;
   const wide = (width - left - 2) / topics.length;
   // names of topics: side by side if there is room, else upright, and no more than can be read
@@ -49,7 +50,7 @@ function drawHeat() {
     else if (taken.some((other) => Math.abs(other - y) < 12)) continue;
     taken.push(y);
     svg.append(s("text", { x: left - 6, y, "text-anchor": "end", class: special(runs[r]) ? "run special" : "run" },
-      s("title", {}, data.runs[runs[r]]), short(data.runs[runs[r]], width < 560 ? 12 : 22)));
+      s("title", {}, data.runs[runs[r]]), short(data.runs[runs[r]], letters)));
   }
   const foot = top + runs.length * high;
   topics.forEach((t, c) => {
