@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import amble
+from amble.evaluation import simulated_distributions
 from amble.evaluation.simulated_distributions import Simulation, simulate_lists
 from amble.measures import Lists
 from amble.native import is_compiled
@@ -307,3 +308,36 @@ def test_a_line_on_the_terminal_where_nothing_else_is_told(monkeypatch: pytest.M
 def test_more_visits_than_anybody_could_wait_for() -> None:
     with pytest.raises(amble.MeasureError, match="visits, expected at most"):
         amble.simulate("PH(p=.5,q=.499999999,loss=0.5,end='endless')", [1, 1])
+
+
+@pytest.mark.parametrize(
+    "measure", ["PH", "PH(end='endless',start='.5,.3,.2',gains='linear')", "AP", "DCG@10", "RBP(p=0.8)", "ERR", "nDCG"]
+)
+def test_users_who_go_the_same_path_are_scored_once(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    grades = rng.choice([0, 0, 1, 2], (40, 30))
+    qrels = {str(t): {f"{d:02}": int(g) for d, g in enumerate(row)} for t, row in enumerate(grades)}
+    run = {t: {d: -float(d) for d in docs} for t, docs in qrels.items()}
+    rankings = amble.align(qrels, {"x": run})
+    users = 3000 if is_compiled("walker") else 400
+    found = amble.run_distributions(rankings, measure, users=users, seed=3)["x"]
+    monkeypatch.setattr(simulated_distributions, "_MANY", 1 << 30)
+    told = amble.run_distributions(rankings, measure, users=users, seed=3)["x"]
+    assert isinstance(found, Simulation)
+    assert isinstance(told, Simulation)
+    assert (found.values.tobytes(), found.probs.tobytes()) == (told.values.tobytes(), told.probs.tobytes())
+    assert (found.order2, found.order2_error) == pytest.approx((told.order2, told.order2_error), rel=1e-13)
+    assert found.mean_visits == told.mean_visits
+
+
+@pytest.mark.parametrize("beyond", ["stop", "endless"])
+def test_the_first_users_of_each_path(beyond: str) -> None:
+    follower = WalkFollower(Walk(0.5, 0.25, start=[0.5, 0.5], beyond=beyond).over(3), [np.ones(3)], 5)
+    paths = [tuple(path.tolist()) for path in follower.paths(100, 2000)]
+    found = follower.alike(100, 2000)
+    assert found is not None
+    firsts: dict[tuple[int, ...], int] = {}
+    for user, path in enumerate(paths):
+        firsts.setdefault(path, user)
+    assert found[0].tolist() == list(firsts.values())
+    assert found[1].tolist() == [paths.count(path) for path in firsts]

@@ -22,13 +22,24 @@ from amble.parallel import spread
 from amble.progress import Progress
 from amble.rankings.lists import Gains
 from amble.users.protocol import Follower, Paths, Question
-from amble.users.simulation import ScoreCounts, Simulation, Tally, allotted, check_users, followed, follower_of
+from amble.users.simulation import (
+    ScoreCounts,
+    Simulation,
+    Tally,
+    WalkFollower,
+    allotted,
+    check_users,
+    followed,
+    follower_of,
+    sums_of,
+)
 
 __all__ = ["OneList", "Readers", "Simulation", "simulate", "simulate_gain_and_visits", "simulate_lists"]
 
 Array = NDArray[Any]
 
 _TOGETHER = 128  # lists that share a walk
+_MANY = 16  # lists for which it pays to find the users who go the same path
 _LEAST, _MOST, _CELLS = 1 << 10, 1 << 18, 1 << 20  # readers of a piece, and readers x lists
 _FOLLOWERS = 256  # kept for further pieces of the same lists
 _MOST_KEPT = 1 << 24  # visits whose ranks are kept
@@ -161,10 +172,11 @@ class Readers:
         self.tell: Callable[[int], None] = _no_word  # of readers followed, here
         vars(self)["given"] = gains
         self._followers: dict[tuple[int, tuple[int, ...]], tuple[ListMeasure, Follower, Array | None]] = {}
+        self._alike: dict[Any, tuple[Array, Array] | None] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         sent = {name: getattr(self, name) for name in ("measure", "seed", "source")}
-        return sent | {"threads": 1, "_followers": {}, "tell": _no_word}
+        return sent | {"threads": 1, "_followers": {}, "_alike": {}, "tell": _no_word}
 
     @cached_property
     def given(self) -> Gains | Lists:
@@ -216,6 +228,42 @@ class Readers:
             self.tell(paths.visits.size * len(lists))
             yield follower, paths, tallies
 
+    def tallied(self, kind: int, lists: tuple[int, ...], first: int, count: int, of: int) -> list[Tally]:
+        """The tally of some readers on each list; of those who go the same path only the first is scored."""
+        one, follower, divisors = self.follower(kind, lists)
+        alike = self.alike(kind, lists, first, count)
+        if alike is None:
+            parts = [tallies for _, _, tallies in self.followed(kind, lists, first, count, of)]
+            return [Tally.together(part) for part in zip(*parts, strict=True)]
+        sums, scores, at = list[Array](), list[Array](), 0
+        by = None if divisors is None else np.where(divisors[list(lists)] == 0, np.inf, divisors[list(lists)])
+        for paths in followed(follower, count, self.threads, first, of):
+            end = at + paths.visits.size
+            firsts = alike[0][(alike[0] >= at) & (alike[0] < end)] - at
+            score = one.question.score(paths.total[firsts], paths.effort[firsts, None])
+            if by is not None:
+                score = score / by
+            nobody = np.zeros(end - at, bool)
+            nobody[paths.nothing] = True
+            score[nobody[firsts]] = 0.0
+            scores.append(score.T)
+            sums.append(sums_of(paths))
+            self.tell((end - at) * len(lists))
+            at = end
+        return Tally.of_lists(np.concatenate(scores, axis=1), alike[1], np.add.accumulate(sums)[-1])
+
+    def alike(self, kind: int, lists: tuple[int, ...], first: int, count: int) -> tuple[Array, Array] | None:
+        """The first readers on each path, and how many go it, where that spares work: walks are those of a length."""
+        one, follower, _ = self.follower(kind, lists)
+        if len(lists) < _MANY or not isinstance(follower, WalkFollower) or one.question.about_satisfaction:
+            return None
+        key = one, int(self.lists.length[lists[0]]), first, count
+        if key not in self._alike:
+            if len(self._alike) >= _FOLLOWERS:
+                self._alike.clear()
+            self._alike[key] = follower.alike(first, count)
+        return self._alike[key]
+
 
 def _no_word(_: int) -> None:
     pass
@@ -227,8 +275,7 @@ Piece = tuple[int, tuple[int, ...], int, int, int]
 def _follow(readers: Readers, piece: Piece) -> list[Tally]:
     """The tally of each list of a piece."""
     with readers.measure.wrap_errors():
-        parts = [tallies for _, _, tallies in readers.followed(*piece)]
-    return [Tally.together(part) for part in zip(*parts, strict=True)]
+        return readers.tallied(*piece)
 
 
 def _pieces(readers: Readers, lists: Iterable[int], users: int) -> Iterator[Piece]:

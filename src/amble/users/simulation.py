@@ -43,6 +43,7 @@ __all__ = [
     "follower_of",
     "simulated_distribution",
     "simulated_mixture",
+    "sums_of",
 ]
 
 Array = NDArray[Any]
@@ -54,6 +55,7 @@ _MOST_ATOMS = 1 << 20
 _FREQUENT = 4096  # scores of at least one user in so many are never rounded
 _SHARED = 8  # threads that a batch of users is cut for, however many there are: sums are those of the batches
 _BATCH = 1 << 17  # scores that wait to be counted
+_LONG = 32  # visits in the mean, beyond which few users go the same path
 _LIMIT = 1 << 40  # visits of one user
 _SPELLED = 4096  # ranks beyond a list, before their probabilities are computed one rank at a time
 
@@ -127,12 +129,36 @@ class Tally(NamedTuple):
         return cls(*np.unique(score, return_counts=True), sums)
 
     @classmethod
+    def of_lists(cls, scores: Array, counts: Array, sums: Array) -> list[Tally]:
+        """The tally of each list, of the scores on it (a row for each) of so many users each, and sums."""
+        order = scores.argsort(axis=1)
+        scores, counts = np.take_along_axis(scores, order, axis=1), counts[order]
+        new = np.ones(scores.shape, bool)
+        np.not_equal(scores[:, 1:], scores[:, :-1], out=new[:, 1:])
+        first = np.flatnonzero(new)
+        end = np.cumsum(new.sum(axis=1))[:-1]
+        each = np.split(scores.ravel()[first], end), np.split(np.add.reduceat(counts.ravel(), first), end), sums
+        return [cls(values.copy(), number.copy(), own) for values, number, own in zip(*each, strict=True)]
+
+    @classmethod
     def together(cls, some: Sequence[Tally]) -> Tally:
         """The tally of all users of several."""
         values, counts, sums = zip(*some, strict=True)
         distinct, place = np.unique(np.concatenate(values), return_inverse=True)
         counted = np.bincount(place.ravel(), np.concatenate(counts)).astype(np.int64)
         return cls(distinct, counted, np.add.accumulate(sums)[-1])
+
+
+def sums_of(paths: Paths) -> Array:
+    """The sums of a tally of some users, a row for each of several lists."""
+    total, effort = paths.total, paths.effort
+    out = np.empty((total.shape[1], 7))
+    out[:, 0], out[:, 2], out[:, 6] = effort.size, effort.sum(), paths.visits.sum()
+    out[:, 1] = np.ascontiguousarray(total.T).sum(axis=1)
+    out[:, 3] = (total * total).sum(axis=0)
+    out[:, 4] = np.einsum("i,i->", effort, effort)
+    out[:, 5] = (total * effort[:, None]).sum(axis=0)
+    return out
 
 
 class ScoreCounts:
@@ -271,7 +297,22 @@ class WalkFollower:
         return Paths(total, steps, self.clock.timing.spent(visits, self.seconds, chance))
 
     def paths(self, first: int, count: int) -> list[Array]:
-        """The ranks that each of these users visits: the same draws once more, as the walker does not keep them."""
+        """The ranks that each of these users visits."""
+        return collected(((who, at + 1) for who, at in self._visits(first, count)), count)
+
+    def alike(self, first: int, count: int) -> tuple[Array, Array] | None:
+        """The first of these users on each path, numbered from 0, and how many go it; None if that says not enough."""
+        if self.clock is not None or self.visits > _LONG:
+            return None
+        path, made = np.zeros(count, np.int64), 0
+        for who, at in self._visits(first, count):
+            distinct, place = np.unique(path[who] * (int(at.max()) + 1) + at, return_inverse=True)
+            path[who] = made + 1 + place
+            made += distinct.size
+        return _firsts(path)
+
+    def _visits(self, first: int, count: int) -> Iterator[tuple[Array, Array]]:
+        """Who makes each visit, and where: the same draws once more, as the walker does not keep them."""
         start, forward, turn, endless = self._fixed[:4]
         end = forward.size
 
@@ -282,7 +323,7 @@ class WalkFollower:
             to = at + np.where(draw < forward[here], 1, -1)
             return np.where((draw < turn[here]) & (to < (np.inf if endless else end)), to, -1)
 
-        return collected(((who, at + 1) for who, at in visits_of(keys(self.seed, first, count), move)), count)
+        return visits_of(keys(self.seed, first, count), move)
 
 
 class ForwardFollower(WalkFollower):
@@ -297,10 +338,17 @@ class ForwardFollower(WalkFollower):
     def __call__(self, first: int, count: int) -> Paths:
         """The users ``first`` to ``first + count - 1``; those who leave with nothing have looked at the whole list."""
         total, steps = self.walks(first, count)
-        visits = steps if self.tail is None else _further(steps, self.n, self.tail, self.seed, first)
+        visits = self._visited(steps, first)
         nothing = visits == self.n if self.unhappy else np.zeros(visits.size, bool)
         visits = np.where(nothing, self.n - 1, visits)  # the rank after the last is none
         return Paths(total, visits, efforts(self.effort, visits), nothing)
+
+    def alike(self, first: int, count: int) -> tuple[Array, Array] | None:
+        """The first of these users to make each number of visits, and how many do."""
+        return _firsts(self._visited(self.walks(first, count)[1], first))
+
+    def _visited(self, steps: Array, first: int) -> Array:
+        return steps if self.tail is None else _further(steps, self.n, self.tail, self.seed, first)
 
     def paths(self, first: int, count: int) -> list[Array]:
         """The ranks 1, 2, … that each of these users visits."""
@@ -406,6 +454,13 @@ def _further(steps: Array, n: int, tail: Tail, seed: int, first: int) -> Array:
         rank += 1
         visits[going] = rank
     return visits
+
+
+def _firsts(kinds: Array) -> tuple[Array, Array]:
+    """The first of each kind, and how many there are of it, in the order of the first ones."""
+    _, first, counts = np.unique(kinds, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return first[order], counts[order]
 
 
 def _by_rank(gains: Sequence[Array], n: int) -> tuple[Array, Array, Array]:
