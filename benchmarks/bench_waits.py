@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,14 +76,16 @@ def repeated(path: Path, times: int) -> Path:
     return out
 
 
+ENTER = "import sys; sys.argv[0] = 'amble'; from amble.cli.main import entry; entry()"
+
+
 def evaluation(qrels: Path, runs: Sequence[Path], threads: int) -> list[str]:
     """``amble eval``, as the installed command runs it."""
-    enter = "import sys; sys.argv[0] = 'amble'; from amble.cli.main import entry; entry()"
     files = [str(qrels), *map(str, runs)]
     return [
         PYTHON,
         "-c",
-        enter,
+        ENTER,
         "eval",
         *files,
         "-m",
@@ -145,6 +148,30 @@ def argsort(_: Path, n: int) -> Sequence[str]:
     return race.snippet(ARRAYS + step, "", f"for _ in range(10): {step}", "0", n)
 
 
+def evaluated(folder: Path) -> tuple[Path, list[Path]]:
+    """The judgments and runs of TREC-8, if AMBLE_DATA names a folder that has them, else those of workload M."""
+    trec8 = Path(os.environ.get("AMBLE_DATA", folder)) / "trec8"
+    if trec8.is_dir():
+        return trec8 / "qrels.txt", sorted((trec8 / "runs").iterdir())
+    files = workload.load(folder, "M")
+    return files.qrels, list(files.runs)
+
+
+def page(folder: Path, runs: int) -> list[str]:
+    """``amble report`` of 50 topics x 1000, the eight usual measures."""
+    qrels, files = evaluated(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    out = str(folder / "report.html")
+    return [PYTHON, "-c", ENTER, "report", str(qrels), *map(str, files[:runs]), "-o", out, "--quiet"]
+
+
+def decompressed(folder: Path, runs: int) -> Sequence[str]:
+    """The same runs read, and decompressed where they are, one after another."""
+    files = evaluated(folder)[1]
+    step = "for name in args: (lzma.open if name.endswith('.xz') else open)(name, 'rb').read()"
+    return race.snippet("import lzma", "", step, "0", *files[:runs])
+
+
 ROWS = {
     "cold": Row(
         "cold `amble eval`, one run, seven measures",
@@ -160,6 +187,14 @@ ROWS = {
         (129, 13),
         many_files,
         beside={"pytrec_eval": pytrec_eval},
+    ),
+    "report": Row(
+        "`amble report`, of TREC-8 where AMBLE_DATA names it",
+        "runs of 50 topics x 1000",
+        (129, 13),
+        page,
+        beside={"the runs decompressed, on one thread": decompressed},
+        rounds=3,
     ),
     "arrays": Row(
         "nDCG@10 of arrays, labels kept, ten steps",

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import amble
 from amble.cli.main import main
 from amble.evaluation.cwl_report import COLUMNS, expectations
-from amble.measures import INSQ, RBP, REGISTRY, Beta, Gamma, Lists
+from amble.measures import INSQ, RBP, REGISTRY, Beta, Gamma, Lists, residuals
 from amble.measures.residuals import bounds, list_residuals
 from amble.rankings.costs import Costs, read_costs
 from amble.users import Question
@@ -256,6 +256,24 @@ def test_residuals_of_a_collection_are_the_intervals_of_its_lists() -> None:
             assert base[i] == pytest.approx(low, abs=1e-12)
             assert base[i] + more[i] == pytest.approx(high, abs=1e-10), (text, topic)
     assert not bounds(amble.parse("AP"))
+
+
+@pytest.mark.parametrize(("texts", "fills"), [("P@5 DCG@5 ERR@5", 1), ("AP RBP(p=0.8) RR", 4), ("AP bpref", 8)])
+def test_residuals_fill_lists_together_and_are_those_of_each_alone(
+    texts: str, fills: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    topics = [str(t) for t in range(100)]
+    qrels = {t: {f"d{i}": int(rng.integers(0, 2)) for i in range(20)} for t in topics}
+    run = {t: {f"d{i}": float(rng.random()) for i in rng.permutation(40)[: 7 + int(t) % 11]} for t in topics}
+    lists = Lists.of_rankings(amble.align(qrels, {"r": run}))
+    measures, made = [amble.parse(text) for text in texts.split()], []
+    fill = residuals._filled
+    monkeypatch.setattr(residuals, "_filled", lambda *of: made.append(of) or fill(*of))
+    found = residuals.residuals_of(measures, lists)
+    assert len(made) == fills
+    for m, each in zip(measures, found, strict=True):
+        assert (each == list_residuals(m, lists)).all()
 
 
 # ---- populations

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import amble
 from amble.errors import MeasureError
 from amble.measures import REGISTRY, measure
+from amble.users import tails
 from amble.users.forward import Forward
 from amble.users.tails import Geometric, InversePower, trigamma
 
@@ -69,6 +70,9 @@ def test_inverse_square(shift: float) -> None:
     assert user.last.sum() + stops.sum() == pytest.approx(1, abs=1e-12)
     exact = (brute[3:-1] - brute[4:]) @ (1 / i[3:-1])
     assert stops @ (1 / ranks) == pytest.approx(exact, abs=1e-12)
+    known = tails._far_rank.cache_info().hits
+    assert (InversePower(shift).stops(0.5, 3)[0] == ranks).all()  # the same for all lists of a length
+    assert tails._far_rank.cache_info().hits == known + 1
 
 
 def test_depth() -> None:

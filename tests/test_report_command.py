@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,20 @@ def test_page_is_written(cli: Cli, here: Path) -> None:
     for path in ("demo/qrels.txt", *runs):
         assert path in page
     assert not list(here.glob("*.partial"))
+
+
+def test_tests_are_imported_while_files_are_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[object] = []
+    evaluate = amble.evaluation.scores.evaluate
+
+    def evaluated(*of: Any, **options: Any) -> amble.Scores:
+        begun.append("read")
+        return evaluate(*of, **options)
+
+    monkeypatch.setattr("threading.Thread.start", lambda thread: begun.append(thread._args))
+    monkeypatch.setattr("amble.evaluation.scores.evaluate", evaluated)
+    assert cli("report", "demo/qrels.txt", "demo/bm25.run", "-m", "AP", "--threads", "1").returncode == 0
+    assert begun == [("scipy.special",), "read"]
 
 
 def test_gates(cli: Cli, here: Path) -> None:

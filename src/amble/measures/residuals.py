@@ -8,7 +8,7 @@ highest and with its k lowest unjudged documents relevant, for every k.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,9 @@ __all__ = ["bounds", "list_residuals", "residual_interval", "residuals_of"]
 
 Array = NDArray[np.float64]
 
-_CHUNK = 32  # lists at once: more are no quicker
+_CHUNK = 32  # lists at once, if they have …
+_USUAL = 1000  # ranks: more are no quicker
+_NEW, _SEEN = np.int8(1), np.int8(2)  # documents that are unjudged, and whose judgment makes a difference
 _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades is followed
 
 
@@ -125,33 +127,43 @@ def list_residuals(measure: ListMeasure, lists: Lists) -> Array:
 def residuals_of(
     measures: Sequence[ListMeasure], lists: Lists, progress: Callable[[int, int], None] | None = None
 ) -> list[Array]:
-    """The residuals of several measures: lists are filled once for all of them."""
+    """The residuals of several measures: lists are filled once for all that see the same of them."""
     if lists.ties is not None:
         raise MeasureError("residuals with ties='expected': unjudged documents have no one rank; use ties='docno'")
-    out = [np.zeros(lists.n) for _ in measures]
-    users = [
-        (extra, np.broadcast_to(w, lists.n), one, one.scores(lists))
-        for extra, m in zip(out, measures, strict=True)
-        for w, one in m.members_of(lists)
-    ]
+    users = [(j, w, one) for j, m in enumerate(measures) for w, one in m.members_of(lists)]
+    alike: dict[tuple[float, int | None, bool, bool], list[int]] = {}
     largest = lists.max_grade if lists.max_grade > 0 else 1.0
-    # a relevant one, if there is none yet
-    most = [max(largest, float(m.values["rel"])) if "rel" in m.values else largest for _, _, m, _ in users]
-    how = [(g, m.deepest, _sees_beyond(m)) for g, (_, _, m, _) in zip(most, users, strict=True)]
-    alike: dict[tuple[float, int | None, bool], list[ListMeasure]] = {}
-    for key, (_, _, m, _) in zip(how, users, strict=True):
-        alike.setdefault(key, []).append(m)
-    known = {key: (_seen(each, lists), _extended(each[0], np.asarray(lists.length))) for key, each in alike.items()}
-    for start in range(0, lists.n, _CHUNK):
-        chunk = np.arange(start, min(start + _CHUNK, lists.n))
-        filled = {key: _filled(lists, chunk, key[0], key[1], *of) for key, of in known.items()}
-        for (extra, w, one, scored), key in zip(users, how, strict=True):
-            extra[chunk] += w[chunk] * np.maximum(one.sign * (_best(one, filled[key], key[0]) - scored[chunk]), 0.0)
-        for each in filled.values():
-            each.forget()
-        if progress is not None:
-            progress(int(chunk[-1]) + 1, lists.n)
+    for u, (_, _, m) in enumerate(users):
+        # a relevant one, if there is none yet
+        most = max(largest, float(m.values["rel"])) if "rel" in m.values else largest
+        alike.setdefault((most, m.deepest, _sees_all(m), _sees_beyond(m)), []).append(u)
+    left = [np.zeros(lists.n) for _ in users]
+    done, total = 0, lists.n * len(alike)
+    for (most, k, *_), some in alike.items():
+        each = [users[u][2] for u in some]
+        length = _extended(each[0], np.asarray(lists.length))
+        scored, seen = [m.scores(lists) for m in each], _seen(each, lists)
+        for chunk in _chunks(lists, k, each):
+            filled = _filled(lists, chunk, most, k, seen, length[chunk])
+            for u, m, before in zip(some, each, scored, strict=True):
+                left[u][chunk] = np.maximum(m.sign * (_best(m, filled, most) - before[chunk]), 0.0)
+            filled.forget()
+            done += filled.n
+            if progress is not None:
+                progress(done, total)
+    out = [np.zeros(lists.n) for _ in measures]
+    for (j, w, _), extra in zip(users, left, strict=True):
+        out[j] += w * extra
     return out
+
+
+def _chunks(lists: Lists, k: int | None, measures: Sequence[ListMeasure]) -> Iterator[slice]:
+    """The lists that are filled together: more where their users stop at an early rank k."""
+    size = _CHUNK
+    if k is not None and all(m.by_list and (m.ends or m.cut is None or m.one_user.depth == k) for m in measures):
+        size = max(_CHUNK * _USUAL // k, _CHUNK)
+    for start in range(0, lists.n, size):
+        yield slice(start, min(start + size, lists.n))
 
 
 class _Seen(NamedTuple):
@@ -163,63 +175,65 @@ class _Seen(NamedTuple):
     number: Ints  # of every judgment of the lists: -2 if it is not among these
 
 
+def _sees_all(measure: ListMeasure) -> bool:
+    """Whether judged documents that gain nothing make a difference, as they do not to users who look at gains only."""
+    d = measure.declaration
+    return not d.is_user or d.of_intents or "grade" in d.seen
+
+
 def _seen(measures: Sequence[ListMeasure], lists: Lists) -> _Seen:
-    """The judgments of documents that may gain something; all, where one of the measures is no user."""
+    """The judgments that may make a difference to measures that see the same."""
     kept = np.zeros(lists.grades.size, bool)
     for m in measures:
-        d = m.declaration
-        kept |= m.gains_of(lists).judged.gainful if d.is_user and not d.of_intents and "grade" not in d.seen else True
+        kept |= True if _sees_all(m) else m.gains_of(lists).judged.gainful
     upto = np.concatenate(([0], np.cumsum(kept)))
     return _Seen(lists.grades[kept], lists.judgment[kept], upto[lists.rows], np.where(kept, upto[:-1], -2))
 
 
-def _filled(
-    lists: Lists, chunk: NDArray[np.int64], most: float, k: int | None, seen: _Seen, length: NDArray[np.int64]
-) -> Lists:
+def _filled(lists: Lists, some: slice, most: float, k: int | None, seen: _Seen, length: Ints) -> Lists:
     """Some lists, each with a topic of its own in which its unjudged documents, down to rank k, have the best grade.
 
     Lists that are to be longer than they are go on with unjudged documents.
     """
-    hits = slice(int(lists.offsets[chunk[0]]), int(lists.offsets[chunk[-1] + 1]))
-    topic, length = lists.topic[chunk], length[chunk]
+    n = length.size
+    hits = slice(int(lists.offsets[some.start]), int(lists.offsets[some.start + n]))
+    topic, owner, number = lists.topic[some], lists.list[hits] - some.start, seen.number[lists.row[hits]]
+    # of all ranks down to k, list after list: those of documents that are unjudged, or seen
+    down_to = length if k is None else np.minimum(length, k)
+    start = np.cumsum(down_to) - down_to
+    at = np.asarray(lists.position[hits], np.int64)
+    if k is not None:  # what is judged further down makes a difference to nobody who looks at gains only
+        above = np.flatnonzero(at <= k)
+        at, owner, number = at[above], owner[above], number[above]
+    new = down_to - np.bincount(owner, minlength=n)
+    at += start[owner] - 1
+    kind = np.full(int(down_to.sum()), _NEW)
+    kind[at] = np.where(number < 0, 0, _SEEN)
+    ranks = np.flatnonzero(kind)
+    kind = kind[ranks]
+    known = np.flatnonzero(number >= 0)
+    owner, number = owner[known], number[known]
+    count = new + np.bincount(owner, minlength=n)
     # the judgments of each list's topic, and behind them the new ones
     begin, judged = seen.rows[topic], seen.rows[topic + 1] - seen.rows[topic]
-    owner, position = lists.list[hits] - chunk[0], np.asarray(lists.position[hits], np.int64)
-    own_row = seen.number[lists.row[hits]]
-    own_row = np.where(own_row < 0, own_row, own_row - begin[owner])  # counted from its topic's first judgment
-    # the same of every rank down to k, list after list; -1 where nothing is judged
-    down_to = length if k is None else np.minimum(length, k)
-    start = np.concatenate(([0], np.cumsum(down_to)))
-    of = np.repeat(np.arange(chunk.size), down_to)
-    row = np.full(of.size, -1)
-    above = np.full(position.size, True) if k is None else position <= k
-    row[start[owner[above]] + position[above] - 1] = own_row[above]
-    unknown = np.flatnonzero(row == -1)
-    new = np.bincount(of[unknown], minlength=chunk.size)
-    upto = np.cumsum(new) - new
-    row[unknown] = np.arange(unknown.size) + (judged - upto)[of[unknown]]
-    rank = np.arange(1, of.size + 1) - start[of]
-    if k is not None:  # what is judged further down
-        of, rank, row = (np.append(x, y[~above]) for x, y in ((of, owner), (rank, position), (row, own_row)))
-        order = np.argsort(of, kind="stable")
-        of, rank, row = of[order], rank[order], row[order]
-    there = np.flatnonzero(row >= 0)
-    of, rank, row = of[there], rank[there], row[there]
     rows = np.concatenate(([0], np.cumsum(judged + new)))
+    row = np.empty(ranks.size, np.int64)
+    row[kind == _NEW] = np.arange(int(new.sum())) + np.repeat(np.cumsum(judged), new)
+    row[kind == _SEEN] = number + (rows[:-1] - begin)[owner]
     own, _ = hits_of(seen.rows, topic)
-    place = np.arange(own.size) + np.repeat(upto, judged)
+    place = np.arange(own.size) + np.repeat(np.cumsum(new) - new, judged)
     grades, judgment = np.full(rows[-1], most), np.full(rows[-1], -1)
     grades[place], judgment[place] = seen.grades[own], seen.judgment[own]
     return Lists(
         grades=grades,
         rows=rows,
-        topic=np.arange(chunk.size),
+        topic=np.arange(n),
         length=length,
-        offsets=np.searchsorted(of, np.arange(chunk.size + 1)),
-        position=rank,
-        row=row + rows[of],
+        offsets=np.concatenate(([0], np.cumsum(count))),
+        position=ranks - np.repeat(start - 1, count),
+        row=row,
         max_grade=most,
         qrels=lists.qrels,
         judgment=judgment,
-        costs=None if lists.costs is None else lists.costs.of(chunk),
+        costs=None if lists.costs is None else lists.costs.of(np.arange(lists.n)[some]),
     )

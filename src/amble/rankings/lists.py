@@ -59,6 +59,8 @@ def scan(accumulate: Callable[..., Array], values: Array, offsets: Ints, *, reve
     while start < n:
         # as many lists as fit into a block when padded to the longest of them
         wide, stop = int(sizes[start]), start + 1
+        if start == 0 and n * (longest := int(sizes.max())) <= _BLOCK:
+            wide, stop = longest, n
         while stop < n and max(wide, int(sizes[stop])) * (stop + 1 - start) <= _BLOCK:
             wide = max(wide, int(sizes[stop]))
             stop = stop + 1

@@ -6,6 +6,7 @@ the distribution of stops. All functions work on arrays of lists as well as on o
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,6 +126,12 @@ class InversePower:
         reached = reach * (x / (x + k)) ** self.power
         rank = n + 1 + k
         probs = np.append(reached[:-1] - reached[1:], reached[-1])
-        j, far = np.arange(4096), x + _ATOMS
-        rank[-1] = far / float(((self.shift + 0.5) / far) ** j @ (self.power / (self.power + 1.0 + j)))
+        rank[-1] = _far_rank(float(self.shift), self.power, n)
         return rank, probs
+
+
+@lru_cache(maxsize=1 << 12)
+def _far_rank(shift: float, power: float, n: int) -> float:
+    """The harmonic mean of the ranks of those who stop beyond all atoms of `InversePower.stops`."""
+    j, far = np.arange(4096), n + 1 + shift + _ATOMS
+    return far / float(((shift + 0.5) / far) ** j @ (power / (power + 1.0 + j)))

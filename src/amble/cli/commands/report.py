@@ -13,10 +13,12 @@ are named, a line each, and the exit code is 3; `amble gate` does it without a p
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shlex
 import sys
 from dataclasses import replace
+from threading import Thread
 from typing import Any
 
 from amble import checks
@@ -147,6 +149,7 @@ def run(args: argparse.Namespace) -> int:
     gates = [parse_gate(_spelled(text, mixtures), against=args.baseline) for text in args.fail_if]
     measures = parse_measures(_wanted(args, mixtures))
     measures = parse_measures([*measures, *(gate.measure for gate in gates if parse(gate.measure) not in measures)])
+    Thread(target=importlib.import_module, args=("scipy.special",)).start()  # for tests, while the files are read
     with workers_from(args) as executor:
         if args.sessions or any(m.declaration.of_sessions for m in measures):
             scores = evaluate(read_session_files(_session_files(args), args), measures)
