@@ -134,8 +134,9 @@ def board(browser: Any, page: tuple[Path, amble.Scores]) -> Iterator[Explored]:
 @pytest.fixture
 def opened(board: Explored) -> Iterator[Explored]:
     """That page as it was when it was opened: its address, which holds all that can be chosen, is put back."""
+    board.wait("!unfinished()")  # else the address of the test before would still be written
     board.page.evaluate("(first) => { document.activeElement.blur(); location.hash = first; }", board.first)
-    board.wait("location.hash === " + json.dumps(board.first) + " && !planned && !unwritten && !behind.size")
+    board.wait("location.hash === " + json.dumps(board.first) + " && !unfinished()")
     yield board
     assert board.said == []
 
@@ -211,6 +212,23 @@ def test_orders_visits_and_distributions_are_the_librarys(play: Explored) -> Non
                 assert got["grid"] == pytest.approx(law.cdf(np.arange(65) / 64 * (1 + 1e-12)), abs=1e-9), got["name"]
         elif m.name != "ERR":
             assert got["one"] == pytest.approx(float(m.answers(Question.ORDER1, lists)[0]), **close), got["name"]
+
+
+def test_hopes_fulfilled_by_any_gains(play: Explored) -> None:
+    """INST where its sums are looked up (whole grades), and where gains are no whole parts of the largest one."""
+    draw = Random(5)
+    ask = """([user, grades, most]) => {
+      const { score, depth } = evaluate(user, collectionOfGrades([grades], 60, most), { both: true });
+      return [measureName(user), score[0], depth[0]];
+    }"""
+    for most, kinds in ((1, (0, 1)), (12, (0, 5, 12)), (20, (0, 7, 20)), (3.5, (0, 0.5, 1.25, 3.5)), (4, (4,))):
+        for T, depth in ((0.5, 0), (2.3, 7)):
+            grades = draw.choices(kinds, k=60)
+            user = {"kind": "INST", "T": T, "depth": depth}
+            name, *found = play.page.evaluate(ask, [user, grades, most])
+            m = amble.parse(name)
+            length = m.user(grades, max_grade=most).expected_depth
+            assert found == pytest.approx([m.value(grades, max_grade=most), length], rel=1e-9), name
 
 
 def test_depths_beyond_the_end_of_a_list(play: Explored) -> None:

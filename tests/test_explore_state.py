@@ -163,15 +163,23 @@ def test_drawings_of_the_explorer(demo: Explored) -> None:
 
 
 def test_what_is_out_of_sight_follows(demo: Explored) -> None:
-    """In the frame after; or at once, if its numbers are asked for."""
+    """In the same frame if there is time, else in the frame after; or at once, if its numbers are asked for."""
     demo.be(kind="RBP", p=0.8)
     assert demo.page.evaluate("[...inSight]").count("topics-title") == 0
-    now, later = demo.page.evaluate("""() => {
+    in_time, now, later = demo.page.evaluate("""() => {
+      setUser({ p: 0.4 });
+      update();
+      proceed(performance.now());
+      const first = behind.size;
+      const clock = performance.now.bind(performance);
+      let late = 0;
+      performance.now = () => clock() + (late += FRAME);
       setUser({ p: 0.3 });
       update();
-      return [behind.has("topics-title"), csvOf("differences")];
+      performance.now = clock;
+      return [first, behind.has("topics-title"), csvOf("differences")];
     }""")
-    assert now
+    assert (in_time, now) == (0, True)
     demo.wait("location.hash.includes('p=0.3') && !behind.size")
     assert demo.page.evaluate("csvOf('differences')") == later
     demo.be(kind="RBP", p=0.8)

@@ -65,7 +65,7 @@ function behaviourOn(i) {
     last[rank - 1] = v - next;
     v = next;
   }
-  return { n, visits, last, depth: evaluate(user, lists, { both: true, only: (k) => k === i }).depth[i], beyond: v };
+  return { n, visits, last, depth: evaluate(user, collectionOfRuns(lists, [Math.floor(i / lists.topics)]), { both: true }).depth[i % lists.topics], beyond: v };
 }
 
 const shownList = () => state.system * lists.topics + state.topic;
@@ -269,12 +269,12 @@ function sweptValues() {
   if (state.along === "p") least = Math.max(least, 0.02);
   return Array.from({ length: POINTS }, (_, k) => least + ((most - least) * k) / (POINTS - 1));
 }
-let swept = { key: "", all: [], known: [], values: [], means: [], taus: [], flips: [] };
+let swept = { key: "", all: [], known: [], left: [], values: [], means: [], taus: [], flips: [], rough: 0 };
 // the sweep as far as it gets in some milliseconds: from coarse to fine, and more in the frames that follow
-function sweepOf(patience = 5) {
+function sweepOf(patience = 8) {
   const at = sweptValues();
   const key = JSON.stringify([{ ...user, [state.along]: 0 }, state.along, at, playing && data.play]);
-  if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length) };
+  if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length), rough: 0 };
   else if (!swept.left.length) return swept;
   const began = performance.now();
   while (swept.left.length && (swept.left.length > at.length - 2 || performance.now() - began < patience)) {
@@ -315,20 +315,18 @@ function flipsOf(at, means) {
 
 // the point where two runs have one score, to 1e-6 of the slider's range
 function refined(flip) {
-  let [low, high] = [swept.values[flip.cell - 1], swept.values[flip.cell]];
-  const gap = (x) => {
-    const only = (i) => { const run = Math.floor(i / lists.topics); return run === flip.winner || run === flip.loser; };
-    const means = runMeans(evaluate({ ...user, [state.along]: x }, lists, { only }).score, lists);
-    return means[flip.winner] - means[flip.loser];
-  };
-  let [f, g] = [gap(low), gap(high)];
-  for (let turn = 0; turn < 60 && high - low > 1e-7; turn++) { // bisection and secant in turn
-    let x = turn % 2 ? (low + high) / 2 : low - (f * (high - low)) / (g - f);
+  const [before, after] = [flip.cell - 1, flip.cell];
+  const two = collectionOfTwo(lists, [flip.winner, flip.loser]);
+  const lead = ([winner, loser]) => winner - loser;
+  let [low, high] = [swept.values[before], swept.values[after]];
+  let [f, g] = [before, after].map((k) => lead([swept.means[k][flip.winner], swept.means[k][flip.loser]]));
+  let side = 0;
+  for (let turn = 0; turn < 60 && high - low > 1e-7; turn++) { // secants, from an end that stays with half its height
+    let x = low - (f * (high - low)) / (g - f);
     if (!(x > low && x < high)) x = (low + high) / 2;
-    const y = gap(x);
-    if (y === 0) return x;
-    if (y < 0) [low, f] = [x, y]; else [high, g] = [x, y];
+    const y = lead(runMeans(evaluate({ ...user, [state.along]: x }, two).score, two));
     if (Math.abs(y) < 1e-13) return x;
+    if (y < 0) { [low, f] = [x, y]; if (side < 0) g /= 2; side = -1; } else { [high, g] = [x, y]; if (side > 0) f /= 2; side = 1; }
   }
   return (low + high) / 2;
 }
@@ -448,13 +446,16 @@ function drawTau() {
 }
 const tauNow = (m) => better(m) * kendall(found.means.score, data.means[m].map((x) => (x === null ? -Infinity : x)));
 
-// the flips that are nearest to the slider, among the best ten or the runs drawn
-function drawFlips(exact) {
+// the flips that are nearest to the slider, among the best ten or the runs drawn; exactly, as far as some milliseconds go
+function drawFlips(patience = 0) {
   const box = find("flips");
   const top = new Set([...found.order.slice(0, 10), ...state.lines]);
   const now = present() === null ? swept.values.at(-1) : present();
   const near = swept.flips.filter((flip) => top.has(flip.winner) && top.has(flip.loser)).sort((a, b) => Math.abs(a.at - now) - Math.abs(b.at - now)).slice(0, 8);
-  if (exact && state.along !== "depth") for (const flip of near) if (flip.exact === undefined) flip.exact = refined(flip);
+  const rough = state.along === "depth" ? [] : near.filter((flip) => flip.exact === undefined);
+  const began = performance.now();
+  while (rough.length && performance.now() - began < patience) { const flip = rough.shift(); flip.exact = refined(flip); }
+  swept.rough = rough.length;
   near.sort((a, b) => a.at - b.at);
   box.replaceChildren(h("p", { class: "note" }, swept.flips.length ? `${swept.flips.length.toLocaleString("en")} flip${swept.flips.length === 1 ? "" : "s"} in all${near.length < swept.flips.length ? "; nearest to the slider, among the best ten and the runs drawn" : ""}:` : "No two change places."),
     h("ul", { class: "flip-list" }, near.map((flip) => h("li", {}, h("b", {}, state.along === "depth" ? `depth ${swept.values[flip.cell]}` : `${state.along} = ${(flip.exact === undefined ? flip.at : flip.exact).toFixed(flip.exact === undefined ? 2 : 4)}`), h("span", {}, `${short(data.runs[flip.winner], 24)} overtakes ${short(data.runs[flip.loser], 24)}`)))));

@@ -108,8 +108,8 @@ const timing = { last: 0, all: [] }; // milliseconds of the last update, and of 
 function schedule() {
   if (!planned) planned = requestAnimationFrame(() => { planned = 0; update(); });
 }
-// what is drawn after each change, by section; that of a section out of sight in the frame that follows
-const DRAWN_IN = { "board-title": () => { drawBoard(); }, "distribution-title": drawDistribution, "sweep-title": () => { drawSweep(); drawFlips(false); },
+// what is drawn after each change, by section; what is out of sight comes after what is in sight
+const DRAWN_IN = { "board-title": () => { drawBoard(); }, "distribution-title": drawDistribution, "sweep-title": () => { drawSweep(); drawFlips(); },
   "topics-title": drawDifferences, "walker-title": drawWalker, "editor-title": () => { if (playing) drawEditor(); } };
 const inSight = new Set(); // sections, by the ids of their titles
 const behind = new Set(); // those that show an earlier user
@@ -144,29 +144,34 @@ function update() {
   find("timing").textContent = `Last drawn in ${timing.last.toFixed(0)} ms.`;
   askWorker();
   unwritten = true;
-  finishSweep();
+  proceed(began);
+  finish();
 }
-// what is left, frame by frame: sections out of sight, the sweep, the address; then the flips exactly
+// what is left: sections out of sight, the rest of the sweep, and flips exactly; as much in a frame as it has time for; the
+// address in a frame of its own, while the reader moves nothing
+const FRAME = 12; // milliseconds
+function proceed(began) {
+  const time = () => FRAME - (performance.now() - began);
+  if (behind.size && time() > 0) catchUp();
+  if (swept.left.length && time() > 0) {
+    sweepOf(time());
+    drawSweep();
+    drawFlips();
+  }
+  if (!swept.left.length && swept.rough && time() > 0) drawFlips(time());
+}
 let finishing = 0;
 let unwritten = false; // whether the address is of an earlier user
-function finishSweep() {
+const unfinished = () => Boolean(planned || unwritten || behind.size || swept.left.length || swept.rough);
+function finish() {
   cancelAnimationFrame(finishing);
   finishing = requestAnimationFrame(() => {
     if (planned) return;
-    if (unwritten) {
-      unwritten = false;
-      catchUp();
-      writeAddress();
-      finishSweep();
-    } else if (swept.left.length) {
-      sweepOf(8);
-      drawSweep();
-      drawFlips(false);
-      finishSweep();
-    } else { clearTimeout(exactly); exactly = setTimeout(() => drawFlips(true), 150); }
+    proceed(performance.now());
+    if (unwritten) { unwritten = false; writeAddress(); }
+    if (unfinished()) finish();
   });
 }
-let exactly = 0;
 
 function theme(how) {
   document.documentElement.dataset.theme = how;

@@ -111,12 +111,13 @@ function effortNodes(mean, going, wanted = 1e-14) {
 
 // ---- walks back and forth
 
+// how likely users go on, and stop, at rank 1
+const atFirst = ({ p, q, first }, s) => (first === "stop" ? [p, s + q] : [p + q, s]);
 function walkSteps(user, n) {
   const { p, q } = user;
   const s = stopping(p, q);
   const steps = { n, forward: new Float64Array(n).fill(p), back: new Float64Array(n).fill(q), stop: new Float64Array(n).fill(s) };
-  if (user.first === "stop") steps.stop[0] += q;
-  else steps.forward[0] += q;
+  [steps.forward[0], steps.stop[0]] = atFirst(user, s);
   steps.back[0] = 0;
   steps.stop[n - 1] += steps.forward[n - 1];
   steps.forward[n - 1] = 0;
@@ -125,13 +126,15 @@ function walkSteps(user, n) {
 
 // how many of n ranks are reached with a probability that is not negligible
 function reachedRanks(user, n, least = NEGLIGIBLE) {
-  const { forward, back, stop } = walkSteps(user, n);
-  let [never, reach] = [0, 1];
-  for (let i = 0; i < n; i++) {
-    const left = back[i] * never;
-    const pivot = stop[i] + forward[i] + left;
-    never = (stop[i] + left) / pivot;
-    reach *= forward[i] / pivot;
+  const { p, q } = user;
+  const s = stopping(p, q);
+  let [on, stop] = atFirst(user, s);
+  let [left, never, reach] = [0, 0, 1];
+  for (let i = 0; i < n - 1; i++) {
+    const pivot = stop + on + left;
+    never = (stop + left) / pivot;
+    reach *= on / pivot;
+    [on, stop, left] = [p, s, q * never];
     if (reach < least) return i + 1;
   }
   return n;
@@ -144,7 +147,7 @@ function walkTables(user, needs, rate, wanted = 1e-14) {
   const { p, q, loss } = user;
   const kept = 1 - loss;
   const s = stopping(p, q);
-  const [firstOn, firstStop] = user.first === "stop" ? [p, s + q] : [p + q, s];
+  const [firstOn, firstStop] = atFirst(user, s);
   let size = 1;
   for (const n of needs.keys()) size = Math.max(size, n);
   // hit: ever coming to a rank; left: 1 - coming back to it from the left, less what goes right; ends: stops on the left;
@@ -217,7 +220,11 @@ function walkTables(user, needs, rate, wanted = 1e-14) {
   return out;
 }
 
-const allRanks = (n) => Int32Array.from({ length: n }, (_, i) => i);
+function allRanks(n) {
+  const out = new Int32Array(n);
+  for (let i = 0; i < n; i++) out[i] = i;
+  return out;
+}
 
 // of a walk over n ranks: visits V, stops L, E[H], and what a gain of 1 at each rank adds to E[T] and, if asked, E[T/H]
 function walkOver(user, n, rate = true) {
@@ -323,6 +330,26 @@ function collectionOfGrades(lists, relevant, maxGrade) {
     grades: Float64Array.from(grades), maxGrade, relevant: Float64Array.of(relevant), absent: new Set() };
 }
 
+// the lists of two runs; what was asked for last is kept
+function collectionOfTwo(c, runs) {
+  if (!c.pairs || c.pairs.size > 100) c.pairs = new Map();
+  const key = runs.join();
+  if (!c.pairs.has(key)) c.pairs.set(key, collectionOfRuns(c, runs));
+  return c.pairs.get(key);
+}
+function collectionOfRuns(c, runs) {
+  const of = runs.flatMap((run) => Array.from({ length: c.topics }, (_, t) => run * c.topics + t));
+  const offsets = new Int32Array(of.length + 1);
+  of.forEach((i, k) => { offsets[k + 1] = offsets[k] + c.offsets[i + 1] - c.offsets[i]; });
+  const [position, kind] = [new Int32Array(offsets.at(-1)), new Uint16Array(offsets.at(-1))];
+  of.forEach((i, k) => {
+    position.set(c.position.subarray(c.offsets[i], c.offsets[i + 1]), offsets[k]);
+    kind.set(c.kind.subarray(c.offsets[i], c.offsets[i + 1]), offsets[k]);
+  });
+  return { ...c, runs: runs.length, length: Int32Array.from(of, (i) => c.length[i]), offsets, position, kind,
+    absent: new Set([...of.keys()].filter((k) => c.absent.has(of[k]))), known: null };
+}
+
 // the gain of each kind of document
 function gainsOf(user, c) {
   const how = KINDS[user.kind].gain;
@@ -339,16 +366,16 @@ const isStatic = (user) => !["INST", "ERR", "AP"].includes(user.kind);
 const overRanks = (user, n, rate) => (walksBack(user) ? walkOver(user, n, rate) : downOver(user, n));
 
 // of every list: the score, and if `both` orders 1 and 2 and E[H]; unless `close`, E[T/H] of walks to 1e-10 only
-function evaluate(user, c, { both = false, only = null, close = true } = {}) {
+function evaluate(user, c, { both = false, close = true } = {}) {
   const lists = c.length.length;
   const out = { score: new Float64Array(lists), one: null, two: null, depth: null };
   if (both) for (const key of ["one", "two", "depth"]) out[key] = new Float64Array(lists);
   const gain = gainsOf(user, c);
   const cut = user.depth || Infinity;
+  if (user.kind === "INST") { instLists(user, c, gain, cut, both, out); return out; }
   if (!isStatic(user)) {
     for (let i = 0; i < lists; i++) {
-      if (only && !only(i)) continue;
-      const found = onList(user, c, i, gain, cut, both);
+      const found = onList(user, c, i, gain, cut);
       out.score[i] = found.score;
       if (both) { out.one[i] = found.one; out.two[i] = found.two; out.depth[i] = found.depth; }
     }
@@ -368,7 +395,6 @@ function evaluate(user, c, { both = false, only = null, close = true } = {}) {
     known = walkTables(user, needs, first || both, close ? 1e-14 : 1e-11);
   } else for (const n of byLength.keys()) if (!known.has(ranks(n))) known.set(ranks(n), downOver(user, ranks(n)));
   for (let i = 0; i < lists; i++) {
-    if (only && !only(i)) continue;
     const { one, two, depth } = known.get(ranks(ranksOf(user, c.length[i])));
     const end = Math.min(cut, two.length);
     let rate = 0;
@@ -401,8 +427,56 @@ function lengthsOf(user, c) {
   return c.known.get(key);
 }
 
+// x^2, 1 / x^2, and the sum of 1 / (x + k)^2 over k = 1, 2, …, of x = 2T - 1 + step / unit, for the steps to some rank
+function inverseSquares(T, unit, rank) {
+  const [square, inverse, beyond] = [0, 1, 2].map(() => new Float64Array((rank + 1) * unit));
+  for (let step = beyond.length - 1; step >= 0; step--) {
+    const x = 2 * T - 1 + step / unit;
+    const next = step + unit;
+    square[step] = Math.max(x, 0) ** 2;
+    inverse[step] = 1 / (x * x);
+    beyond[step] = next < beyond.length ? beyond[next] + inverse[next] : trigamma(x + 1);
+  }
+  return { square, inverse, beyond };
+}
+const MOST_UNITS = 12; // grades for which these are looked up
+
+// INST's user on all lists, from one document that gains to the next: of users who are at x = rank + shift, a share of
+// x^2 / (x + k)^2 gets k ranks further; x is counted in steps, and the gain of a whole grade is a number of steps
+function instLists(user, c, gain, cut, both, out) {
+  const whole = c.maxGrade <= MOST_UNITS && [c.maxGrade, ...c.grades].every(Number.isInteger);
+  const unit = whole ? Math.max(c.maxGrade, 1) : 1;
+  const { square, inverse, beyond } = inverseSquares(user.T, unit, whole ? lengthsOf(user, c).most : 1);
+  const steps = whole ? Int32Array.from(gain, (y) => Math.round(y * unit)) : gain;
+  const x = (step) => 2 * user.T - 1 + step; // where gains are no whole numbers of steps, of which nothing is kept
+  const { offsets, position, kind } = c;
+  for (let i = 0; i < c.length.length; i++) {
+    let rank = 1;
+    let step = unit;
+    let scale = square[unit]; // the share who get here, times x^2
+    let depth = 1;
+    let total = 0;
+    const end = offsets[i + 1];
+    for (let j = offsets[i]; j < end; j++) {
+      const at = position[j];
+      if (at > cut) break;
+      const gained = steps[kind[j]];
+      const to = step + (at - rank) * unit;
+      const share = whole ? inverse[to] : x(to) ** -2;
+      depth += scale * (whole ? beyond[step] - beyond[to] : trigamma(x(step + 1)) - trigamma(x(to + 1)));
+      total += scale * share * gain[kind[j]];
+      rank = at;
+      step = to - gained;
+      scale *= share * (whole ? square[step] : Math.max(x(step), 0) ** 2);
+    }
+    depth += scale * (whole ? beyond[step] : trigamma(x(step + 1)));
+    out.score[i] = total / depth;
+    if (both) { out.one[i] = instRate(user, c, i, gain, cut); out.two[i] = out.score[i]; out.depth[i] = depth; }
+  }
+}
+
 // users who look at the documents, from one that gains to the next
-function onList(user, c, i, gain, cut, both) {
+function onList(user, c, i, gain, cut) {
   const n = Math.max(Math.min(cut, c.length[i]), 1);
   let v = 1;
   let seen = 0;
@@ -410,53 +484,22 @@ function onList(user, c, i, gain, cut, both) {
   let score = 0;
   let total = 0;
   let depth = 0;
-  let rate = 0;
   const relevant = c.relevant[i % c.topics];
-  const wide = user.kind === "INST" ? c.length[i] : n;
-  let shift = 2 * user.T - 1; // of INST
-  const walkTo = (to) => { // INST: the visits to the ranks up to one
-    if (rank === 0) { rank = 1; depth = 1; }
-    const x = rank + shift;
-    if (to > rank) {
-      if (x <= 0) v = 0;
-      else {
-        const scale = v * x * x;
-        if (to - rank <= 8) for (let k = rank + 1; k <= to; k++) depth += scale / ((k + shift) * (k + shift));
-        else depth += scale * (trigamma(rank + 1 + shift) - trigamma(to + 1 + shift));
-        v = scale / ((to + shift) * (to + shift));
-      }
-      rank = to;
-    }
-  };
-  for (let j = c.offsets[i]; j < c.offsets[i + 1] && c.position[j] <= Math.min(cut, wide); j++) {
+  for (let j = c.offsets[i]; j < c.offsets[i + 1] && c.position[j] <= n; j++) {
     const at = c.position[j];
     const y = gain[c.kind[j]];
     if (y === 0) continue;
-    if (user.kind === "INST") {
-      walkTo(at);
-      total += v * y;
-      seen += y;
-      shift = 2 * user.T - seen - 1;
-    } else if (user.kind === "AP") {
-      depth += (at - rank) * v;
+    depth += (at - rank) * v;
+    if (user.kind === "AP") {
       total += v * y;
       seen += y;
       score += seen / at;
       v = Math.max(0, 1 - seen / relevant);
-      rank = at;
     } else {
-      depth += (at - rank) * v;
       score += (v * y) / at;
       v *= 1 - y;
-      rank = at;
     }
-  }
-  if (user.kind === "INST") {
-    if (rank === 0) walkTo(1);
-    const x = rank + shift;
-    if (x > 0) depth += v * x * x * trigamma(x + 1);
-    if (both) rate = instRate(user, c, i, gain, cut);
-    return { score: total / depth, one: rate, two: total / depth, depth };
+    rank = at;
   }
   depth += (n - rank) * v;
   if (user.kind === "AP") {
