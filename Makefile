@@ -20,7 +20,7 @@ help:
 	@echo "make test    install what the tests need, run all checks and tests"
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make quick   ruff, mypy --strict, the fast tests and those of what was changed, in a minute"
-	@echo "make bench   amble beside its peers, ratios printed"
+	@echo "make bench   amble beside its peers, ratios printed; OLD=path: beside an older checkout"
 	@echo "make reproduce  283 published figures beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
 	@echo "make fuzz    200,000 mutated files through the C reader under sanitizers"
@@ -97,7 +97,12 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_notebooks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
+# with OLD: what people wait for, in that checkout and in this one
 WORKLOAD ?= .bench
+ifdef OLD
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/bench_waits.py $(OLD) . $(WORKLOAD) $(if $(ROWS),--only $(ROWS))
+else
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/workload.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_read.py $(WORKLOAD) $(if $(SKETCH),--sketch $(SKETCH))
@@ -116,6 +121,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_logs.py $(WORKLOAD)/logs --records 300000 3000000
 	$(BIN)/python benchmarks/bench_report.py $(WORKLOAD)
 	$(BIN)/python benchmarks/bench_cluster.py $(WORKLOAD) --only evaluate simulate fit tukey pieces
+endif
 
 reproduce: $(VENV)/.installed
 	$(BIN)/python reproductions/all.py

@@ -10,9 +10,9 @@ Run ``python benchmarks/bench_report.py [DIR] [--rounds N]``.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import race
@@ -22,24 +22,23 @@ MEASURES = ("AP", "nDCG", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "ERR@20", "INST
 SECONDS, BYTES = 20.0, 6_000_000  # at most
 
 
+def command(qrels: Path, runs: Sequence[Path], page: Path, *more: str) -> tuple[str, ...]:
+    """``amble report`` of some runs."""
+    words = map(str, (qrels, *runs, *(word for m in MEASURES for word in ("-m", m)), *more, "-o", page))
+    return (sys.executable, "-m", "amble", "report", *words, "--quiet")
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", nargs="?", default=".bench", type=Path, metavar="DIR")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     args = parser.parse_args()
-    data = os.environ.get("AMBLE_DATA")
-    if data and (Path(data) / "trec8").is_dir():
-        name, folder = "TREC-8", Path(data) / "trec8"
-    else:
-        workload.main([str(args.folder), "--only", "M"])
-        name, folder = "workload M", args.folder / "M"
-    runs = sorted(map(str, (folder / "runs").iterdir()))
+    name, qrels, runs = workload.load_trec8(args.folder)
     watch = race.Watch()
     with tempfile.TemporaryDirectory() as made:
         page = Path(made) / "report.html"
-        words = [str(folder / "qrels.txt"), *runs, *(word for m in MEASURES for word in ("-m", m))]
-        one = race.Contender("report", (sys.executable, "-m", "amble", "report", *words, "-o", str(page), "--quiet"))
+        one = race.Contender("report", command(qrels, runs, page))
         laps = race.race([one], args.rounds, print)["report"]
         if laps[-1].trouble:
             sys.exit(laps[-1].trouble)

@@ -1,10 +1,14 @@
-"""What people wait for, in two checkouts of amble: a command from its cold start, many files, a training loop.
+"""What people wait for, in two checkouts: a cold command, many files, a training loop, Markov models, the report.
 
-``python benchmarks/bench_waits.py OLD NEW [DIR] [--only ROW …]`` runs each row in both source trees, each with its C
-parts built, in turn: wall and processor time and peak memory of whole processes and, where imports are not what one
-waits for, the wall time inside (see `race`). Each row is run at two sizes, the second about ten times the first, and
-the growth is told as a slope: 1 where ten times as much takes ten times as long. Beside amble stands what the row
-cannot beat, such as Python and numpy alone, where there is such a thing.
+``python benchmarks/bench_waits.py OLD NEW [DIR] [--only ROW …]`` (``make bench OLD=path``) runs each row in both source
+trees, each with its C parts built, in turn: wall and processor time and peak memory of whole processes or, where
+imports and reading are not what one waits for, the times inside (see `race`). Each row is run at two sizes, the second
+ten times the first or a tenth, and the growth of processor time is told as a slope: 1 where ten times as much takes ten
+times as long. Beside amble stands what the row cannot beat, such as Python and numpy alone, where there is such a
+thing.
+
+Markov models and reports are of the 129 runs of TREC-8 where the folder that AMBLE_DATA names has them, otherwise of
+workload M; their growth is told of runs and of depth.
 
 A row is an entry of `ROWS`: what it is, its sizes, and a function that builds its command for a size.
 """
@@ -13,12 +17,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import bench_report
 import race
 import workload
 from bench_eval import OURS, PEERS
@@ -43,7 +47,7 @@ class Row:
     build : callable
         The command, of the folder of workloads and a size.
     inside : bool
-        Whether the time inside is told, instead of that of the whole process.
+        Whether the times inside are told, instead of those of the whole process.
     beside : mapping
         What else runs on the same, by name: commands that have no part of amble in them.
     rounds : int
@@ -76,16 +80,14 @@ def repeated(path: Path, times: int) -> Path:
     return out
 
 
-ENTER = "import sys; sys.argv[0] = 'amble'; from amble.cli.main import entry; entry()"
-
-
 def evaluation(qrels: Path, runs: Sequence[Path], threads: int) -> list[str]:
     """``amble eval``, as the installed command runs it."""
+    enter = "import sys; sys.argv[0] = 'amble'; from amble.cli.main import entry; entry()"
     files = [str(qrels), *map(str, runs)]
     return [
         PYTHON,
         "-c",
-        ENTER,
+        enter,
         "eval",
         *files,
         "-m",
@@ -148,26 +150,29 @@ def argsort(_: Path, n: int) -> Sequence[str]:
     return race.snippet(ARRAYS + step, "", f"for _ in range(10): {step}", "0", n)
 
 
-def evaluated(folder: Path) -> tuple[Path, list[Path]]:
-    """The judgments and runs of TREC-8, if AMBLE_DATA names a folder that has them, else those of workload M."""
-    trec8 = Path(os.environ.get("AMBLE_DATA", folder)) / "trec8"
-    if trec8.is_dir():
-        return trec8 / "qrels.txt", sorted((trec8 / "runs").iterdir())
-    files = workload.load(folder, "M")
-    return files.qrels, list(files.runs)
+MARKOV = "MP(model='GL_AD_ID',counts='FNBR')"  # of the models that take the most
+ALIGNED = """
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import amble
+rankings = amble.align(args[0], args[2:], depth=int(args[1]))
+"""
 
 
-def page(folder: Path, runs: int) -> list[str]:
-    """``amble report`` of 50 topics x 1000, the eight usual measures."""
-    qrels, files = evaluated(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    out = str(folder / "report.html")
-    return [PYTHON, "-c", ENTER, "report", str(qrels), *map(str, files[:runs]), "-o", out, "--quiet"]
+def markov(folder: Path, runs: int, depth: int) -> Sequence[str]:
+    """A Markov model on rankings in memory."""
+    _, qrels, files = workload.load_trec8(folder)
+    return race.snippet(ALIGNED, "", f"amble.evaluate(rankings, {MARKOV!r})", "0", qrels, depth, *files[:runs])
+
+
+def report(folder: Path, runs: int, depth: int) -> Sequence[str]:
+    """``amble report``, cold."""
+    _, qrels, files = workload.load_trec8(folder)
+    return bench_report.command(qrels, files[:runs], folder / "report.html", "--depth", str(depth))
 
 
 def decompressed(folder: Path, runs: int) -> Sequence[str]:
     """The same runs read, and decompressed where they are, one after another."""
-    files = evaluated(folder)[1]
+    files = workload.load_trec8(folder)[2]
     step = "for name in args: (lzma.open if name.endswith('.xz') else open)(name, 'rb').read()"
     return race.snippet("import lzma", "", step, "0", *files[:runs])
 
@@ -188,14 +193,6 @@ ROWS = {
         many_files,
         beside={"pytrec_eval": pytrec_eval},
     ),
-    "report": Row(
-        "`amble report`, of TREC-8 where AMBLE_DATA names it",
-        "runs of 50 topics x 1000",
-        (129, 13),
-        page,
-        beside={"the runs decompressed, on one thread": decompressed},
-        rounds=3,
-    ),
     "arrays": Row(
         "nDCG@10 of arrays, labels kept, ten steps",
         "lists of 100 documents",
@@ -213,6 +210,37 @@ ROWS = {
         inside=True,
         beside={"a stable argsort alone": argsort},
         rounds=9,
+    ),
+    "markov": Row(
+        f"{MARKOV} on rankings in memory",
+        "runs of 50 topics x 1000",
+        (workload.RUNS, 13),
+        lambda folder, n: markov(folder, n, workload.DEPTH),
+        inside=True,
+        rounds=3,
+    ),
+    "markov depth": Row(
+        f"{MARKOV} on rankings in memory",
+        "documents a topic, 129 runs",
+        (workload.DEPTH, 100),
+        lambda folder, n: markov(folder, workload.RUNS, n),
+        inside=True,
+        rounds=3,
+    ),
+    "report": Row(
+        "`amble report`, eight measures",
+        "runs of 50 topics x 1000",
+        (workload.RUNS, 13),
+        lambda folder, n: report(folder, n, workload.DEPTH),
+        beside={"the runs decompressed, on one thread": decompressed},
+        rounds=3,
+    ),
+    "report depth": Row(
+        "`amble report`, eight measures",
+        "documents a topic, 129 runs",
+        (workload.DEPTH, 100),
+        lambda folder, n: report(folder, workload.RUNS, n),
+        rounds=3,
     ),
 }
 
@@ -244,21 +272,27 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, metavar="N", help="laps of each (default: each row's own)")
     args = parser.parse_args()
     trees = {"old": args.old.resolve(), "new": args.new.resolve()}
-    print(f"# What people wait for, before and after\n\n{race.machine('numpy', 'pytrec-eval-terrier')}", flush=True)
+    for tree in trees.values():
+        if not any((tree / "src" / "amble" / "native").glob("_reader*.so")):
+            parser.error(f"{tree}: expected a checkout with its C parts built (make .venv/.installed)")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    data = workload.load_trec8(args.folder)[0]
+    print(f"# What people wait for, before and after\n\n{race.machine('numpy', 'pytrec-eval-terrier')}")
+    print(f"Markov models and reports: {data}.", flush=True)
     summary = [
-        "| row | wall, old → new (s) | CPU, old → new (s) | memory, old → new (MB) | slope, old → new |",
+        "| row | wall, old → new (s) | CPU, old → new (s) | memory, old → new (MB) | slope of CPU, old → new |",
         "|---|---|---|---|---|",
     ]
     for name in args.only:
         row = ROWS[name]
         by_size = {size: measured(row, args.folder, trees, size, args.rounds or row.rounds) for size in row.sizes}
-        wall = "inside" if row.inside else "wall"
+        wall, cpu = ("inside", "cpu_inside") if row.inside else ("wall", "cpu")
         here, there = row.sizes
         cells = []
-        for what in (wall, "cpu", "rss"):
+        for what in (wall, cpu, "rss"):
             old, new = (least(by_size[here][tree], what) for tree in trees)
             cells.append(f"{race.number(old)} → {race.number(new)} ({race.number(old / new)}×)")
-        times = [[least(by_size[size][tree], wall) for size in row.sizes] for tree in trees]
+        times = [[least(by_size[size][tree], cpu) for size in row.sizes] for tree in trees]
         cells.append(" → ".join(f"{math.log(b / a) / math.log(there / here):.2f}" for a, b in times))
         summary.append(f"| {name}: {here:,} {row.unit} | {' | '.join(cells)} |")
     print("\n" + "\n".join(summary))

@@ -66,11 +66,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Lap:
-    """What one child took: seconds, and megabytes at its peak; ``trouble`` when it failed."""
+    """What one child took: seconds, and megabytes at its peak; ``trouble`` when it failed.
+
+    ``inside`` is the wall time of a `snippet`'s timed steps, ``cpu_inside`` the processor time of the repeated one.
+    """
 
     wall: float = NAN
     inside: float = NAN
     cpu: float = NAN
+    cpu_inside: float = NAN
     rss: float = NAN
     trouble: str = ""
 
@@ -142,6 +146,7 @@ def lap(contender: Contender, check: bool = False) -> Lap:
         wall=wall + more * report.get("part", 0.0),
         inside=report.get("inside", NAN) + more * report.get("part", 0.0),
         cpu=usage.ru_utime + usage.ru_stime + more * report.get("cpu", 0.0),
+        cpu_inside=contender.times * report.get("cpu", NAN),
         rss=usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6,
     )
 

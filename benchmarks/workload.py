@@ -235,6 +235,15 @@ def load(out: Path, shape: str, scale: float = 1.0) -> Workload:
     )
 
 
+def load_trec8(out: Path) -> tuple[str, Path, tuple[Path, ...]]:
+    """The name, qrels and runs of TREC-8 where the folder that AMBLE_DATA names has them, of M otherwise."""
+    place = Path(os.environ.get("AMBLE_DATA", ""), "trec8").absolute()
+    if "AMBLE_DATA" in os.environ and place.is_dir():
+        return "TREC-8", place / "qrels.txt", tuple(sorted((place / "runs").iterdir()))
+    work = load(out, "M")
+    return "workload M", work.qrels, work.runs
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the shapes asked for and say what was done."""
     about = "Make the files the benchmarks read."
