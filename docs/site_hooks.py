@@ -117,7 +117,7 @@ def drawn(markdown: str) -> str:
                 at = f'class="{kind}" x="{X[depth] + width / 2:g}" y="{place[i] + 5 + (18 * line - 9) * bool(asked):g}"'
                 out.append(f"<text {at}>{escape(words)}</text>" if words else "")
     height = max(y.values()) + 20
-    head = f'<svg viewBox="0 0 830 {height:g}" role="group" aria-label="The list below as a picture">'
+    head = f'<svg viewBox="0 0 900 {height:g}" role="group" aria-label="The list below as a picture">'
     return f'<div class="map">{head}{"".join(lines + out)}</svg></div>'
 
 

@@ -4,8 +4,8 @@
     python docs/try_site.py --shots FOLDER    also pictures of ten pages, at 390 and 1400 pixels, light and dark
 
 A question is answered if the first hit of the site's search is on the page that is named beside it. A page is whole if
-nothing is wider than the window, the console has no error, and nothing is asked of another host. The exit code is 1 if
-fewer than 18 questions are answered, or a page is not whole.
+nothing is wider than the window or cut, the console has no error, and nothing is asked of another host. The exit code
+is 1 if fewer than 18 questions are answered, or a page is not whole.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from playwright.sync_api import Page, TimeoutError, sync_playwright
 SITE = Path(__file__).parent.parent / "site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 ENOUGH = 18
+# text that a drawing cuts, and names at the start of a row that are broken in two
+CUT = """() => [...document.querySelectorAll(".map text, td:first-child code")].filter((e) => e.checkVisibility() &&
+  (e.closest("svg") ? e.getBoundingClientRect().right > e.closest("svg").getBoundingClientRect().right
+    : e.getClientRects().length > 1)).map((e) => e.textContent)"""
 PATIENCE = 15_000  # milliseconds for a page
 
 # what newcomers type, and the pages that answer it, any of them
@@ -123,6 +127,7 @@ def look(page: Page, root: str, wrong: list[str]) -> None:
                 wide = page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth")
                 if wide > 0:
                     wrong.append(f"{address or 'index'}: {wide} pixels wider than a window of {width}")
+                wrong += [f"{address or 'index'}: cut at {width}: {text}" for text in page.evaluate(CUT)]
         except TimeoutError as late:
             wrong.append(f"{address or 'index'}: {late.message.splitlines()[0]}")
         if done % 20 == 0 or done == len(pages):

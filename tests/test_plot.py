@@ -55,8 +55,11 @@ def test_differences_by_topic() -> None:
 
 def test_means_with_intervals_and_letters() -> None:
     board = amble.report(SCORES).leaderboard
-    drawn = {row["run"]: row for row in rows(spec_of(board, measure="AP"))}
+    spec = spec_of(board, measure="AP")
+    drawn = {row["run"]: row for row in rows(spec)}
     assert list(drawn) == ["good", "mixed", "poor"]
+    # the numbers at the ends of the axis stand below their ticks: moved inward, they meet the next ones
+    assert [layer["encoding"]["x"]["axis"]["labelFlush"] for layer in spec["layer"]] == [False] * 3
     letters = amble.compare(SCORES, "AP").letters()
     for i, run in enumerate(("good", "mixed", "poor")):
         x = SCORES[run, "AP"]

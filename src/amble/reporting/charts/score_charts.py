@@ -60,7 +60,7 @@ def _topic_axis(topics: list[str], unit: str) -> dict[str, Any]:
 
 def titled(field: str, title: str) -> dict[str, Any]:
     """A field with the title of its axis; the field's own goes into expressions, in which not every name can stand."""
-    return {"type": "quantitative", "title": field, "axis": {"title": title}}
+    return {"type": "quantitative", "title": field, "axis": {"title": title, "labelFlush": False}}
 
 
 def means_spec(board: Leaderboard, measure: str | Measure | None = None) -> dict[str, Any]:
