@@ -24,14 +24,19 @@ from amble.metaevaluation import agreement, correlations
 
 
 @pytest.fixture(scope="module")
-def demo(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explored]:
+def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, amble.Rankings]:
     folder = tmp_path_factory.mktemp("state")
     made = make_collection(folder, topics=5)
     assert main(["explore", str(made.qrels), *map(str, made.runs), "-o", str(folder / "e.html"), "--quiet"]) == 0
-    one = Explored(browser).go(folder / "e.html", height=500)
+    return folder / "e.html", amble.align(made.qrels, made.runs)
+
+
+@pytest.fixture(scope="module")
+def demo(browser: Any, collection: tuple[Path, amble.Rankings]) -> Iterator[Explored]:
+    one = Explored(browser).go(collection[0], height=500)
     yield one
     assert one.said == []
-    assert [url for url in one.asked if not url.startswith("blob:")] == [(folder / "e.html").as_uri()]
+    assert [url for url in one.asked if not url.startswith("blob:")] == [collection[0].as_uri()]
 
 
 @pytest.fixture(scope="module")
@@ -103,19 +108,57 @@ def test_distributions_users_and_measures_of_the_report(
             x = attributes(seen.page, f"#distribution .order.{order}.{kind}", "x1")[0][0]
             assert (x - left) / (right - left) == pytest.approx(value, abs=2e-6)
 
-    run = scores.runs[report[2]["users"]["run"]]
-    mean = np.mean([scores.user(run, topic, "AP").weights[:20] for topic in scores.topics], axis=0)
-    path = seen.page.get_attribute("#users-chart figure:first-child path.chosen", "d")
-    y = np.array([float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)[:20]])
-    assert 10 ** ((10 - y) / 170 * 4) == pytest.approx(mean, rel=0.01)  # from 1 to 0.0001, 170 pixels
-
-    tau = seen.page.locator("#matrix .cell").all_inner_texts()
-    assert [float(text.split()[0]) for text in tau] == pytest.approx(
-        correlations(scores, resample=None).values.ravel(), abs=5.1e-4
+    agreed = agreement(scores)
+    matrices = (
+        ("significant", agreed.significant),
+        ("not_significant", agreed.not_significant),
+        ("tau", correlations(scores, resample=None).values),  # the last: what the page had at first
     )
-    power = np.sort(agreement(scores).power)[::-1]
+    for kind, values in matrices:
+        seen.page.select_option("#matrix-kind", kind)
+        cells = seen.page.locator("#matrix .cell")
+        shown = [float(text.split()[0].replace("–", "nan")) for text in cells.all_inner_texts()]
+        assert shown == pytest.approx(values.ravel(), abs=5.1e-4, nan_ok=True)
+        least, most = np.nanmin(values), np.nanmax(values)
+        level = np.minimum(np.floor((values.ravel() - least) / (most - least or 1) * 9), 8)
+        classes = [str(kind).split("heat-")[1] for (kind,) in attributes(seen.page, "#matrix .cell", "class")]
+        assert classes == ["none" if np.isnan(x) else str(int(x)) for x in level]
+    power = np.sort(agreed.power)[::-1]
     bars = attributes(seen.page, "#power rect", "width")
     assert [x / (620 - 60 - 130) for (x,) in bars] == pytest.approx(np.maximum(power, 1 / 430), abs=2e-6)
+
+
+def test_where_users_look_and_stop_in_the_report(
+    seen: Opened,  # noqa: F811
+    report: tuple[Path, amble.Scores, Any],  # noqa: F811
+) -> None:
+    """The three panels, of every measure with a user: attention, the probability of stopping, and what is left."""
+    scores = report[1]
+    run, depth = scores.runs[report[2]["users"]["run"]], report[2]["users"]["depth"]
+    width = attributes(seen.page, "#users-chart svg", "width")[0][0]
+    left, right, low, high = 48, width - 8, 180, 10  # from 0.0001 to 1, both ways by logarithms
+    for j, m in enumerate(scores.parsed):
+        drawn = attributes(seen.page, f"#users-chart path.user.line-{j}", "d")
+        if not m.declaration.is_user:
+            assert drawn == []
+            continue
+        users = [scores.user(run, topic, m) for topic in scores.topics]
+        columns = [np.zeros((len(users), depth)) for _ in range(3)]
+        for k, user in enumerate(users):
+            for column, of in zip(columns, (user.weights, user.visits, user.last), strict=True):
+                column[k, : of.size] = of[:depth]
+        weights, visits, stops = (column.mean(0) for column in columns)
+        halting = np.where(visits >= 0.01, stops / np.maximum(visits, 1e-9), 0)
+        panels = (weights, halting, 1 - np.cumsum(weights))
+        for (d,), expected in zip(drawn, panels, strict=True):
+            found = np.zeros(depth)
+            for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", d):
+                rank = round(depth ** ((float(x) - left) / (right - left)))
+                found[rank - 1] = 10 ** ((high - float(y)) / (low - high) * 4)
+            big = expected > 1.01e-4
+            assert big.sum() >= 5
+            assert found[big] == pytest.approx(expected[big], rel=0.012), m
+            assert not found[expected < 0.99e-4].any(), m
 
 
 def test_drawings_of_the_explorer(demo: Explored) -> None:
@@ -160,6 +203,92 @@ def test_drawings_of_the_explorer(demo: Explored) -> None:
         "[...document.querySelectorAll('#board .scored')].map((e) => +e.style.getPropertyValue('--share'))"
     )
     assert shares == pytest.approx([float(row[2]) / float(board[0][2]) for row in board], abs=6e-4)
+
+
+WALK = {"kind": "walk", "p": 0.6, "q": 0.2, "loss": 0.25, "first": "forward", "order": 1, "depth": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "user"),
+    [
+        ("RBP(p=0.8)", {"kind": "RBP", "p": 0.8, "depth": 0}),
+        ("PH(p=0.6,q=0.2,loss=0.25)", WALK),
+        ("ERR", {"kind": "ERR", "depth": 0}),
+    ],
+)
+def test_lines_of_users_of_the_explorer(
+    demo: Explored, collection: tuple[Path, amble.Rankings], name: str, user: dict[str, Any]
+) -> None:
+    """Every step of every line of the distributions, and the lines of orders 1 and 2: read back from the drawing."""
+    demo.be(**user)
+    demo.wait("!unfinished()")
+    lines = demo.page.evaluate("[...state.lines].map((i) => [data.runs[i], colourOf.get(i)])")
+    users = demo.page.evaluate("found.heard.users") or None
+    rankings, m = collection[1], amble.parse(name)
+    laws = amble.run_distributions(rankings, m, runs=[run for run, _ in lines], users=users, seed=0)
+    orders = dict(zip(rankings.runs, orders_of(rankings, m), strict=True))
+    width = attributes(demo.page, "#distribution svg", "width")[0][0]
+    left, right, low, high, bins = 54, width - 10, 260, 18, 512
+    assert demo.count("#distribution path.cdf") == len(lines) == 3
+    for run, colour in lines:
+        d = demo.page.get_attribute(f"#distribution path.cdf.line-{colour}", "d")
+        share = np.zeros(bins + 1)
+        for x, y in re.findall(r"H([\d.]+)V([\d.]+)", d):
+            share[round((float(x) - left) / (right - left) * bins) :] = (low - float(y)) / (low - high)
+        at = np.arange(bins + 1) / bins * (1 + 1e-12)
+        assert share == pytest.approx(laws[run].cdf(at), abs=0.051 / (low - high))
+        for kind, value in zip(("one", "two"), orders[run], strict=True):
+            drawn = attributes(demo.page, f"#distribution line.order.{kind}.line-{colour}", "x1", "x2", "y1", "y2")
+            place = left + value * (right - left)
+            assert drawn == ([] if name == "ERR" else [pytest.approx([place, place, low, high], abs=1e-6)])
+
+
+def test_flips_of_the_explorer(demo: Explored, collection: tuple[Path, amble.Rankings]) -> None:
+    """Where two runs change places, by the library's means along the sweep: strokes, circles, and the list of flips."""
+    demo.be(**WALK)
+    demo.wait("!unfinished()")
+    rankings = collection[1]
+    m = amble.parse("PH(p=0.6,q=0.2,loss=0.25)")
+    values = demo.numbers("sweep")[1][:, 0]
+    assert len(values) == 33
+    means = np.array([amble.evaluate(rankings, m(p=float(p))).means()[:, 0] for p in values])
+    flips = [
+        (k, a, b, values[k - 1] + (values[k] - values[k - 1]) * gap[k - 1] / (gap[k - 1] - gap[k]))
+        for a in range(means.shape[1])
+        for b in range(a)
+        for gap in [means[:, a] - means[:, b]]
+        for k in range(1, len(values))
+        if gap[k - 1] * gap[k] < 0
+    ]
+    assert len(flips) >= 2
+    width = attributes(demo.page, "#sweep svg", "width")[0][0]
+    left, right = 54, width - (12 if width < 560 else 150)
+
+    def across(p: float) -> float:
+        return float(left + (p - values[0]) / (values[-1] - values[0]) * (right - left))
+
+    chosen = demo.page.evaluate("[...state.lines]")
+    draws = "(runs) => { state.lines.clear(); runs.forEach((i) => state.lines.add(i)); schedule(); }"
+    demo.page.evaluate(draws, sorted({run for _, *two, _ in flips for run in two}))
+    demo.wait("!unfinished()")
+    (d,) = attributes(demo.page, "#sweep path.flip", "d")[0]
+    strokes = [float(x) for x in re.findall(r"M([\d.]+) ", d)]
+    assert strokes == pytest.approx(sorted(across(at) for *_, at in flips), abs=0.051)
+    pad = (means.max() - means.min()) * 0.04
+    low, high = max(0, means.min() - pad), means.max() + pad
+    heights = [np.interp(at, values, means[:, a]) for _, a, _, at in flips]
+    places = [[across(at), 284 - (y - low) / (high - low) * 272] for (*_, at), y in zip(flips, heights, strict=True)]
+    circles = attributes(demo.page, "#sweep circle.flip-mark", "cx", "cy")
+    assert sorted(circles) == [pytest.approx(place, abs=1e-4) for place in sorted(places)]
+    told = demo.page.locator("#flips li").all_inner_texts()
+    demo.page.evaluate(draws, chosen)
+    assert len(told) == min(len(flips), 8)
+    for text in told:  # to four decimals: who is overtaken is ahead before, and behind after
+        found = re.fullmatch(r"p = (0\.\d{4})\s*(\S+) overtakes (\S+)", text)
+        assert found is not None, text
+        at, winner, loser = float(found[1]), *map(rankings.runs.index, found.groups()[1:])
+        gaps = [amble.evaluate(rankings, m(p=at + step)).means()[[winner, loser], 0] for step in (-1e-4, 1e-4)]
+        assert [np.sign(one - other) for one, other in gaps] == [-1, 1], text
 
 
 def test_what_is_out_of_sight_follows(demo: Explored) -> None:
