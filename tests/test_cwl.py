@@ -272,6 +272,7 @@ def test_residuals_fill_lists_together_and_are_those_of_each_alone(
     monkeypatch.setattr(residuals, "_filled", lambda *of: made.append(of) or fill(*of))
     found = residuals.residuals_of(measures, lists)
     assert len(made) == fills
+    assert "list" not in vars(lists)  # a number for every judged document of all runs, which would stay
     for m, each in zip(measures, found, strict=True):
         assert (each == list_residuals(m, lists)).all()
 

@@ -197,7 +197,8 @@ def _filled(lists: Lists, some: slice, most: float, k: int | None, seen: _Seen, 
     """
     n = length.size
     hits = slice(int(lists.offsets[some.start]), int(lists.offsets[some.start + n]))
-    topic, owner, number = lists.topic[some], lists.list[hits] - some.start, seen.number[lists.row[hits]]
+    owner = np.repeat(np.arange(n), np.diff(lists.offsets[some.start : some.start + n + 1]))
+    topic, number = lists.topic[some], seen.number[lists.row[hits]]
     # of all ranks down to k, list after list: those of documents that are unjudged, or seen
     down_to = length if k is None else np.minimum(length, k)
     start = np.cumsum(down_to) - down_to
