@@ -7,6 +7,7 @@ import pytest
 
 import amble
 from amble.evaluation.run_distributions import chosen_lists, orders_of
+from amble.measures import ListMeasure
 from amble.users import Walk
 
 pytestmark = pytest.mark.twin
@@ -94,7 +95,7 @@ def test_nothing_to_walk_on() -> None:
         amble.run_distributions(rankings, "NumRel")
 
 
-def test_some_runs() -> None:
+def test_some_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
     first, second = {"1": {"a": 2.0, "b": 1.0}, "2": {"b": 2.0}}, {"1": {"b": 2.0, "a": 1.0}, "2": {"b": 2.0}}
     rankings = amble.align(qrels, {"x": first, "y": second, "z": first})
@@ -106,6 +107,11 @@ def test_some_runs() -> None:
     assert orders_of(rankings, "AP", runs=["y"], known={"y": some["y"]})[0, 0] == 0.75
     for measure in ("AP", "RBP", "P@1"):
         assert orders_of(rankings, measure, runs=["z", "y"]).tolist() == orders_of(rankings, measure)[[2, 1]].tolist()
+    asked: list[int] = []
+    answers = ListMeasure.answers
+    monkeypatch.setattr(ListMeasure, "answers", lambda m, of, lists: asked.append(lists.n) or answers(m, of, lists))
+    assert orders_of(rankings, "AP", runs=["y"], known={"y": some["y"]})[0, 1] == orders_of(rankings, "AP")[1, 1]
+    assert asked[0] == 2  # the lists of y, not those of others
     with pytest.raises(amble.AlignError, match="run 'w' is not among x, y, z"):
         amble.run_distributions(rankings, "AP", runs=["w"])
     with pytest.raises(amble.AlignError, match="no runs chosen"):

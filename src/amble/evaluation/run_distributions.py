@@ -233,6 +233,12 @@ def means_of(
     each = [one.declaration for _, one in measure.members]
     if any(d.question not in (Question.ORDER1, Question.ORDER2) or d.norm is not None for d in each):
         return np.full(len(groups), np.nan)
-    answers = measure.answers(question, Lists.of_rankings(rankings))
+    lists = Lists.of_rankings(rankings)
+    if runs is None or not (measure.by_list and all(d.stops for d in each)):
+        answers = measure.answers(question, lists)
+    else:  # such users are followed on every list: on those of these runs alone
+        answers = np.full(lists.n, np.nan)
+        for start, stop in ((min(group), max(group) + 1) for group in groups):
+            answers[start:stop] = measure.answers(question, lists.part(start, stop))
     place = np.argsort(byte_order(rankings.topics))[rankings.topic]  # of each list's topic
     return np.array([float(plain_mean(answers[sorted(group, key=place.__getitem__)])) for group in groups])

@@ -379,6 +379,13 @@ class Lists:
         out["costs"] = None if self.costs is None else self.costs.of(np.arange(start, stop))
         return out
 
+    def part(self, start: int, stop: int) -> Lists:
+        """The lists from ``start`` to before ``stop``, by the same judgments."""
+        return Lists(
+            grades=self.grades, rows=self.rows, max_grade=self.max_grade, topics=self.topics, qrels=self.qrels,
+            depth=self.depth, judgment=self._judgment, kept=self._kept, **self.arrays(start, stop),
+        )  # fmt: skip
+
     @property
     def judged_intents(self) -> JudgedIntents:
         """The judgments of the intents of the topics."""
