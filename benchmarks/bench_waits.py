@@ -1,4 +1,4 @@
-"""What people wait for, in two checkouts: a cold command, many files, a training loop, Markov models, the report.
+"""What people wait for, in two checkouts: a cold command, files, a training loop, Markov models, walks, the report.
 
 ``python benchmarks/bench_waits.py OLD NEW [DIR] [--only ROW …]`` (``make bench OLD=path``) runs each row in both source
 trees, each with its C parts built, in turn: wall and processor time and peak memory of whole processes or, where
@@ -7,8 +7,8 @@ ten times the first or a tenth, and the growth of processor time is told as a sl
 times as long. Beside amble stands what the row cannot beat, such as Python and numpy alone, where there is such a
 thing.
 
-Markov models and reports are of the 129 runs of TREC-8 where the folder that AMBLE_DATA names has them, otherwise of
-workload M; their growth is told of runs and of depth.
+Markov models, walks and reports are of the 129 runs of TREC-8 where the folder that AMBLE_DATA names has them,
+otherwise of workload M; their growth is told of runs and of depth (of orders, which compare pairs, to a third of runs).
 
 A row is an entry of `ROWS`: what it is, its sizes, and a function that builds its command for a size.
 """
@@ -164,6 +164,24 @@ def markov(folder: Path, runs: int, depth: int) -> Sequence[str]:
     return race.snippet(ALIGNED, "", f"amble.evaluate(rankings, {MARKOV!r})", "0", qrels, depth, *files[:runs])
 
 
+def distributions(measure: str) -> Build:
+    """The distributions of runs in memory over walking users, exact or of 100,000 simulated ones."""
+
+    def build(folder: Path, runs: int) -> Sequence[str]:
+        _, qrels, files = workload.load_trec8(folder)
+        step = f"amble.run_distributions(rankings, {measure!r})"
+        return race.snippet(ALIGNED, "", step, "0", qrels, workload.DEPTH, *files[:runs])
+
+    return build
+
+
+def orders(folder: Path, runs: int) -> Sequence[str]:
+    """``reproductions/orders_trec8.py``: all pairs of runs under five users, on every topic and over all."""
+    script = Path(__file__).parents[1] / "reproductions" / "orders_trec8.py"
+    data = workload.load_trec8(folder)[1].parent
+    return [PYTHON, str(script), str(data), "--runs", str(runs), "--out", str(folder / "orders")]
+
+
 def report(folder: Path, runs: int, depth: int) -> Sequence[str]:
     """``amble report``, cold."""
     _, qrels, files = workload.load_trec8(folder)
@@ -227,6 +245,29 @@ ROWS = {
         inside=True,
         rounds=3,
     ),
+    "walks": Row(
+        "exact distributions of PH(loss=0), rankings in memory",
+        "runs of 50 topics x 1000",
+        (workload.RUNS, 13),
+        distributions("PH(loss=0)"),
+        inside=True,
+        rounds=3,
+    ),
+    "walks with loss": Row(
+        "distributions of PH, 100,000 users, rankings in memory",
+        "runs of 50 topics x 1000",
+        (workload.RUNS, 13),
+        distributions("PH"),
+        inside=True,
+        rounds=3,
+    ),
+    "orders": Row(
+        "`orders_trec8.py`, all pairs of runs under five users",
+        "runs of 50 topics x 1000",
+        (workload.RUNS, 43),
+        orders,
+        rounds=2,
+    ),
     "report": Row(
         "`amble report`, eight measures",
         "runs of 50 topics x 1000",
@@ -278,7 +319,7 @@ def main() -> int:
     args.folder.mkdir(parents=True, exist_ok=True)
     data = workload.load_trec8(args.folder)[0]
     print(f"# What people wait for, before and after\n\n{race.machine('numpy', 'pytrec-eval-terrier')}")
-    print(f"Markov models and reports: {data}.", flush=True)
+    print(f"Markov models, walks and reports: {data}.", flush=True)
     summary = [
         "| row | wall, old → new (s) | CPU, old → new (s) | memory, old → new (MB) | slope of CPU, old → new |",
         "|---|---|---|---|---|",
