@@ -583,6 +583,22 @@ def test_names_of_lines_are_read_and_controls_are_hit(window: Explored, page: tu
         assert one.page.evaluate(SMALL) == []
 
 
+def test_labels_do_not_meet(window: Explored, page: tuple[Path, amble.Scores]) -> None:
+    """Names at the ends of lines that end in one place, at the bottom, and depths below a narrow chart."""
+    one = window.go(page[0], width=1000)
+    one.be(kind="P", depth=10)
+    meet = """() => ["#sweep .run-label", "#tau .axis text"].flatMap((of) => {
+      const texts = [...document.querySelectorAll(of)].map((e) => e.getBoundingClientRect());
+      const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+      const meet = (a, b) => shared(a, b, "left", "right") > 1 && shared(a, b, "top", "bottom") > 3;
+      return texts.flatMap((a, k) => texts.slice(k + 1).filter((b) => meet(a, b)).map(() => of));
+    })"""
+    assert one.page.evaluate(meet) == []
+    axis = "(labels) => labels.map((e) => Number(e.getAttribute('y')) <= 340 - 56 + 4)"
+    assert set(one.page.locator("#sweep .run-label").evaluate_all(axis)) == {True}
+    assert one.said == []
+
+
 def test_names_for_those_who_do_not_see(opened: Explored, play: Explored) -> None:
     for one in (opened, play):
         assert one.page.evaluate(LACKING) == []

@@ -649,6 +649,8 @@ def test_no_column_and_no_row_is_cut(window: Opened, many: Path) -> None:
     }"""
     hidden, gap, rest = one.page.evaluate(edges)
     assert hidden == 0
+    beside = one.page.locator("#distribution-systems")
+    assert beside.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
     assert gap <= 1  # the box ends where a row does
     assert rest > 100  # and there are more
     assert one.page.locator("#every-measure").is_visible()

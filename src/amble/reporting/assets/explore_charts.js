@@ -338,7 +338,8 @@ function sweepScale(width, left, right) {
 }
 function sweepAxis(svg, height, bottom, x, width, left) {
   const at = swept.values;
-  if (state.along === "depth") bottomAxis(svg, height - bottom, x, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter((k) => k >= at[0] && k <= at.at(-1)), 0, LABELS.depth, (left + width) / 2);
+  const depths = x(2) - x(1) > 30 ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] : [1, 10, 100, 1000]; // as there is room
+  if (state.along === "depth") bottomAxis(svg, height - bottom, x, depths.filter((k) => k >= at[0] && k <= at.at(-1)), 0, LABELS.depth, (left + width) / 2);
   else { const marks = ticks(at[0], at.at(-1), width < 500 ? 5 : 10); bottomAxis(svg, height - bottom, x, marks.at, marks.digits, LABELS[state.along], (left + width) / 2); }
 }
 function shaded(svg, x, top, bottom) {
@@ -367,8 +368,8 @@ function drawSweep() {
   data.runs.forEach((_, i) => { if (!state.lines.has(i)) svg.append(s("path", { d: path(i), class: "swept", ...withTip(() => [data.runs[i]]) })); });
   state.lines.forEach((i) => svg.append(s("path", { d: path(i), class: `swept chosen ${lineOf(i)}`, ...withTip(() => [data.runs[i]]) })));
   const shown = flips.length > 600 ? flips.filter((_, k) => k % Math.ceil(flips.length / 600) === 0) : flips;
-  const ends = shown.map((flip) => `M${x(flip.at).toFixed(1)} ${height - bottom + 5}v8`).join("");
-  if (ends) svg.append(s("path", { d: ends, class: "flip" }), s("text", { x: 0, y: height - bottom + 14, class: "run" }, "flips"));
+  const flipped = shown.map((flip) => `M${x(flip.at).toFixed(1)} ${height - bottom + 5}v8`).join("");
+  if (flipped) svg.append(s("path", { d: flipped, class: "flip" }), s("text", { x: 0, y: height - bottom + 14, class: "run" }, "flips"));
   for (const flip of flips) if (state.lines.has(flip.winner) && state.lines.has(flip.loser)) {
     const [a, b] = [means[flip.cell - 1][flip.winner], means[flip.cell][flip.winner]];
     const share = (flip.at - values[flip.cell - 1]) / (values[flip.cell] - values[flip.cell - 1] || 1);
@@ -377,12 +378,11 @@ function drawSweep() {
   const now = present();
   if (now !== null) svg.append(s("line", { x1: x(now), x2: x(now), y1: 8, y2: height - bottom, class: "now" }), s("text", { x: x(now) + (x(now) > width - 70 ? -4 : 4), y: 16, "text-anchor": x(now) > width - 70 ? "end" : "start", class: "now-text" }, `${state.along} = ${now}`));
   if (right > 100) {
-    let free = 0;
-    (data.runs.length <= 12 ? [...data.runs.keys()] : [...state.lines]).map((i) => [means.at(-1)[i], i]).sort((a, b) => b[0] - a[0]).forEach(([v, i]) => {
-      const at = Math.min(Math.max(y(v) + 4, free), height - 6);
-      free = at + 14;
-      svg.append(s("text", { x: width - right + 8, y: at, class: `run-label ${lineOf(i)}` }, short(data.runs[i], 20)));
-    });
+    const ends = (data.runs.length <= 12 ? [...data.runs.keys()] : [...state.lines]).map((i) => [y(means.at(-1)[i]) + 4, i]).sort((a, b) => a[0] - b[0]);
+    ends.forEach((one, k) => { if (k) one[0] = Math.max(one[0], ends[k - 1][0] + 14); }); // one below the other
+    let floor = height - bottom + 4;
+    for (const one of ends.reverse()) { one[0] = Math.min(one[0], floor); floor = one[0] - 14; } // and none below the axis
+    for (const [at, i] of ends) svg.append(s("text", { x: width - right + 8, y: at, class: `run-label ${lineOf(i)}` }, short(data.runs[i], 20)));
   }
   box.replaceChildren(svg);
   find("sweep-finding").textContent = leaders();
