@@ -72,9 +72,7 @@ class Explored(Opened):
         """Set the user, and wait until all is drawn, also what the worker finds."""
         set_user = "(user) => { state.fitted = null; state.along = 'p'; setUser(user); changed(); }"
         self.page.evaluate(set_user, user)
-        self.wait(
-            "!planned && !swept.left.length && found.heard && found.heard.key === questionKey() && found.heard.done"
-        )
+        self.wait("!unfinished() && !unwritten && found.heard && found.heard.key === questionKey() && found.heard.done")
 
     def wait(self, expression: str) -> None:
         """Wait until an expression holds; the page's own policy forbids Playwright's way."""
@@ -134,9 +132,9 @@ def board(browser: Any, page: tuple[Path, amble.Scores]) -> Iterator[Explored]:
 @pytest.fixture
 def opened(board: Explored) -> Iterator[Explored]:
     """That page as it was when it was opened: its address, which holds all that can be chosen, is put back."""
-    board.wait("!unfinished()")  # else the address of the test before would still be written
+    board.wait("!unfinished() && !unwritten")  # else the address of the test before would still be written
     board.page.evaluate("(first) => { document.activeElement.blur(); location.hash = first; }", board.first)
-    board.wait("location.hash === " + json.dumps(board.first) + " && !unfinished()")
+    board.wait("location.hash === " + json.dumps(board.first) + " && !unfinished() && !unwritten")
     yield board
     assert board.said == []
 
@@ -410,7 +408,7 @@ def test_a_fitted_user_is_shaded(window: Explored, tmp_path: Path) -> None:
     explorer(scores, users=[("<fit>", fitted)]).save(tmp_path / "one.html")
     one = window.go(tmp_path / "one.html")
     one.page.get_by_role("button", name="<fit> w").click()
-    one.wait("user.p === 0.613 && !planned")
+    one.wait("user.p === 0.613 && !planned && !unwritten")
     for _ in range(2):
         assert one.text("#measure-name") == "PH(p=0.613,q=0.2,loss=0.25,first='stop')"
         band = one.page.locator("#sliders .fitted-band rect").first
@@ -642,7 +640,7 @@ def test_the_playground(window: Explored, playground: Path) -> None:
     one.page.click("#longer")
     one.wait("lists.length.length === 3 && lists.length[0] === 11")
     one.page.get_by_label("Remove list r").click()
-    one.wait("lists.length.length === 2")
+    one.wait("lists.length.length === 2 && !planned && !unwritten")
     one.page.reload()
     one.page.wait_for_selector("html.drawn")
     assert one.page.evaluate("data.play.lists[0].grades.join('')") == "30120002000"

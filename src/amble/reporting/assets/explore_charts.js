@@ -271,7 +271,7 @@ function sweptValues() {
 }
 let swept = { key: "", all: [], known: [], left: [], values: [], means: [], taus: [], flips: [], rough: 0 };
 // the sweep as far as it gets in some milliseconds: from coarse to fine, and more in the frames that follow
-function sweepOf(patience = 8) {
+function sweepOf(patience = 12) {
   const at = sweptValues();
   const key = JSON.stringify([{ ...user, [state.along]: 0 }, state.along, at, playing && data.play]);
   if (swept.key !== key) swept = { key, all: at, known: new Array(at.length).fill(null), left: coarseToFine(at.length), rough: 0 };

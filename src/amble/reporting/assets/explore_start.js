@@ -143,13 +143,12 @@ function update() {
   timing.all.push(timing.last);
   find("timing").textContent = `Last drawn in ${timing.last.toFixed(0)} ms.`;
   askWorker();
-  unwritten = true;
+  writeSoon();
   proceed(began);
   finish();
 }
-// what is left: sections out of sight, the rest of the sweep, and flips exactly; as much in a frame as it has time for; the
-// address in a frame of its own, while the reader moves nothing
-const FRAME = 12; // milliseconds
+// what is left: sections out of sight, the rest of the sweep, and flips exactly; as much in a frame as it has time for
+const FRAME = 20; // milliseconds
 function proceed(began) {
   const time = () => FRAME - (performance.now() - began);
   if (behind.size && time() > 0) catchUp();
@@ -161,16 +160,26 @@ function proceed(began) {
   if (!swept.left.length && swept.rough && time() > 0) drawFlips(time());
 }
 let finishing = 0;
-let unwritten = false; // whether the address is of an earlier user
-const unfinished = () => Boolean(planned || unwritten || behind.size || swept.left.length || swept.rough);
+const unfinished = () => Boolean(planned || behind.size || swept.left.length || swept.rough);
 function finish() {
   cancelAnimationFrame(finishing);
   finishing = requestAnimationFrame(() => {
     if (planned) return;
     proceed(performance.now());
-    if (unwritten) { unwritten = false; writeAddress(); }
     if (unfinished()) finish();
   });
+}
+// the address is written when the reader rests: browsers refuse more than some hundred in half a minute
+const REST = 120; // milliseconds
+let unwritten = 0; // the clock of an address that is still of an earlier user
+function writeSoon() {
+  clearTimeout(unwritten);
+  unwritten = setTimeout(writeNow, REST);
+}
+function writeNow() {
+  clearTimeout(unwritten);
+  unwritten = 0;
+  writeAddress();
 }
 
 function theme(how) {
@@ -207,7 +216,7 @@ function start() {
   find("along").addEventListener("change", (event) => { state.along = event.target.value; schedule(); });
   find("copy-command").addEventListener("click", (event) => copyText(event.currentTarget, asCommand()));
   find("copy-python").addEventListener("click", (event) => copyText(event.currentTarget, asPython()));
-  find("copy-link").addEventListener("click", (event) => copyText(event.currentTarget, location.href));
+  find("copy-link").addEventListener("click", (event) => { writeNow(); copyText(event.currentTarget, location.href); });
   for (const button of document.querySelectorAll("[data-csv]")) button.addEventListener("click", () => saveFile(csvOf(button.dataset.csv), `${button.dataset.csv}.csv`, "text/csv"));
   for (const button of document.querySelectorAll("[data-svg]")) button.addEventListener("click", () => saveFile(svgOf(button.dataset.svg), `${button.dataset.svg}.svg`, "image/svg+xml"));
   for (const button of document.querySelectorAll("[data-choose-theme]")) button.addEventListener("click", () => theme(button.dataset.chooseTheme));
@@ -233,7 +242,7 @@ function start() {
   watchSections();
   update();
   catchUp();
-  writeAddress();
+  writeNow();
   document.documentElement.classList.add("drawn");
 }
 

@@ -441,35 +441,48 @@ function inverseSquares(T, unit, rank) {
 }
 const MOST_UNITS = 12; // grades for which these are looked up
 
+// at which step INST's user is at each document that may gain, and after it; the gain of a whole grade is a number of steps
+function stepsOf(c, gain, unit, whole) {
+  if (!c.known) c.known = new Map();
+  if (c.known.has("steps")) return c.known.get("steps");
+  const [to, after] = [0, 1].map(() => (whole ? new Int32Array(c.position.length) : new Float64Array(c.position.length)));
+  for (let i = 0; i < c.length.length; i++) {
+    let [rank, step] = [1, unit];
+    for (let j = c.offsets[i]; j < c.offsets[i + 1]; j++) {
+      to[j] = step + (c.position[j] - rank) * unit;
+      after[j] = to[j] - (whole ? Math.round(gain[c.kind[j]] * unit) : gain[c.kind[j]]);
+      [rank, step] = [c.position[j], after[j]];
+    }
+  }
+  c.known.set("steps", { to, after });
+  return c.known.get("steps");
+}
+
 // INST's user on all lists, from one document that gains to the next: of users who are at x = rank + shift, a share of
-// x^2 / (x + k)^2 gets k ranks further; x is counted in steps, and the gain of a whole grade is a number of steps
+// x^2 / (x + k)^2 gets k ranks further; x is counted in steps
 function instLists(user, c, gain, cut, both, out) {
   const whole = c.maxGrade <= MOST_UNITS && [c.maxGrade, ...c.grades].every(Number.isInteger);
   const unit = whole ? Math.max(c.maxGrade, 1) : 1;
   const { square, inverse, beyond } = inverseSquares(user.T, unit, whole ? lengthsOf(user, c).most : 1);
-  const steps = whole ? Int32Array.from(gain, (y) => Math.round(y * unit)) : gain;
-  const x = (step) => 2 * user.T - 1 + step; // where gains are no whole numbers of steps, of which nothing is kept
+  const base = 2 * user.T - 1; // with gains that are no whole numbers of steps nothing is looked up
+  const { to, after } = stepsOf(c, gain, unit, whole);
   const { offsets, position, kind } = c;
   for (let i = 0; i < c.length.length; i++) {
-    let rank = 1;
     let step = unit;
     let scale = square[unit]; // the share who get here, times x^2
     let depth = 1;
     let total = 0;
-    const end = offsets[i + 1];
+    let end = offsets[i + 1];
+    while (end > offsets[i] && position[end - 1] > cut) end--;
     for (let j = offsets[i]; j < end; j++) {
-      const at = position[j];
-      if (at > cut) break;
-      const gained = steps[kind[j]];
-      const to = step + (at - rank) * unit;
-      const share = whole ? inverse[to] : x(to) ** -2;
-      depth += scale * (whole ? beyond[step] - beyond[to] : trigamma(x(step + 1)) - trigamma(x(to + 1)));
-      total += scale * share * gain[kind[j]];
-      rank = at;
-      step = to - gained;
-      scale *= share * (whole ? square[step] : Math.max(x(step), 0) ** 2);
+      const at = to[j];
+      const share = scale * (whole ? inverse[at] : (base + at) ** -2);
+      depth += scale * (whole ? beyond[step] - beyond[at] : trigamma(base + step + 1) - trigamma(base + at + 1));
+      total += share * gain[kind[j]];
+      step = after[j];
+      scale = share * (whole ? square[step] : Math.max(base + step, 0) ** 2);
     }
-    depth += scale * (whole ? beyond[step] : trigamma(x(step + 1)));
+    depth += scale * (whole ? beyond[step] : trigamma(base + step + 1));
     out.score[i] = total / depth;
     if (both) { out.one[i] = instRate(user, c, i, gain, cut); out.two[i] = out.score[i]; out.depth[i] = depth; }
   }
