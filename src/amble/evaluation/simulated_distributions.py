@@ -237,7 +237,7 @@ class Readers:
             return [Tally.together(part) for part in zip(*parts, strict=True)]
         sums, scores, at = list[Array](), list[Array](), 0
         by = None if divisors is None else np.where(divisors[list(lists)] == 0, np.inf, divisors[list(lists)])
-        for paths in followed(follower, count, self.threads, first, of):
+        for paths in followed(follower, count, 1, first, of):  # threads cost more than such short walks
             end = at + paths.visits.size
             firsts = alike[0][(alike[0] >= at) & (alike[0] < end)] - at
             score = one.question.score(paths.total[firsts], paths.effort[firsts, None])

@@ -54,6 +54,7 @@ _MOST_STEPS = 1e13  # visits in all
 _MOST_ATOMS = 1 << 20
 _FREQUENT = 4096  # scores of at least one user in so many are never rounded
 _SHARED = 8  # threads that a batch of users is cut for, however many there are: sums are those of the batches
+_TURNED = 48  # users whose gains are turned together, from a row of each to a row of each list: they fit into a cache
 _BATCH = 1 << 17  # scores that wait to be counted
 _LONG = 32  # visits in the mean, beyond which few users go the same path
 _LIMIT = 1 << 40  # visits of one user
@@ -154,10 +155,13 @@ def sums_of(paths: Paths) -> Array:
     total, effort = paths.total, paths.effort
     out = np.empty((total.shape[1], 7))
     out[:, 0], out[:, 2], out[:, 6] = effort.size, effort.sum(), paths.visits.sum()
-    out[:, 1] = np.ascontiguousarray(total.T).sum(axis=1)
-    out[:, 3] = (total * total).sum(axis=0)
+    by_list = np.empty(total.shape[::-1])
+    for at in range(0, effort.size, _TURNED):
+        by_list[:, at : at + _TURNED] = total[at : at + _TURNED].T
+    out[:, 1] = by_list.sum(axis=1)
+    out[:, 3] = np.einsum("ij,ij->j", total, total)
     out[:, 4] = np.einsum("i,i->", effort, effort)
-    out[:, 5] = (total * effort[:, None]).sum(axis=0)
+    out[:, 5] = np.einsum("ij,i->j", total, effort)
     return out
 
 
