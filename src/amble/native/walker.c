@@ -363,7 +363,7 @@ static void go_on(Joint *w, u64 *rows, u64 *m, u64 wide) {
 
 static int follow_joint(Joint *w, const double *start, u64 budget, u64 largest, u64 work) {
     u64 m = w->n, rows = 1, top = 0;
-    while (start[m - 1] == 0.0) m--;
+    while (m > 1 && start[m - 1] == 0.0) m--;
     for (u64 j = 0; j < m; j++) rows = (u64)w->units[j] >= rows ? (u64)w->units[j] + 1 : rows;
     if (rows * m > (budget < largest ? budget : largest)) return OVER_BUDGET;
     budget -= rows * m;
