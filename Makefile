@@ -40,8 +40,7 @@ $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 
 # the demo ends with a report; without its extra (nothing to fetch it from, say) it ends with a word about that
 $(VENV)/.demo: $(VENV)/.made $(SOURCES)
-	$(INSTALL) -e '.[report]' \
-	  || $(INSTALL) -e .
+	$(INSTALL) -e '.[report]' || install -e .
 	touch $(VENV)/.installed $@
 
 $(VENV)/.test: $(VENV)/.made $(SOURCES)

@@ -137,24 +137,42 @@ def test_every_executor_gives_the_same_bytes(
     assert same_counts(counts, read_log(shards[0]))
 
 
-def test_scores_of_a_list_do_not_depend_on_other_lists(files: tuple[str, list[str]]) -> None:
-    rankings = amble.align(*files)
-    texts = [name for name, d in amble.measures.REGISTRY.items() if not d.of_sessions]
-    apart = []
+def lists_of_many_lengths(subtopics: bool) -> amble.Rankings:
+    """Lists of 1 to 90 documents; those of the first runs are short."""
+    rng = np.random.default_rng(1)
+    judged: Any = {str(t): {f"d{i}": int(rng.integers(3)) for i in range(60)} for t in range(5)}
+    if subtopics:
+        judged = {t: {s: dict(list(of.items())[i::2]) for i, s in enumerate("ab")} for t, of in judged.items()}
+    runs = {
+        str(r): {str(t): {f"d{i}": -k for k, i in enumerate(rng.permutation(90)[:n])} for t in range(5)}
+        for r, n in enumerate([*range(1, 5), *rng.integers(1, 90, 16).tolist()])
+    }
+    return amble.align(judged, runs)
+
+
+def test_scores_of_a_list_do_not_depend_on_other_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [name for name, d in amble.measures.REGISTRY.items() if not d.of_sessions]
+    texts = ["PH(order=2)", "PH(effort='h^2')", "PH(effort='log')", "RBP(p=0.97)", "INST(T=9)", "IA(of='PH')", *names]
+    given = {kind: lists_of_many_lengths(kind) for kind in (False, True)}
+    apart, shared, seen = [], [], 0
     for text in texts:
         try:
             m = amble.parse(text)
+            rankings = given[m.declaration.of_intents]
             together = amble.evaluate(rankings, m).values
         except amble.MeasureError:
             continue
         assert isinstance(m, amble.measures.ListMeasure)
-        assert m.by_list
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("amble.evaluation.scores._TOGETHER", 1)
+        seen += 1
+        shared += [] if m.by_list else [text]
+        for some in (1, 20):
+            monkeypatch.setattr("amble.evaluation.scores._TOGETHER", some)
             found = amble.evaluate(rankings, m, executor=Workers())
-        apart += [text] * (found.values.tobytes() != together.tobytes())
+            apart += [text] * (found.values.tobytes() != together.tobytes())
     assert apart == []
-    # of chains that are solved with what they have in common, the last bits may be others
+    assert seen > 70
+    # where lists have more in common, so that the last bits may be others, the scores are not shared out
+    assert shared == ["PH(order=2)", "PH(effort='h^2')", "PH(effort='log')", "IA(of='PH')", "PH"]
     others = "MP(rescale='RR')", "PH(pqs=Dirichlet(20,10,10))", "MP(model='GL_AD_ID',counts='FRBN')"
     assert not any(getattr(amble.parse(text), "by_list") for text in others)  # noqa: B009
 

@@ -107,6 +107,11 @@ class IntentMeasure(ListMeasure):
         return self.parts[0].of.deepest
 
     @property
+    def by_list(self) -> bool:
+        """Whether a list's score is the same, bit for bit, whatever other lists are scored with it."""
+        return all(part.of.by_list for part in self.parts)
+
+    @property
     def looks_at_costs(self) -> bool:
         """Whether somebody looks at what documents cost."""
         return any(part.of.looks_at_costs for part in self.parts)

@@ -117,6 +117,7 @@ class Lists:
         judgment: Ints | None = None,
         costs: Costs | None = None,
         kept: dict[tuple[Any, ...], Any] | None = None,
+        among: int = 0,
     ) -> None:
         self.topics, self.qrels = topics, qrels
         self.subtopics = None if qrels is None else qrels.subtopics
@@ -134,6 +135,7 @@ class Lists:
         self.cut: int | None = None
         self.costs = costs  # what each document costs to look at; None: 1
         self.most: float | None = None  # of one list: how many relevant documents the best run found
+        self.among = among  # documents of the longest of all lists, if these are a part of them
         self.n = length.size
         self._views: dict[tuple[Any, ...], Gains] = {}
         self._cuts: dict[tuple[int, bool], Lists] = {}
@@ -368,6 +370,11 @@ class Lists:
             self._views[of.key] = Gains(self, self._kept[of.key])
         return self._views[of.key]
 
+    @property
+    def longest(self) -> int:
+        """The most documents of a list, here or among all that these are a part of, whose numbers are then the same."""
+        return max(int(self.length.max(initial=0)), self.among if self.cut is None else min(self.among, self.cut))
+
     def arrays(self, start: int, stop: int) -> dict[str, Any]:
         """What `Lists` is made of, beside the judgments, of the lists from ``start`` to before ``stop``."""
         hits = slice(int(self.offsets[start]), int(self.offsets[stop]))
@@ -377,6 +384,7 @@ class Lists:
         out["shown"] = self.shown_position[hits], self.shown_length[start:stop]
         out["ties"] = None if self.ties is None else (self.ties[0][hits], self.ties[1][hits])
         out["costs"] = None if self.costs is None else self.costs.of(np.arange(start, stop))
+        out["among"] = self.longest
         return out
 
     def part(self, start: int, stop: int) -> Lists:
@@ -565,6 +573,7 @@ class ListsByIntent:
             judgment=judged.judgment,
             costs=None if whole.costs is None else whole.costs.of(self.owner),
             kept=judged.kept,
+            among=whole.longest,
         )
         self.lists.qrels = whole.qrels  # its documents, not its subtopics
 

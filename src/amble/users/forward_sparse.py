@@ -77,7 +77,7 @@ def totals_of_survivors(user: Forward, gains: Gains, *, inside: bool = False) ->
     lists = gains.lists
     survival = np.broadcast_to(np.asarray(user.survival, np.float64), gains.gain.shape)
     check_probabilities(survival, gains.position)
-    behaviour = user.replaced(survival=None).over(max(int(lists.length.max(initial=0)), 1))
+    behaviour = user.replaced(survival=None).over(max(lists.longest, 1))
     area = np.concatenate(([0.0], np.cumsum(behaviour.visits)))
     before = _before(survival, gains)
     here = area[gains.position] - area[gains.position - 1]

@@ -36,7 +36,7 @@ class Static:
 
     def _behaviour(self, lists: Lists, effort: Effort) -> Behaviour:
         """The behaviour over as many ranks as any of the lists has."""
-        n = max(int(lists.length[lists.length.argmax()]), 1) if lists.n else 1
+        n = max(lists.longest, 1)
         if lists.ties is not None:
             n = max(n, int((lists.ties[0] + lists.ties[1]).max(initial=0)))
         out = self.on_list(n)

@@ -283,6 +283,11 @@ class Walk:
         return self.beyond != "endless"
 
     @property
+    def looks_at_others(self) -> bool:
+        """Whether other lists have a part in a score, in its last bits: means are summed, integrals cut for all."""
+        return not self.looks_at_documents and (self.timing is not None or self.effort.power != 0)
+
+    @property
     def is_static(self) -> bool:
         """Whether the user ignores the grades, and a gain is worth the same whatever its size."""
         return not self.looks_at_documents and self.utility.separable
