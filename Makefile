@@ -96,7 +96,7 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_notebooks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-# with OLD: what people wait for, in that checkout and in this one
+# with OLD: what people wait for, in that checkout and in this one; ROWS="cold 'report depth'" for some of it
 WORKLOAD ?= .bench
 ifdef OLD
 bench: $(VENV)/.bench

@@ -277,6 +277,15 @@ def test_residuals_fill_lists_together_and_are_those_of_each_alone(
         assert (each == list_residuals(m, lists)).all()
 
 
+def test_residuals_fill_few_lists_together_where_many_documents_are_relevant(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = {"1": {f"d{i}": 1 for i in range(1500)}}
+    lists = Lists.of_rankings(amble.align(qrels, {f"r{k}": {"1": {"u": 2.0, "d0": 1.0}} for k in range(70)}))
+    filled, fill = list[int](), residuals._filled
+    monkeypatch.setattr(residuals, "_filled", lambda *of: filled.append(of[-1].size) or fill(*of))
+    assert (list_residuals(amble.parse("P@1"), lists) == 1.0).all()
+    assert filled == [32, 32, 6]
+
+
 # ---- populations
 
 

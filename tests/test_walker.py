@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import amble
 from amble.native import plain_walker as plain
+from amble.users import joint_distribution
 from amble.users.joint_distribution import joint_kept, same_steps
 
 pytestmark = pytest.mark.twin
@@ -637,6 +638,20 @@ def test_the_joint_distribution_of_a_walk_is_that_of_its_steps() -> None:
     told = joint_kept(same_steps(p, q, s), start, np.arange(p.size) % 3, 0.25)
     for ours, theirs in zip(walk.joint(gains), told, strict=False):
         assert ours.tobytes() == theirs.tobytes()
+
+
+def test_gains_that_differ_by_millions_are_not_laid_out(walker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # at the third rank, whose users are a crumb, there would be 401 gains x 3 ranks
+    given = all_users((0, 0, 400)) | {"crumb": 0.3}
+    assert walker.joint(*(given | {"largest": 1203}).values())
+    assert walker.joint(*(given | {"largest": 1202}).values()) is None
+    start, *steps, units = (given[name] for name in ("start", "forward", "back", "stop", "units"))
+    monkeypatch.setattr(joint_distribution, "_CRUMB", 0.3)
+    monkeypatch.setattr(joint_distribution, "_LARGEST", 1203)
+    assert joint_kept(same_steps(*steps), start, units).prob.sum() > 0.5
+    monkeypatch.setattr(joint_distribution, "_LARGEST", 1202)
+    with pytest.raises(joint_distribution.OverBudgetError, match="more work than its budget"):
+        joint_kept(same_steps(*steps), start, units)
 
 
 BAD_JOINT: list[tuple[str, Any, str]] = [

@@ -25,8 +25,8 @@ __all__ = ["bounds", "list_residuals", "residual_interval", "residuals_of"]
 
 Array = NDArray[np.float64]
 
-_CHUNK = 32  # lists at once, if they have …
-_USUAL = 1000  # ranks: more are no quicker
+_CHUNK = 32  # lists filled at once, or more if they have …
+_CELLS = 1 << 15  # ranks and judgments at most: beyond that it is no quicker
 _NEW, _SEEN = np.int8(1), np.int8(2)  # documents that are unjudged, and whose judgment makes a difference
 _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades is followed
 
@@ -143,7 +143,7 @@ def residuals_of(
         each = [users[u][2] for u in some]
         length = _extended(each[0], np.asarray(lists.length))
         scored, seen = [m.scores(lists) for m in each], _seen(each, lists)
-        for chunk in _chunks(lists, k, each):
+        for chunk in _chunks(lists, k, each, seen):
             filled = _filled(lists, chunk, most, k, seen, length[chunk])
             for u, m, before in zip(some, each, scored, strict=True):
                 left[u][chunk] = np.maximum(m.sign * (_best(m, filled, most) - before[chunk]), 0.0)
@@ -157,11 +157,12 @@ def residuals_of(
     return out
 
 
-def _chunks(lists: Lists, k: int | None, measures: Sequence[ListMeasure]) -> Iterator[slice]:
-    """The lists that are filled together: more where their users stop at an early rank k."""
+def _chunks(lists: Lists, k: int | None, measures: Sequence[ListMeasure], seen: _Seen) -> Iterator[slice]:
+    """The lists that are filled together: more where their users stop at an early rank k and see few judgments."""
     size = _CHUNK
     if k is not None and all(m.by_list and (m.ends or m.cut is None or m.one_user.depth == k) for m in measures):
-        size = max(_CHUNK * _USUAL // k, _CHUNK)
+        judged = int(np.diff(seen.rows)[lists.topic].sum()) // max(lists.n, 1)
+        size = max(_CELLS // (k + judged), _CHUNK)
     for start in range(0, lists.n, size):
         yield slice(start, min(start + size, lists.n))
 

@@ -236,11 +236,14 @@ def joint(
         if spent > min(budget, largest):
             return None
         budget -= spent
+        more = rows + int(gained[:wide].max())
+        if more * wide > largest:
+            return None
         ends, ahead, behind = mass * s[:m], mass * p[:m], mass * q[:m]
         moved = np.zeros((rows, wide))
         moved[:, 1:] = ahead[:, : wide - 1]
         moved[:, : m - 1] += behind[:, 1:]
-        here = np.zeros((rows + int(gained[:wide].max()), wide))
+        here = np.zeros((more, wide))
         here[np.arange(rows)[:, None] + gained[:wide], np.arange(wide)] = moved
         left = float(here.sum())
         if not 0.0 <= left <= 1.0 + 1e-6:

@@ -173,7 +173,8 @@ static int check_sizes(const Py_buffer *v, u64 n, u64 entries, u64 users, u64 li
     u64 starts = (u64)v[START].len / sizeof(double);
     if (!n) return wrong("forward: expected at least one rank");
     if (!starts || starts > n) return wrong("start: expected at least one rank, and no more than forward has");
-    if (check_entries(&v[TURN], TURN, n) || check_entries(&v[OFFSETS], OFFSETS, n + 1) || check_entries(&v[KIND], KIND, entries)) return -1;
+    if (check_entries(&v[TURN], TURN, n) || check_entries(&v[OFFSETS], OFFSETS, n + 1) ||
+        check_entries(&v[KIND], KIND, entries)) return -1;
     if (!v[UTILITY].shape[1]) return wrong("utility: expected at least one column");
     u64 cells = (u64)v[TOTAL].len / sizeof(double); /* divided, as users * lists may be more than a u64 holds */
     if (lists ? cells % lists || cells / lists != users : cells) return wrong("total: expected users * lists entries");
@@ -375,6 +376,7 @@ static int follow_joint(Joint *w, const double *start, u64 budget, u64 largest, 
         if (spent > (budget < largest ? budget : largest)) return OVER_BUDGET;
         budget -= spent;
         for (u64 j = top = 0; j < wide; j++) top = (u64)w->units[j] > top ? (u64)w->units[j] : top;
+        if ((rows + top) * wide > largest) return OVER_BUDGET;
         if (make_room(w, (rows + top) * wide, rows + top + wide, w->found + rows)) return NO_MEMORY;
         move(w, rows, m, wide, top);
         double left = sum_of(w->next, (rows + top) * wide);

@@ -45,7 +45,6 @@ _CRUMB = 1e-19  # mass that is not worth a row
 _MOST_UNITS = 1 << 22  # of gain that are followed one by one
 _TOO_MUCH = "to follow all users, visit by visit and gain by gain, would take more work than its budget allows"
 
-
 walker = load("walker")
 
 
@@ -106,7 +105,9 @@ def joint_kept(steps: Steps, start: Array, units: NDArray[np.int64], unit: float
     def arrived(ahead: Array, behind: Array) -> Array:
         rows, m = ahead.shape
         wide = min(m + 1, n)
-        moved = np.zeros((rows + int(units[:wide].max(initial=0)), wide))
+        more = rows + int(units[:wide].max(initial=0))
+        _spend(_LARGEST, more * wide)
+        moved = np.zeros((more, wide))
         moved[:rows, 1:] = ahead[:, : wide - 1]
         moved[:rows, : m - 1] += behind[:, 1:]
         for u, ranks in raised:
