@@ -25,7 +25,9 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["markov", "markov depth", "report", "report depth"])
+@pytest.mark.parametrize(
+    "name", ["markov", "markov depth", "walks", "walks with loss", "orders", "report", "report depth"]
+)
 def test_rows_of_trec8(name: str, folder: Path) -> None:
     import bench_waits
     import race
