@@ -575,7 +575,7 @@ def test_a_command_that_is_stopped_leaves_nothing_and_can_go_on(number: int, tmp
     while job.poll() is None and len(list(kept.glob("*.piece"))) < 3:
         time.sleep(0.005)
     job.send_signal(number)
-    out, told = job.communicate(timeout=60)  # which is when the last of its processes has closed its output
+    out, told = job.communicate(timeout=300)  # which is when the last of its processes has closed its output
     assert (job.returncode, out) == ((130, b"") if number == signal.SIGINT else (-9, b""))
     if number == signal.SIGINT:
         assert told == b"amble: stopped\n"

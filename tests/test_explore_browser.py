@@ -66,12 +66,21 @@ class Explored(Opened):
         super().go(path, hash, **how)
         self.page.wait_for_selector("html.drawn")
         self.page.evaluate("(n) => { state.users = n; }", USERS_SIMULATED)  # before the worker is asked
+        self.page.evaluate("() => { window.chosenFirst = { ...state, lines: [...state.lines] }; }")
         return self
 
     def be(self, **user: Any) -> None:
-        """Set the user, and wait until all is drawn, also what the worker finds."""
-        set_user = "(user) => { state.fitted = null; state.along = 'p'; setUser(user); changed(); }"
-        self.page.evaluate(set_user, user)
+        """Set the user, all else as at first, and wait until all is drawn, also what the worker finds."""
+        self.page.evaluate(
+            """(user) => {
+              const { measure, system, baseline, topic, lines } = chosenFirst;
+              Object.assign(state, { measure, system, baseline, topic, lines: new Set(lines) });
+              Object.assign(state, { fitted: null, along: "p" });
+              setUser(user);
+              changed();
+            }""",
+            user,
+        )
         self.wait("!unfinished() && !unwritten && found.heard && found.heard.key === questionKey() && found.heard.done")
 
     def wait(self, expression: str) -> None:
