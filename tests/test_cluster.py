@@ -8,10 +8,12 @@ import importlib.util
 import os
 import pickle
 import signal
+import struct
 import subprocess
 import sys
 import threading
 import time
+import traceback
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -583,6 +585,24 @@ def test_a_command_that_is_stopped_leaves_nothing_and_can_go_on(number: int, tmp
     assert 3 <= len(list(kept.glob("*.piece"))) < 116  # 30,000,000 / 262,144 pieces, and one of reading
     for path in kept.glob("*.piece"):
         assert len(path.read_bytes()) > 32
+
+
+def half_a_result() -> None:
+    """Write the beginning of a message of a megabyte to the pool, as a process that is killed while it answers."""
+    writer = sys._getframe(1).f_locals["result_queue"]._writer
+    os.write(writer.fileno(), struct.pack("!i", 1 << 20) + b"half")
+    time.sleep(60)
+
+
+def test_half_a_result_keeps_nobody_waiting() -> None:
+    pool = parallel._processes(1)
+    pool.submit(half_a_result)
+    reader = pool._executor_manager_thread
+    while not any(frame.name == "recv" for frame in traceback.extract_stack(sys._current_frames()[reader.ident])):
+        time.sleep(0.005)
+    parallel._end(pool, at_once=True)
+    reader.join(20)
+    assert not reader.is_alive()
 
 
 # ---- many distinct scores

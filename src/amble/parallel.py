@@ -466,6 +466,8 @@ def _end(pool: Any, at_once: bool) -> None:
         for process in processes:  # the pool finds that it is broken, and ends
             with contextlib.suppress(Exception):
                 process.kill()
+        with contextlib.suppress(AttributeError, OSError):
+            pool._result_queue._writer.close()  # else who reads the half of a result waits for the rest of it
         if (thread := getattr(pool, "_executor_manager_thread", None)) is not None:
             thread.join(1.0)
     else:
