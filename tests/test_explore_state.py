@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_explore_browser import Explored
-from test_report_browser import Opened, report, seen  # noqa: F401  the fixtures
+from test_report_browser import Opened, attributes, report, seen  # noqa: F401  the fixtures
 
 import amble
 from amble.cli.demo_collection import make_collection
@@ -48,13 +48,6 @@ def lists(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ex
     assert one.said == []
 
 
-def attributes(page: Any, selector: str, *keys: str) -> list[Any]:
-    """Attributes of elements: numbers where they are numbers."""
-    ask = "([of, keys]) => [...document.querySelectorAll(of)].map((e) => keys.map((key) => e.getAttribute(key)))"
-    rows = page.evaluate(ask, [selector, list(keys)])
-    return [[float(x) if re.fullmatch(r"-?[\d.]+(e-?\d+)?", x or "") else x for x in row] for row in rows]
-
-
 def test_the_heat_map_and_the_bars_of_the_report(
     seen: Opened,  # noqa: F811
     report: tuple[Path, amble.Scores, Any],  # noqa: F811
@@ -71,6 +64,15 @@ def test_the_heat_map_and_the_bars_of_the_report(
         shown[runs[top.index(y)], topics[left.index(x)]] = level
     least, most = min(values.min(), 0), values.max()
     assert shown.tolist() == np.minimum((values - least) / (most - least) * 9, 8).astype(int).tolist()
+
+    rows = seen.page.locator("#hardest tbody tr").all_inner_texts()
+    for row, t in zip(rows, topics[::-1], strict=True):
+        of = values[:, t]
+        name, mean, best, run, baseline, _ = row.split("\t")
+        assert (name, run) == (scores.topics[t], scores.runs[of.argmax()].strip())
+        assert [float(x) for x in (mean, best, baseline)] == pytest.approx(
+            [of.mean(), of.max(), of[scores.runs.index("bm25")]], abs=5.1e-5
+        )
 
     a, b = (scores.runs[report[2][key]] for key in ("system", "baseline"))
     differences = np.sort(scores[a, "AP"] - scores[b, "AP"])[::-1]
@@ -90,8 +92,10 @@ def test_distributions_users_and_measures_of_the_report(
     report: tuple[Path, amble.Scores, Any],  # noqa: F811
 ) -> None:
     scores = report[1]
-    ask = "[...state.lines].map((i) => [data.runs[i], `line-${colourOf.get(i)}`])"
-    drawn = dict(seen.page.evaluate(ask))
+    names = seen.page.locator("#distribution-systems tr:has(:checked) label span").all_text_contents()
+    swatches = attributes(seen.page, "#distribution-systems tr:has(:checked) .swatch", "class")
+    drawn = {run: kind.split()[1] for run, (kind,) in zip(names, swatches, strict=True)}  # as the key says
+    assert len(drawn) == 4
     laws = amble.run_distributions(scores.rankings, "AP", runs=list(drawn))
     orders = dict(zip(scores.runs, orders_of(scores.aligned, amble.parse("AP")), strict=True))
     width, height = attributes(seen.page, "#distribution svg", "width", "height")[0]
@@ -124,6 +128,12 @@ def test_distributions_users_and_measures_of_the_report(
         classes = [str(kind).split("heat-")[1] for (kind,) in attributes(seen.page, "#matrix .cell", "class")]
         assert classes == ["none" if np.isnan(x) else str(int(x)) for x in level]
     power = np.sort(agreed.power)[::-1]
+    told = [
+        text
+        for j in np.argsort(-agreed.power, kind="stable")
+        for text in (scores.measures[j], f"{100 * agreed.power[j]:.1f} %")
+    ]
+    assert seen.page.locator("#power text").all_text_contents() == told
     bars = attributes(seen.page, "#power rect", "width")
     assert [x / (620 - 60 - 130) for (x,) in bars] == pytest.approx(np.maximum(power, 1 / 430), abs=2e-6)
 
@@ -137,11 +147,13 @@ def test_where_users_look_and_stop_in_the_report(
     run, depth = scores.runs[report[2]["users"]["run"]], report[2]["users"]["depth"]
     width = attributes(seen.page, "#users-chart svg", "width")[0][0]
     left, right, low, high = 48, width - 8, 180, 10  # from 0.0001 to 1, both ways by logarithms
-    for j, m in enumerate(scores.parsed):
-        drawn = attributes(seen.page, f"#users-chart path.user.line-{j}", "d")
-        if not m.declaration.is_user:
-            assert drawn == []
-            continue
+    names = seen.page.locator("#users-legend .chip").all_text_contents()
+    swatches = attributes(seen.page, "#users-legend .swatch", "class")
+    assert names == [m.label for m in scores.parsed if m.declaration.is_user]
+    assert seen.count("#users-chart path.user") == 3 * len(names)
+    for name, (kind,) in zip(names, swatches, strict=True):
+        m = amble.parse(name)
+        drawn = attributes(seen.page, f"#users-chart path.user.{kind.split()[1]}", "d")
         users = [scores.user(run, topic, m) for topic in scores.topics]
         columns = [np.zeros((len(users), depth)) for _ in range(3)]
         for k, user in enumerate(users):

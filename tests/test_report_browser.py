@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv
 
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
+from amble.evaluation.run_distributions import orders_of
 
 ODD = ("<script>alert(1)</script>", 'ü "x" & ')
 MEASURES = ["AP", "nDCG@10", "RBP(p=0.8)", "INST(T=2)", "bpref"]
@@ -89,6 +92,13 @@ class Opened:
     def count(self, selector: str) -> int:
         found: int = self.page.locator(selector).count()
         return found
+
+
+def attributes(page: Any, selector: str, *keys: str) -> list[Any]:
+    """Attributes of elements: numbers where they are numbers."""
+    ask = "([of, keys]) => [...document.querySelectorAll(of)].map((e) => keys.map((key) => e.getAttribute(key)))"
+    rows = page.evaluate(ask, [selector, list(keys)])
+    return [[float(x) if re.fullmatch(r"-?[\d.]+(e-?\d+)?", x or "") else x for x in row] for row in rows]
 
 
 @pytest.fixture(scope="module")
@@ -335,7 +345,14 @@ def test_documents_are_those_of_the_two(opened: Opened, report: tuple[Path, Any,
         a, b = (of["systems"].index(report[2]["runs"].index(name)) for name in (run, "bm25"))
         topic = of["topics"][0]
         found = {doc for doc, ranks in zip(topic["docs"], topic["ranks"], strict=True) if ranks[a] or ranks[b]}
-        assert set(opened.page.locator("#documents tbody th").all_text_contents()) == found
+        docs = opened.page.locator("#documents tbody th").all_text_contents()
+        assert set(docs) == found
+        cells = opened.page.locator("#documents tbody td").all_text_contents()
+        shown = [float(text.replace("–", "0").strip("+±").replace("−", "-")) for text in cells]
+        at = list(map(topic["docs"].index, docs))
+        (one, other), (rank, place) = (np.array(topic[key])[at][:, [a, b]].T for key in ("contributions", "ranks"))
+        told = [np.array(topic["grades"])[at], rank, one, place, other, one - other]
+        assert shown == pytest.approx(np.ravel(told, order="F"), abs=5.1e-5)
 
 
 def test_lines_are_chosen(opened: Opened) -> None:
@@ -360,6 +377,57 @@ def test_dominance_by_keyboard(opened: Opened, report: tuple[Path, amble.Scores,
         names = [run for run in order.names if run != "hybrid" and order.verdict("hybrid", run) == verdict]
         assert all(name.strip() in line for name in names)
     assert opened.page.get_attribute("#hasse .node.focus", "aria-pressed") == "true"
+
+
+def graph_of_dominance(page: Any) -> tuple[list[frozenset[str]], list[tuple[str, str]], int]:
+    """The boxes of the graph, the runs that its lines join, followed from box to box, and the bends on their way."""
+    labels, corners = (
+        attributes(page, "#hasse .node", "aria-label"),
+        attributes(page, "#hasse .node rect", "x", "y", "width", "height"),
+    )
+    boxes = {frozenset(of.split(", ")): corner for (of,), corner in zip(labels, corners, strict=True)}
+
+    def at(x: float, y: float) -> Any:
+        """The runs of the box at a point; or the point itself, a bend."""
+        inside = [of for of, (left, top, wide, high) in boxes.items() if 0 <= x - left <= wide and 0 <= y - top <= high]
+        assert len(inside) <= 1
+        return inside[0] if inside else (x, y)
+
+    below: dict[Any, list[Any]] = {}
+    for x1, y1, x2, y2 in attributes(page, "#hasse line.edge", "x1", "y1", "x2", "y2"):
+        assert y1 < y2  # the best are on top
+        below.setdefault(at(x1, y1), []).append(at(x2, y2))
+
+    def ends(place: Any) -> list[Any]:
+        return [end for each in below.get(place, []) for end in ([each] if each in boxes else ends(each))]
+
+    joined = [(a, b) for of in boxes for end in ends(of) for a in of for b in end]
+    return list(boxes), joined, len(below.keys() - boxes.keys())
+
+
+def test_lines_of_dominance_lead_to_the_next_that_are_dominated(opened: Opened, report: tuple[Path, Any, Any]) -> None:
+    """And a box that is chosen shows how it stands to the others."""
+    bends = 0
+    for m in ("AP", "RBP(p=0.8)"):
+        opened.page.select_option("#measure", label=m)
+        opened.page.select_option("#dominance-kind", "graph")
+        order = amble.order_systems(amble.run_distributions(report[1].rankings, m))
+        better = {(a, b) for a, b in itertools.permutations(order.names, 2) if order.verdict(a, b) == "greater"}
+        between = {(a, b) for a, b in better for x in order.names if (a, x) in better and (x, b) in better}
+        boxes, joined, more = graph_of_dominance(opened.page)
+        equal = {frozenset(x for x in order.names if order.verdict(run, x) == "equal") for run in order.names}
+        assert sorted(map(sorted, boxes)) == sorted(map(sorted, equal)), m
+        assert sorted(joined) == sorted(better - between), m
+        bends += more
+
+        press = "(k) => document.querySelectorAll('#hasse .node')[k].dispatchEvent(new MouseEvent('click'))"
+        kinds = {"greater": "below", "less": "above", "equal": "focus", "incomparable": "apart"}
+        for k, of in enumerate(boxes):
+            opened.page.evaluate(press, k)
+            shown = [kind.split()[-1] for (kind,) in attributes(opened.page, "#hasse .node", "class")]
+            assert shown == [kinds[order.verdict(min(of), min(other))] for other in boxes], (m, of)
+        opened.page.evaluate(press, k)  # and nothing is chosen
+    assert bends >= 3
 
 
 def test_heat_map_by_keyboard(opened: Opened) -> None:
@@ -710,6 +778,33 @@ def test_intervals_have_an_axis_on_the_range_of_the_data(seen: Opened, report: t
     assert ticks == pytest.approx(6 + (np.array(labels) - least) / (most - least) * 156)
 
 
+def test_intervals_are_as_wide_as_those_of_the_means(
+    opened: Opened, report: tuple[Path, amble.Scores, dict[str, Any]]
+) -> None:
+    """What is drawn is read on its axis: from the mean to either end, t times the standard error; and the baseline."""
+    scores = report[1]
+    freedom = len(scores.topics) - 1
+    t = np.sqrt(freedom * (1 / betaincinv(freedom / 2, 0.5, 0.05) - 1))  # P(|T| > t) = 0.05
+    for j, m in enumerate(scores.measures):
+        opened.page.select_option("#measure", str(j))
+        place = [scores.runs.index(run) for run in opened.runs()]
+        values = scores.values[place, :, j]
+        half = t * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+        labels = [float(text) for text in opened.page.locator("#board .axis text").all_text_contents()]
+        ticks = [x for (x,) in attributes(opened.page, "#board .axis line", "x1")]
+        score = np.polynomial.Polynomial.fit(ticks, labels, 1)  # of a pixel
+        assert score(np.array(ticks)) == pytest.approx(labels, abs=1e-9)
+        low, high, y, other = np.array(attributes(opened.page, "#board .interval", "x1", "x2", "y1", "y2")).T
+        assert (score(high) - score(low)) / 2 == pytest.approx(half, abs=2e-6), m
+        assert score((low + high) / 2) == pytest.approx(values.mean(1), abs=2e-6), m
+        assert y.tolist() == other.tolist()
+        base = attributes(opened.page, "#board line.base", "x1", "x2")
+        assert score(np.array(base)) == pytest.approx(scores["bm25", m].mean(), abs=2e-6)
+        assert [float(text) for text in opened.column(4)] == pytest.approx(half, abs=5.1e-5)
+    svgs = "[...document.querySelectorAll('#board td svg')].map((svg) => svg.getScreenCTM().a)"
+    assert set(opened.page.evaluate(svgs)) == {1}  # a pixel is one
+
+
 def test_heat_map_names_its_topics(opened: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
     scores = report[1]
     means = {topic: scores.values[:, t, 0].mean() for t, topic in enumerate(scores.topics)}
@@ -724,6 +819,68 @@ def test_heat_map_names_its_topics(opened: Opened, report: tuple[Path, amble.Sco
         return [told.left - cell.right, told.top - cell.bottom];
     }"""
     assert opened.page.evaluate(apart) == pytest.approx([6, 6], abs=0.6)
+
+
+def test_axes_say_where_scores_are(seen: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    """What the labels of an axis say of pixels is what is drawn there."""
+    scores = report[1]
+
+    def axis(selector: str, key: str) -> Any:
+        texts = seen.page.locator(selector).all_text_contents()
+        labels = [float(text.replace("−", "-")) for text in texts]
+        at = [x for (x,) in attributes(seen.page, selector, key)]
+        value = np.polynomial.Polynomial.fit(at, labels, 1)
+        assert len(labels) >= 4
+        assert value(np.array(at)) == pytest.approx(labels, abs=1e-9)
+        return value
+
+    score = axis("#distribution .axis:has(.title) text:not(.title)", "x")
+    share = axis("#distribution .axis:has(.up-title) text:not(.up-title)", "y")
+    ends = [re.findall(r"[\d.]+", d) for (d,) in attributes(seen.page, "#distribution path.cdf", "d")]
+    assert [score(float(end[0])) for end in ends] == pytest.approx([0] * 4, abs=2e-4)
+    assert [score(float(end[-1])) for end in ends] == pytest.approx([1] * 4, abs=2e-4)
+    assert [share(float(end[1]) + 4) for end in ends] == pytest.approx([0] * 4, abs=2e-4)  # 4 below what it says
+    assert [share(float(end[-2]) + 4) for end in ends] == pytest.approx([1] * 4, abs=2e-4)
+    drawn = seen.page.evaluate("[...state.lines].map((i) => data.runs[i])")
+    orders = [orders_of(scores.aligned, amble.parse("AP"))[scores.runs.index(run)] for run in drawn]
+    marks = [float(d[1:].split()[0]) for (d,) in attributes(seen.page, "#distribution path.tick", "d")]
+    assert sorted(map(score, marks)) == pytest.approx(np.sort(np.ravel(orders)), abs=2e-6)
+
+    a, b = (scores.runs[report[2][key]] for key in ("system", "baseline"))
+    difference = axis("#differences .axis text", "y")
+    bars = attributes(seen.page, "#differences rect", "y", "height", "class")
+    found = [difference(y + 4 + ("down" in kind) * height) for y, height, kind in bars]
+    assert found == pytest.approx(np.sort(scores[a, "AP"] - scores[b, "AP"])[::-1], abs=2e-6)
+    (zero,) = attributes(seen.page, "#differences .zero", "y1", "y2")
+    assert difference(np.array(zero) + 4) == pytest.approx([0, 0], abs=1e-9)
+    labels = "#users-chart figure:first-child .axis:not(:has(.title)) text"
+    powers = [np.log10(float(text)) for text in seen.page.locator(labels).all_text_contents()]
+    assert powers == [-4, -3, -2, -1, 0]
+    assert [y for (y,) in attributes(seen.page, labels, "y")] == pytest.approx(np.linspace(184, 14, 5))
+    labels = "#users-chart figure:first-child .axis:has(.title) text:not(.title)"
+    ranks = [np.log(float(text)) for text in seen.page.locator(labels).all_text_contents()]
+    at = [x for (x,) in attributes(seen.page, labels, "x")]
+    width = attributes(seen.page, "#users-chart svg", "width")[0][0]
+    assert at == pytest.approx(48 + np.array(ranks) / np.log(report[2]["users"]["depth"]) * (width - 8 - 48))
+
+
+def test_keys_have_the_colours_of_what_they_name(seen: Opened, report: tuple[Path, amble.Scores, Any]) -> None:
+    colours = "([of, key]) => [...document.querySelectorAll(of)].map((e) => getComputedStyle(e)[key])"
+    levels = seen.page.evaluate(colours, ["#heat-key .swatch", "backgroundColor"])
+    light = [0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (map(int, re.findall(r"\d+", c)) for c in levels)]
+    assert len(light) == 9
+    assert (np.diff(light) < -5).all()  # the stronger, the better
+    for (kind,), colour in zip(
+        attributes(seen.page, "#heat .heat", "class"), seen.page.evaluate(colours, ["#heat .heat", "fill"]), strict=True
+    ):
+        assert colour == levels[int(kind[-1])]
+    ends = [float(text) for text in seen.page.locator("#heat-key span").all_text_contents()]
+    assert ends == [0, pytest.approx(report[1].values[:, :, 0].max(), abs=5.1e-3)]
+    for lines, key in (("path.cdf", "#distribution-systems"), ("figure:first-child path.user", "#users-legend")):
+        drawn = seen.page.evaluate(colours, [lines, "stroke"])
+        assert len(set(drawn)) == 4
+        named = seen.page.evaluate(colours, [f"{key} .swatch:not(.none)", "backgroundColor"])
+        assert sorted(named) == sorted(drawn)
 
 
 def test_scores_without_bounds_have_a_scale_of_their_own(window: Opened, many: Path) -> None:
