@@ -109,6 +109,7 @@ def test_mistakes() -> None:
 
 
 def test_an_expression_is_read_once_until_a_name_is_declared() -> None:
+    REGISTRY.parsed.clear()  # others may have filled it
     assert amble.parse("RBP(p=0.7)") is amble.parse("RBP(p=0.7)")
     assert amble.parse("RBP(p=0.7)") is not amble.parse("RBP( p=0.7 )")  # another label
     assert amble.parse("RBP( p=0.7 )").label == "RBP( p=0.7 )"
