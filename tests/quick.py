@@ -1,13 +1,15 @@
 """The tests of ``make quick``: all that are fast, and those of what was changed.
 
 Fast are those that slow.txt does not name, together less than a minute; ``AMBLE_SLOW=write`` with a run of all tests
-writes it anew. Changed is what git says differs from a commit (``AMBLE_QUICK=COMMIT``): a file of tests, or a module of
-amble, which brings its own examples and the files of tests that import it by name.
+writes it anew. Changed is what git says differs from a commit (``AMBLE_QUICK=COMMIT``): a file of tests; a module of
+amble, which brings its own examples and the files of tests that import it by name; a file in C or of a page, which
+brings those of its package, or all in a browser; any other file, which brings those that name its folder.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import subprocess
 from bisect import bisect_right
@@ -43,15 +45,18 @@ def changed(since: str) -> set[Path]:
     return found
 
 
-def imports(path: Path) -> set[str]:
-    """The modules that a file names in its imports."""
-    out = set()
+@functools.cache
+def said(path: Path) -> tuple[set[str], set[str]]:
+    """The modules that a file names in its imports, and the parts of the paths that it quotes."""
+    modules, quoted = set(), set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            out |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            out |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return out
+            modules |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            quoted |= set(node.value.split("/"))
+    return modules, quoted
 
 
 def module_of(path: Path) -> str:
@@ -62,13 +67,44 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def modules_of(path: Path) -> set[str]:
+    """The modules that a changed file may change: itself, or those of the package that its C, script or style is of."""
+    if path.suffix == ".py":
+        return {module_of(path)}
+    if not path.is_relative_to(ROOT / "src"):
+        return set()
+    package = next(folder for folder in path.parents if (folder / "__init__.py").exists() or folder == ROOT)
+    return {module_of(module) for module in package.glob("*.py")}
+
+
+def names_of(path: Path) -> set[str]:
+    """What tests that read a changed file quote: the folder at the top that it is in, or its name if tests bring it."""
+    if path.is_relative_to(ROOT / "src") or path.parent == ROOT / "tests":
+        return set()
+    first, *rest = path.relative_to(ROOT).parts
+    return {rest[-1] if first == "tests" else first}
+
+
+def touched(paths: set[Path], new: set[Path]) -> set[Path]:
+    """Those of some files, tests or modules with examples, that what was changed may change."""
+    modules, names = (set[str]().union(*map(part, new)) for part in (modules_of, names_of))
+    tests = {path for path in paths if path.is_relative_to(ROOT / "tests")}
+    importing = {path for path in paths if said(path)[0] & modules}
+    return (paths & new) | importing | {path for path in tests if said(path)[1] & names}
+
+
+def in_browser(item: pytest.Item) -> bool:
+    """Whether a test looks at a page in a browser."""
+    return "browser" in getattr(item, "fixturenames", ())
+
+
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the fast tests and those of what was changed."""
     slow = set(SLOW.read_text(encoding="utf-8").split())
     new = changed(SINCE)
-    modules = {module_of(path) for path in new if path.suffix == ".py"}
-    touched = {path for path in {item.path for item in items} if path in new or imports(path) & modules}
-    kept = [item for item in items if item.path in touched or name_of(item.nodeid) not in slow]
+    near = touched({item.path for item in items}, new)
+    pages = any(path.parent.name == "assets" for path in new)
+    kept = [i for i in items if i.path in near or name_of(i.nodeid) not in slow or (pages and in_browser(i))]
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept

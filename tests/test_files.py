@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,25 +182,29 @@ def gigabyte(ending: str) -> bytes:
     return PACKED[ending](b"x" * 10_000_000) * 100
 
 
+def broken_later(ending: str) -> bytes:
+    """The same line, of which a tenth can be read: who reads on complains of what comes then."""
+    whole = gigabyte(ending)
+    return whole[: len(whole) // 10] + b"no member"
+
+
 @pytest.mark.parametrize("ending", PACKED)
 def test_a_compressed_line_of_a_gigabyte(write, ending: str) -> None:
-    run = write(f"r.{ending}", PACKED[ending](RUN.encode()) + gigabyte(ending))
+    run = write(f"r.{ending}", PACKED[ending](RUN.encode()) + broken_later(ending))
     said = f"r.{ending}:4: the line is longer than 1000000 bytes, the most that max_line allows"
-    began = time.perf_counter()
     for call in (
         lambda: amble.align(write("q", QRELS), run),
-        lambda: amble.read_qrels(write(f"s.{ending}", gigabyte(ending))),
+        lambda: amble.read_qrels(write(f"s.{ending}", broken_later(ending))),
         lambda: amble.read_runs(run)[0].documents(),
-        lambda: amble.read_sessions(write("q", QRELS), write(f"s.{ending}", gigabyte(ending))),
+        lambda: amble.read_sessions(write("q", QRELS), write(f"s.{ending}", broken_later(ending))),
         lambda: list(read_rows(run, ("a", "b", "c", "d", "e", "f"), ())),
-        lambda: list(read_documents(write(f"s.{ending}", gigabyte(ending)))),
+        lambda: list(read_documents(write(f"s.{ending}", broken_later(ending)))),
     ):
         with pytest.raises(amble.ReadError, match=r":[14]: the line is longer than (1|64)000000 bytes"):
             call()
     with pytest.raises(amble.ReadError) as caught:
         amble.align(write("q", QRELS), run)
     assert str(caught.value).endswith(said)
-    assert time.perf_counter() - began < 30  # reading 1 GB six times takes longer
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no limit of memory on this system")
@@ -218,10 +221,8 @@ def test_a_gigabyte_does_not_take_the_memory(write, pure: str) -> None:
 
 
 def test_a_fit_of_a_gigabyte_is_not_read_to_its_end(write) -> None:
-    began = time.perf_counter()
     with pytest.raises(amble.ReadError, match="f.gz: larger than 67,108,864 bytes, expected a smaller file"):
-        amble.read_fit(write("f.gz", gigabyte("gz")))
-    assert time.perf_counter() - began < 10
+        amble.read_fit(write("f.gz", broken_later("gz")))
 
 
 def test_the_longest_line_is_an_option(amble_cli, write) -> None:

@@ -921,16 +921,17 @@ def colliding(count: int) -> list[bytes]:
 
 @needs_c
 def test_ids_made_to_collide_cost_no_more() -> None:
-    # 8,000 ids of one hash are 32 million comparisons, twice (join and duplicates); others take a few milliseconds
+    # 8,000 ids of one hash are 32 million comparisons, twice (join and duplicates); others take a few milliseconds of
+    # the processor's time, however busy it is with other things
     def seconds(ids: list[bytes]) -> float:
         qrels = b"".join(b"401 0 %b 1\n" % name for name in ids)
         run = b"".join(b"401 Q0 %b 1 1 t\n" % name for name in ids)
         times = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.thread_time()
             judgments = c_reader.judge(io.BytesIO(qrels), "q")
             raw = c_reader.rank_stream(judgments, io.BytesIO(run), -1, False, 0, 0, "r")
-            times.append(time.perf_counter() - began)
+            times.append(time.thread_time() - began)
             assert len(np.frombuffer(raw[1], np.int32)) == 4 * len(ids)
         return min(times)
 
@@ -990,9 +991,9 @@ def test_a_signal_stops_a_long_read(kind: str, tmp_path: Any) -> None:
 
     def seconds(function: Callable[[Any], Any]) -> float:
         with open(path if path.exists() else os.devnull, "rb") as file:  # before the timer starts
-            began = time.perf_counter()
+            began = time.thread_time()
             function(file)
-            return time.perf_counter() - began
+            return time.thread_time() - began
 
     def stopped(file: Any) -> None:
         with pytest.raises(Stopped):
@@ -1001,7 +1002,7 @@ def test_a_signal_stops_a_long_read(kind: str, tmp_path: Any) -> None:
     whole = min(seconds(read) for _ in range(3))
     before = signal.signal(signal.SIGALRM, stop)
     try:
-        best = min(seconds(stopped) for _ in range(10))  # the machine may be busy
+        best = min(seconds(stopped) for _ in range(10))  # of the processor: the machine may be busy
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -1020,10 +1021,9 @@ def test_a_signal_stops_a_read_that_waits() -> None:
     closing.start()
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        began = time.perf_counter()
         with pytest.raises(Stopped):
             c_reader.judge(into, "q")
-        assert time.perf_counter() - began < 10
+        assert closing.is_alive()
     finally:
         closing.cancel()
         signal.signal(signal.SIGALRM, before)
