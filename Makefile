@@ -73,7 +73,7 @@ types: $(VENV)/.test
 
 pages: $(VENV)/.test
 	$(BIN)/python docs/make_pages.py --charts
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	$(BIN)/amble explore -o site/play.html --quiet >/dev/null
 
 # what reads or walks once more, with the C parts hidden (tests/twins.py)
