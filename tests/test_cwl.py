@@ -258,6 +258,47 @@ def test_residuals_of_a_collection_are_the_intervals_of_its_lists() -> None:
     assert not bounds(amble.parse("AP"))
 
 
+@pytest.mark.parametrize("text", ["RBP(p=0.5)", "P@4", "GRBP", "INST", "AP", "nDCG", "bpref", "Q", "F@3", "IPrec@0.5"])
+def test_documents_below_grade_0_are_yet_to_be_judged(text: str) -> None:
+    # what could still be found is the same whether the pool names them, with -1 or -2, or not
+    m, run = amble.parse(text), {"r": {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}}
+    pooled, left_out = {"a": 1, "b": -2, "c": -1, "d": 0, "e": -2}, {"a": 1, "d": 0}
+    found = [list_residuals(m, Lists.of_rankings(amble.align({"1": qrels}, run))) for qrels in (pooled, left_out)]
+    np.testing.assert_array_equal(*found)
+    assert m.interval([1, -1, -2, 0]) == m.interval([1, nan, nan, 0])
+    if text == "RBP(p=0.5)":  # 1/4 + 1/8 of the two, and 1/16 of all that lies beyond
+        assert found[0] == pytest.approx(0.4375)
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"), [("F@2", 0, 0.8), ("Q@2", 0, 2 / 3), ("RelP@2", 0, 1), ("R@2", 0, 2 / 3)]
+)
+def test_what_is_below_rank_k_stays_unjudged(text: str, least: float, most: float) -> None:
+    # one relevant document, not in the list, of which the first two become relevant: P 2/2, R 2/3, F 2 (2/3) / (5/3),
+    # Q ((1 + 1) / (1 + 1) + (2 + 2) / (2 + 2)) / 3
+    run = {"r": {"1": {"a": 4.0, "x": 3.0, "u": 2.0, "v": 1.0}}}
+    with pytest.warns(amble.UnjudgedWarning):
+        lists = Lists.of_rankings(amble.align({"1": {"b": 1}}, run))
+    m = amble.parse(text)
+    assert (m.scores(lists)[0], list_residuals(m, lists)[0]) == pytest.approx((least, most - least))
+
+
+def test_mean_residuals_are_of_the_topics_that_count() -> None:
+    # topic 3 has nothing to be found. AP of topic 1: 1/2, and 1 if u is relevant, too; of topic 2: (1/3) / 2, and
+    # (1 + 1 + 1) / 4 if u and v are, as b is not found
+    qrels = {"1": {"a": 1}, "2": {"a": 1, "b": 1}, "3": {"x": 0}}
+    run = {"1": {"u": 3.0, "a": 2.0}, "2": {"u": 3.0, "v": 2.0, "a": 1.0}, "3": {"x": 2.0, "u": 1.0}}
+    scores = amble.evaluate(qrels, {"r": run}, "AP GMAP NumRelRet", undefined="skip")
+    extra = np.full((3, 1, 3), np.nan)
+    for j, m in enumerate(scores.parsed):
+        extra[j, scores.rankings.run, scores.rankings.topic] = list_residuals(m, Lists.of_rankings(scores.rankings))
+    assert extra[0, 0] == pytest.approx([1 / 2, 3 / 4 - 1 / 6, 1 / 2])
+    means = [scores.mean_residuals(j, extra[j])[0] for j in range(3)]
+    wanted = [(1 / 2 + 7 / 12) / 2, math.sqrt(1 * 3 / 4) - math.sqrt(1 / 2 * 1 / 6), 1 + 2]  # a mean, geometric, a sum
+    assert means == pytest.approx(wanted)
+    assert amble.report(scores).leaderboard.residual[0, 0] == pytest.approx(wanted[0])
+
+
 @pytest.mark.parametrize(("texts", "fills"), [("P@5 DCG@5 ERR@5", 1), ("AP RBP(p=0.8) RR", 4), ("AP bpref", 8)])
 def test_residuals_fill_lists_together_and_are_those_of_each_alone(
     texts: str, fills: int, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -363,6 +364,17 @@ def test_expected_measures_are_the_mean_over_simulated_users(exact: str, of: str
     got = value(f"esM(of='{of}',users={users},seed=3)", queries)
     assert abs(got - truth) < 4.5 * spread / math.sqrt(users)
     assert got != value(f"esM(of='{of}',users={users},seed=4)", queries)
+
+
+@pytest.mark.parametrize(("exact", "of"), [("esR", "R"), ("esAP", "AP"), ("esnDCG", "nDCG"), ("esP@2", "P@2")])
+def test_what_is_shown_again_is_found_once(exact: str, of: str, write: Callable[[str, str], str]) -> None:
+    qrels, session = write("q", "7 0 b 1\n7 0 a 0\n"), write("s", "s1\t1\t7\t7-1\ns1\t2\t7\t7-2\n")
+    run = write("r", "7-1 Q0 a 1 3 r\n7-1 Q0 z 2 2 r\n7-1 Q0 b 3 1 r\n7-2 Q0 b 1 1 r\n")
+    sessions = amble.read_sessions(qrels, session, run)
+    found = amble.evaluate(sessions, [exact, f"esM(of='{of}',users=40000,seed=2)"]).means()[0]
+    if exact == "esR":  # she gets to rank 3 of the first list with probability .8 x .8; with b twice it would be 1.34
+        assert found[0] == pytest.approx(0.64)
+    assert abs(found[1] - found[0]) < 4.5 * 0.5 / math.sqrt(40000)
 
 
 def test_lists_that_nobody_finishes() -> None:

@@ -258,6 +258,19 @@ class Scores:
         """
         return plain_median(np.moveaxis(self.values, 1, 2))
 
+    def mean_residuals(self, j: int, residuals: Array) -> Array:
+        """How much the mean of the j-th measure could rise for each run, by the residuals of runs and topics.
+
+        Topics count as they do in `means`: those without a score do not, counts are summed up, and a geometric mean is
+        that of what every topic would score.
+        """
+        order, measure = byte_order(self.topics), self.parsed[j]
+        values, how = self.values[:, order, j], measure.declaration.aggregate
+        extra = np.where(np.isnan(values), np.nan, residuals[:, order])
+        if how != "geometric":
+            return aggregate(how, extra)
+        return np.asarray(aggregate(how, values + extra) - aggregate(how, values))
+
     def interval(self, confidence: float = 0.95) -> Array:
         """Half-widths of the confidence intervals of the means (Student's t over topics); NaN unless a plain mean."""
         from scipy.special import stdtrit

@@ -99,7 +99,7 @@ class IntentMeasure(ListMeasure):
     @property
     def ends(self) -> bool:
         """Whether nobody looks further than the end of the list."""
-        return all(not part.of.declaration.is_user or part.of.ends for part in self.parts)
+        return all(part.of.ends for part in self.parts)
 
     @property
     def deepest(self) -> int | None:

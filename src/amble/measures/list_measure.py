@@ -117,15 +117,24 @@ class ListMeasure(Measure):
 
     @cached_property
     def ends(self) -> bool:
-        """Whether the user looks no further than the end of the list."""
-        return self.members[0][1].one_user.ends
+        """Whether the user looks no further than the end of the list, as who is no user does."""
+        return not self.declaration.is_user or self.members[0][1].one_user.ends
 
     @property
     def deepest(self) -> int | None:
         """The rank below which nothing is gained; None if there is none."""
-        if self.cut is not None or not self.declaration.is_user:
+        if self.cut is not None:
             return self.cut
+        if not self.declaration.is_user:
+            return self.values.get("k")
         return self.members[0][1].one_user.depth
+
+    @property
+    def divides_by_topic(self) -> bool:
+        """Whether scores are divided by what the topic has to find: its relevant documents, or an ideal list."""
+        d = self.declaration
+        looks = {"available", "relevant", "share"} & set(d.seen)
+        return d.norm is not None or bool(looks) or (not d.is_user and d.bounded)
 
     @property
     def looks_at_costs(self) -> bool:

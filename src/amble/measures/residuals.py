@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _CHUNK = 32  # lists filled at once, or more if they have …
 _CELLS = 1 << 15  # ranks and judgments at most: beyond that it is no quicker
 _NEW, _SEEN = np.int8(1), np.int8(2)  # documents that are unjudged, and whose judgment makes a difference
+_OPEN = -3  # the number of a judgment below 0: its document is in the pool, and yet to be judged
 _FURTHER = 1000  # ranks beyond a list at which a user who looks at the grades is followed
 
 
@@ -45,7 +46,10 @@ def _bounds(one: ListMeasure) -> bool:
 
 
 def residual_interval(measure: ListMeasure, grades: ArrayLike, **context: Any) -> tuple[float, float]:
-    """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one."""
+    """The least and the greatest score, if each unjudged document of one list has grade 0 or the largest one.
+
+    Documents of a grade below 0 are unjudged, too: they are in the pool, but nobody has judged them yet.
+    """
     if measure.declaration.of_intents:
         measure.members_of(Lists.of_grades([]))  # refuses
     if measure.declaration.family == "counts":
@@ -54,6 +58,7 @@ def residual_interval(measure: ListMeasure, grades: ArrayLike, **context: Any) -
         ends = [(w, residual_interval(one, grades, **context)) for w, one in measure.members]
         return sum(w * low for w, (low, _) in ends), sum(w * high for w, (_, high) in ends)
     given = np.array(grades, np.float64, ndmin=1)
+    given[given < 0] = np.nan
     unknown = np.flatnonzero(np.isnan(given))
     known = given[~np.isnan(given)]
     most = context.get("max_grade") or max([1.0, float(measure.values.get("rel", 1)), *known.tolist()])
@@ -118,8 +123,8 @@ def _best(measure: ListMeasure, lists: Lists, most: float) -> Array:
 def list_residuals(measure: ListMeasure, lists: Lists) -> Array:
     """The residual of every list: how much better the score is if all unjudged documents gain the most, at least 0.
 
-    Of a population, the mean over its users of each user's residual. Documents below rank k of ``@k`` are not
-    judged: they could gain nothing.
+    Of a population, the mean over its users of each user's residual. Documents of a grade below 0 are unjudged: in the
+    pool, and yet to be judged. Documents below rank k of ``@k`` stay as they are: they could gain nothing.
     """
     return residuals_of([measure], lists)[0]
 
@@ -173,7 +178,7 @@ class _Seen(NamedTuple):
     grades: Array
     judgment: Ints
     rows: Ints
-    number: Ints  # of every judgment of the lists: -2 if it is not among these
+    number: Ints  # of every judgment of the lists: below 0 if it is not among these
 
 
 def _sees_all(measure: ListMeasure) -> bool:
@@ -187,8 +192,10 @@ def _seen(measures: Sequence[ListMeasure], lists: Lists) -> _Seen:
     kept = np.zeros(lists.grades.size, bool)
     for m in measures:
         kept |= True if _sees_all(m) else m.gains_of(lists).judged.gainful
+    kept &= lists.grades >= 0
     upto = np.concatenate(([0], np.cumsum(kept)))
-    return _Seen(lists.grades[kept], lists.judgment[kept], upto[lists.rows], np.where(kept, upto[:-1], -2))
+    number = np.where(kept, upto[:-1], np.where(lists.grades < 0, _OPEN, -1))
+    return _Seen(lists.grades[kept], lists.judgment[kept], upto[lists.rows], number)
 
 
 def _filled(lists: Lists, some: slice, most: float, k: int | None, seen: _Seen, length: Ints) -> Lists:
@@ -204,9 +211,11 @@ def _filled(lists: Lists, some: slice, most: float, k: int | None, seen: _Seen, 
     down_to = length if k is None else np.minimum(length, k)
     start = np.cumsum(down_to) - down_to
     at = np.asarray(lists.position[hits], np.int64)
+    judged_above = number != _OPEN
     if k is not None:  # what is judged further down makes a difference to nobody who looks at gains only
-        above = np.flatnonzero(at <= k)
-        at, owner, number = at[above], owner[above], number[above]
+        judged_above &= at <= k
+    if not judged_above.all():
+        at, owner, number = at[judged_above], owner[judged_above], number[judged_above]
     new = down_to - np.bincount(owner, minlength=n)
     at += start[owner] - 1
     kind = np.full(int(down_to.sum()), _NEW)

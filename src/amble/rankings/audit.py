@@ -68,7 +68,8 @@ class Audit:
         self.scored[i] = len(lists)
         _, _, self.tied[i], self.duplicates[i], _, self.moved[i] = ranked.lists.sum(axis=0).tolist()
         self.shown_top10[i] = np.minimum(lists[:, 1], _TOP).sum()
-        self.unjudged_top10[i] = self.shown_top10[i] - np.count_nonzero(hits[:, 0] <= _TOP)
+        top = self._qrels.grades[hits[hits[:, 0] <= _TOP, 1]]
+        self.unjudged_top10[i] = self.shown_top10[i] - np.count_nonzero(top >= 0)
         if len(lists) < len(topics):
             answered = set(lists[:, 0].tolist())
             self.missing[run] = [topic for t, topic in enumerate(topics) if t not in answered]

@@ -21,7 +21,6 @@ from amble.evaluation.scores import Scores, best_of
 from amble.measures import Lists
 from amble.measures.list_measure import of_lists
 from amble.measures.residuals import bounds, residuals_of
-from amble.rankings.alignment import byte_order, plain_mean
 from amble.table import Table, Tabled
 
 __all__ = ["Against", "Leaderboard"]
@@ -113,7 +112,7 @@ class Leaderboard(Tabled):
         for j, residuals in zip(some, residuals_of(measures, lists), strict=True):
             extra = np.full(self.scores.values.shape[:2], np.nan)
             extra[rankings.run, rankings.topic] = residuals
-            self.residual[:, j] = plain_mean(extra[:, byte_order(self.scores.topics)])
+            self.residual[:, j] = self.scores.mean_residuals(j, extra)
 
     def _test(self, measure: str) -> None:
         try:

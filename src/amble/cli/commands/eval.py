@@ -182,17 +182,16 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
 
     from amble.measures import Lists
     from amble.measures.residuals import bounds, list_residuals
-    from amble.rankings.alignment import byte_order, plain_mean
     from amble.table import Table, mean_topic
 
     rankings = scores.rankings
     over = mean_topic(scores.topics if args.by_topic else ())
     lists = Lists.of_rankings(rankings)
     rows: list[list[Any]] = []
-    extra = np.full(scores.values.shape, np.nan)
+    extra, means, more = np.full(scores.values.shape, np.nan), scores.means(), np.empty(scores.values.shape[::2])
     for j, m in enumerate(scores.parsed):
         extra[rankings.run, rankings.topic, j] = list_residuals(m, lists)
-    means, more = scores.means(), plain_mean(np.moveaxis(extra[:, byte_order(scores.topics)], 1, 2))
+        more[:, j] = scores.mean_residuals(j, extra[:, :, j])
     for i, run in enumerate(scores.runs):
         if args.by_topic:
             for t, topic in enumerate(scores.topics):

@@ -26,6 +26,7 @@ from amble.expressions.domains import Between, Form, Optional, Whole
 from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import binary, graded
+from amble.measures.list_measure import of_lists
 from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
@@ -140,7 +141,7 @@ def expected_precision(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFOR
     formula="E[relevant among the first k seen] / relevant",
 )  # fmt: skip
 def expected_recall(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
-    """Recall of what she saw, in the mean over her ways through the session; a document shown again counts once."""
+    """Recall of what she saw, in the mean over her ways through the session; a document counts where first shown."""
     found = _linear(sessions.once(), down, reform, _until(k, lambda place: np.ones(place.size)))
     return _over(found, _ideal(sessions, lambda ideal: float((ideal > 0).sum())))
 
@@ -159,7 +160,7 @@ def expected_dcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.
     formula="esDCG / DCG of the ideal list",
 )  # fmt: skip
 def expected_ndcg(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7, k: _K = None) -> Array:
-    """DCG of what she saw, in the mean over her ways, divided by the ideal; a document shown again counts once."""
+    """DCG of what she saw, in the mean over her ways, divided by the ideal; a document counts where first shown."""
 
     def best(ideal: Array) -> float:
         gains = ideal if k is None else ideal[:k]
@@ -194,7 +195,7 @@ def expected_rr(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7
     formula="E[sum over relevant documents seen of precision there] / relevant",
 )  # fmt: skip
 def expected_ap(sessions: SessionGains, down: _DOWN = 0.8, reform: _REFORM = 0.7) -> Array:
-    """Average precision of what she saw, in the mean over her ways; a document shown again counts once."""
+    """Average precision of what she saw, in the mean over her ways; a document counts where first shown."""
     sessions = sessions.once()
     data = sessions.sessions
     out = np.zeros(data.n)
@@ -231,11 +232,12 @@ def expected_measure(
     seed: Annotated[int, Whole(0), "same seed, same users"] = 0,
 ) -> Array:
     """Any measure of the list she saw, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
-    inner, data = parse_list_measure(of), sessions.sessions
-    out = np.zeros(data.n)
+    inner, data = of_lists(parse_list_measure(of)), sessions.sessions
+    once = data.repeats == "once" or any(one.divides_by_topic for _, one in inner.members)
+    out = np.zeros(data.n)  # recall, AP, nDCG and their like count a document where it is first shown, as above
     for e in range(data.n):
         ways, counts = _ways(sessions.lengths[data.first[e] : data.first[e + 1]], down, reform, users, seed)
-        out[e] = float(inner.scores(_seen_lists(sessions, e, ways)) @ counts) / users
+        out[e] = float(inner.scores(_seen_lists(sessions, e, ways, once)) @ counts) / users
     return out
 
 
@@ -251,11 +253,11 @@ def _ways(lengths: Ints, d: float, rho: float, users: int, seed: int) -> tuple[A
     return np.unique(looked, axis=0, return_counts=True)
 
 
-def _seen_lists(seen: SessionGains, entry: int, ways: Ints) -> Lists:
-    """The list of each way through a session."""
+def _seen_lists(seen: SessionGains, entry: int, ways: Ints, once: bool) -> Lists:
+    """The list of each way through a session; what is shown again is judged there, too, unless it counts once."""
     data = seen.sessions
     hits = np.arange(data.offsets[data.first[entry]], data.offsets[data.first[entry + 1]])
-    if data.repeats == "once":
+    if once:
         hits = hits[~data.again[hits]]
     turn, rank = data.turn[data.query[hits]], data.position[hits]
     before = np.cumsum(ways, axis=1) - ways
