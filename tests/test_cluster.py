@@ -587,6 +587,18 @@ def test_a_command_that_is_stopped_leaves_nothing_and_can_go_on(number: int, tmp
         assert len(path.read_bytes()) > 32
 
 
+def is_spared() -> bool:
+    """Whether Ctrl-C does not come to this process, nor came while it started."""
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals on this system")
+def test_ctrl_c_comes_to_the_command_alone() -> None:
+    with parallel._processes(1) as pool:
+        assert pool.submit(is_spared).result()
+        assert not is_spared()
+
+
 def half_a_result() -> None:
     """Write the beginning of a message of a megabyte to the pool, as a process that is killed while it answers."""
     writer = sys._getframe(1).f_locals["result_queue"]._writer

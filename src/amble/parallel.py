@@ -381,14 +381,30 @@ def _processes(count: int) -> Any:
         """Processes that get the program's own functions with their code: so the program needs no main guard."""
 
         def submit(self, *args: Any, **named: Any) -> Any:
-            """Submit a call; a process that is started for it finds no program to import."""
+            """Submit a call; a process that is started for it finds no program to import, and Ctrl-C spares it."""
             program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
             try:
-                return super().submit(*args, **named)
+                with _no_interrupts():
+                    return super().submit(*args, **named)
             finally:
                 sys.modules["__main__"] = program
 
     return Pool(count, context, initializer=_begin)
+
+
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Ctrl-C waits, and never comes to processes that are started meanwhile, nor to those that these start."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:
