@@ -472,6 +472,11 @@ def test_shards_of_a_command(shards: tuple[str, list[str]], tmp_path: Path, caps
         assert main(["fit", shard, "--save-counts", file, "--quiet"]) == 0
     assert main([*fit, "--merge", *files]) == 0
     assert capsys.readouterr().out == alone
+    assert main([*fit, "--merge", *files, os.path.join(tmp_path, ".", "0.counts")]) == 2
+    assert capsys.readouterr().err.endswith("0.counts: given twice\n")
+    assert main([*fit, "--merge", *files, "-o", str(tmp_path / "fit.toml")]) == 0
+    assert 'layout = "counts"' in (tmp_path / "fit.toml").read_text()
+    capsys.readouterr()
     assert main([*fit, "--merge", shards[0]]) == 2
     assert "not a file of counts, expected one that amble fit --save-counts wrote" in capsys.readouterr().err
     assert main([*fit, shards[0], "--save-counts", files[0], "--workers", "2"]) == 2

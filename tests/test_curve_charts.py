@@ -324,7 +324,7 @@ def test_compare_draws(files: list[str], tmp_path: Path, capsys: pytest.CaptureF
     for more, message in (
         (["--chart", "normality"], "have 2 topics in common, expected at least 3"),
         (["-m", "P@5"], "--plot draws one measure, found 2"),
-        (["--why", "1", "--chart", "box"], "--why shows documents, not tests: without --chart"),
+        (["--why", "1", "--chart", "box"], "--chart goes without --why, which shows documents, not tests"),
     ):
         assert main([*words, *more]) == 2
         assert message in capsys.readouterr().err

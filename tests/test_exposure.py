@@ -545,6 +545,10 @@ def test_command_compares(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         ("--compare AWRF", "--compare AWRF is of groups of documents: expected --groups FILE"),
         ("--target relevance", "--target is of groups of documents: expected --groups FILE"),
         ("--test t", "--test is of tests: expected --compare AWRF|EED|EER|EEL|Gini"),
+        (
+            "--compare EEL --seed 1",
+            "--seed goes without --test t: nothing is random; expected permutation, bootstrap or tukey",
+        ),
         ("--samples x", "--samples 'x': expected NAME=PATTERN, as in mine=mine-*"),
         ("-m RBP -m AP", "-m RBP -m AP: expected one measure, as each has a user of its own"),
         ("-m bpref", "bpref is not a user: it is computed from the whole list at once"),

@@ -128,6 +128,12 @@ def test_chart(amble_cli: Cli, write: Write, tmp_path: Path) -> None:
         (["-o", "/nowhere/fit.toml"], "/nowhere/fit.toml: No such file or directory"),
         (["--plot", "fit.txt"], "fit.txt: a chart's name ends in"),
         (["--qrels", "nothing.txt"], "nothing.txt: no such file"),
+        (["--time-unit", "ms"], "groups, targets, fixations and units of time are those of a table"),
+        (["--save-counts", "c", "-o", "z.toml"], "--output goes without --save-counts, which counts one shard"),
+        (["--save-counts", "c", "--plot", "p.svg"], "--plot goes without --save-counts"),
+        (["--save-counts", "c", "--min-sessions", "5"], "--min-sessions goes without --save-counts"),
+        (["--merge", "--qrels", "nosuch"], "--qrels is of reading logs: without --merge"),
+        (["--merge", "--query-rates", "f.tsv"], "--query-rates is of reading logs: without --merge"),
     ],
 )
 def test_what_is_refused(words: list[str], message: str, amble_cli: Cli, write: Write) -> None:

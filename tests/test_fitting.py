@@ -322,7 +322,7 @@ def test_command_line(fit: str, amble_cli: Callable[..., Any]) -> None:
     for wrong in (["-q"], ["--trec"], ["--residual"], ["--intervals"], ["--format", "trec"]):
         done = amble_cli("eval", "q.txt", "x.run", "-m", "RBP(user='fit.toml')", "--fitted-intervals", "user", *wrong)
         assert done.returncode == 2
-        assert "--fitted-intervals is a report of its own" in done.stderr
+        assert "goes without --fitted-intervals, a report of its own" in done.stderr
     done = amble_cli("eval", "q.txt", "x.run", "-m", "AP", "--fitted-intervals", "user")
     assert (done.returncode, done.stderr) == (2, "amble: AP: expected a fitted user, as in RBP(user='fit.toml')\n")
     mixed = ["PH(gains='exp')", "PH(gains=None)", "PH(model='DCG')", "PH(model='ERR')", "PH(model='AP')", "DCG"]

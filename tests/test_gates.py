@@ -138,6 +138,7 @@ def test_the_command(amble_cli: Cli, files: tuple[str, str, str], tmp_path: Path
     ("words", "message"),
     [
         ((), "no gate: expected --fail-if"),
+        (("--fail-if", "RR < 1", "--alpha", "0.1"), "--alpha is of tests: expected a gate that asks for significance"),
         (("--fail-if", "RR"), "--fail-if RR: compares with a baseline: say which, with --baseline RUN"),
         (("--fail-if", "RR", "--baseline", "none.run"), "--baseline none.run: expected a file, or one of bad"),
         (("--fail-if", "RR", "--baseline", "bad"), "bad is the only run, expected another to compare with it"),

@@ -226,6 +226,11 @@ def test_asking(demo: list[str], amble_cli: Cli) -> None:
         (["judge", "sheet", "qrels.txt", "qrels.txt"], "found 2 files, expected one: a pool"),
         (["judge", "sheet", "qrels.txt", "--all", "--grades", "0,0"], "0 comes twice"),
         (["judge", "sheet", "qrels.txt", "--depth", "3"], "--depth goes with amble judge ask or amble judge uniques"),
+        (["judge", "sheet", "qrels.txt", "--ties", "rank"], "--ties goes with amble judge ask or amble judge uniques"),
+        (
+            ["judge", "sheet", "qrels.txt", "--encoding", "latin-1"],
+            "--encoding is of texts and topics: expected --texts",
+        ),
         (["judge", "read", "qrels.txt"], "qrels.txt:1: found columns"),
         (["judge", "agreement", "qrels.txt"], "expected the judgments of two assessors"),
         (["judge", "uniques", "qrels.txt"], "expected QRELS RUN..."),

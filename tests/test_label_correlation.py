@@ -270,6 +270,8 @@ def test_the_command(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
         (["--statistic", "rbo"], "--statistic rbo goes without satisfaction"),
         (["--depth", "3"], "--depth goes without satisfaction"),
         (["--ties", "rank"], "--ties goes without satisfaction"),
+        (["--intents", "no such file"], "--intents goes without satisfaction"),
+        (["--subtopics"], "--subtopics goes without satisfaction"),
         (["-m", "P@7"], "no scores of P@7, expected one of A, B"),
         (["--plot", "x.gif"], "x.gif: a chart's name ends in .svg"),
         (["--levels", "0.5"], "--levels goes with amble meta degrade"),

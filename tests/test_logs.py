@@ -325,6 +325,9 @@ def test_actions_times_and_units(write: Write) -> None:
     by_hand(read_log(write("stamps.tsv", text(stamps)), "table"))
     with pytest.raises(AmbleError, match="actions: 'tap', expected some of click, query, show, end"):
         read_log(path, "table", actions={"tap": ["click"]})
+    bare = write("bare.csv", "session,rank\n1,2\n1,1\n")
+    with pytest.raises(ReadError, match=r"bare\.csv: no column for the action, so no words for it; say which it is"):
+        read_log(bare, "table", actions={"click": ["zzz"]})
 
 
 def test_end_of_a_session_ends_its_last_visit(write: Write) -> None:

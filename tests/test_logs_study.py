@@ -205,7 +205,7 @@ def test_what_a_study_needs(write: Write) -> None:
     path = write("log.csv", "session,task,T,rank\n1,A,3,1\n2,A,3,2\n")
     with pytest.raises(ReadError, match="no column 'what', found session, task"):
         read_log(path, "table", by="what")
-    with pytest.raises(AmbleError, match="groups, targets and fixations are those of a table"):
+    with pytest.raises(AmbleError, match="groups, targets, fixations and units of time are those of a table"):
         read_log(write("log.tsv", RELPRED), target="T")
     counts = read_log(path, "table")
     with pytest.raises(AmbleError, match="study=True"):

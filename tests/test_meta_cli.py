@@ -14,7 +14,7 @@ from amble.cli.main import main
 from amble.table import Table
 
 ANALYSES = ("tau", "agreement", "power", "swaps", "pool", "topics")
-FEW = {"tau": "--rounds", "agreement": "--rounds", "power": "--rounds", "swaps": "--rounds", "pool": "--rounds"}
+FEW = {"tau": "--rounds", "power": "--rounds", "swaps": "--rounds", "pool": "--rounds"}
 
 
 @pytest.fixture(scope="module")
@@ -25,21 +25,22 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def words(analysis: str, demo: list[str], *more: str) -> list[str]:
-    drawn = not {"--groups", "--pool-depths"} & set(more)
+    drawn = not {"--groups", "--pool-depths", "none", "--matrix", "t"} & set(more)
     few = [FEW[analysis], "5"] if analysis in FEW and drawn else []
     return ["meta", analysis, *demo, "-m", "AP", "P@10", *few, *more]
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_analyses(analysis: str, demo: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(words(analysis, demo, "--format", "json", "--seed", "3")) == 0
+    seed = [] if analysis in ("agreement", "topics") else ["--seed", "3"]  # where nothing is random, there is none
+    assert main(words(analysis, demo, "--format", "json", *seed)) == 0
     said = capsys.readouterr()
     answer = json.loads(said.out)
     assert answer["analysis"] == analysis
-    assert answer["options"]["seed"] == 3
+    assert answer["options"]["seed"] == (3 if seed else 0)
     assert answer["rows"]
     assert said.err.startswith("amble: 6 runs x 8 topics")
-    assert main(words(analysis, demo, "--format", "json", "--seed", "3", "--threads", "1", "--quiet")) == 0
+    assert main(words(analysis, demo, "--format", "json", *seed, "--threads", "1", "--quiet")) == 0
     again = capsys.readouterr()
     assert json.loads(again.out)["rows"] == answer["rows"]
     assert again.err == ""
@@ -108,6 +109,14 @@ def test_options_reach_their_functions(demo: list[str], capsys: pytest.CaptureFi
         (["pool", "--groups", "2", "--rounds", "5"], "--rounds goes without --groups: nothing is random"),
         (["pool", "--groups", "2", "--confidence", "0.9"], "--confidence goes without --groups"),
         (["pool", "--pool-depths", "5", "--rounds", "5"], "--rounds goes without --pool-depths"),
+        (["pool", "--groups", "2", "--seed", "5"], "--seed goes without --groups: nothing is random"),
+        (["topics", "--seed", "5"], "--seed goes without topics: nothing is random"),
+        (["agreement", "--rounds", "5"], "--rounds goes without --test t: nothing is random"),
+        (["power", "--test", "t", "--seed", "5"], "--seed goes without --test t: nothing is random"),
+        (["tau", "--resample", "none", "--seed", "5"], "--seed goes without --matrix and --resample none"),
+        (["tau", "--matrix", "--resample", "both"], "--resample goes without --matrix"),
+        (["degrade", "--save-runs", ""], "argument --save-runs: found an empty text, expected a value"),
+        (["degrade", "--workers", "2"], "--workers goes without degrade"),
         (["topics", "--differences", "1e308"], "difference=1e+308: expected a number above 0 and below 1e+100"),
         (["swaps", "--bin-width", "1e-300"], "width=1e-300: expected a number of at least 1e-09"),
         (["topics", "-m", "GMAP"], "GMAP: its mean is geometric"),

@@ -525,6 +525,8 @@ def test_commands_say_what_was_chosen(tmp_path: Path) -> None:
     tukey = shown(amble.report(few, test="tukey"))[0]
     assert tukey == f"amble compare QRELS RUN… {read} --test tukey -m AP 'RBP(p=0.8)' --letters"
     assert "--correction bh" in shown(amble.report(few, correction="bh"))[0]
+    board = shown(amble.report(few, seed=3))[0]  # the t-test draws nothing, and takes no seed
+    assert board == f"amble compare QRELS RUN… {read} -m AP 'RBP(p=0.8)' --letters"
 
 
 def test_wrong_use() -> None:

@@ -127,6 +127,10 @@ def test_fields_and_encodings(write: Write, tmp_path: Path, capsys: pytest.Captu
         (["search", "small.index", "topics", "--tag", "a b"], "tag 'a b' has a blank in it, expected one word"),
         (["search", "small.index", "topics", "-o", "no/where"], "no/where: No such file or directory"),
         (["explain", "small.index", "d9", "--topic", "march"], "document 'd9' is not in the index of 3 documents"),
+        *(
+            (["explain", "small.index", "d1", "--topic", "march", *words], f"{words[0]} is of topics in a file")
+            for words in (["--language", "en"], ["--fields", "foo"], ["--renumber"], ["--encoding", "nope"])
+        ),
         (["explain", "small.index", "d1", "--topic", "march", "--digits", "99"], "argument --digits: found '99'"),
     ],
 )  # fmt: skip

@@ -202,8 +202,9 @@ def test_scores_of_sessions_say_so(files: list[str]) -> None:
 def test_what_is_refused(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["--why", "s2"], "session 's2' is not among the 1 sessions scored: s1"),
-        (["--why", "s1", "-q"], "without -q"),
-        (["--why", "s1", "--effort"], "without -q, --effort"),
+        (["--why", "s1", "-q"], "--by-session goes without --why"),
+        (["--why", "s1", "--effort"], "--effort goes without --why"),
+        (["--effort", "--intervals"], "--intervals goes without --effort"),
         (["--plot", "x.svg"], "--plot goes with --why"),
         (["--why", "s1", "--plot", "x.doc"], "a chart's name ends in"),
         (["--why", "s1", "-m", "MsM sRBP", "--plot", "x.svg"], "--plot draws one measure, found 2"),

@@ -50,14 +50,24 @@ _RENAMED = {"law": "distribution"}
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line, and which hands over the names of the options that were given."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self.given: set[str] = set()
+        self.set_defaults(given=self.given)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        if action.option_strings and arg_strings == ["--"]:  # argparse would take it away, and hand over a list
-            self.error(f"argument {'/'.join(action.option_strings)}: found --, expected a value")
+        name = "/".join(action.option_strings) or action.metavar
+        if action.option_strings:
+            self.given.add(action.dest)
+            if arg_strings == ["--"]:  # argparse would take it away, and hand over a list
+                self.error(f"argument {name}: found --, expected a value")
+        if "" in arg_strings and not (action.type or action.choices):  # as of a shell's variable that is not set
+            self.error(f"argument {name}: found an empty text, expected a value")
         return super()._get_values(action, arg_strings)
 
 

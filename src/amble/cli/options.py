@@ -68,6 +68,7 @@ __all__ = [
     "read_session_files",
     "read_whole",
     "reading_of",
+    "refuse",
     "topic_reading_of",
     "whole",
     "workers_from",
@@ -130,6 +131,14 @@ USERS = whole(1, 2**40)  # to be simulated
 SHARE = _within(read_number, lambda x: 1e-12 <= x <= 1 - 1e-12, "a number between 0 and 1, by 1e-12 at least")
 
 # ---- what is the same in many commands
+
+
+def refuse(args: argparse.Namespace, options: str, why: str) -> None:
+    """An error for the first of some options, with blanks between them, that was given though it has no effect here."""
+    for option in options.split():
+        if option in args.given:
+            raise AmbleError(f"--{option.replace('_', '-')} {why}")
+
 
 Add = Callable[..., Any]
 
@@ -510,14 +519,24 @@ def add_gates(add: Add) -> None:
     )
 
 
-def design_of(args: argparse.Namespace) -> Any:
-    """The design of a test by the options that were given, its default where one was not."""
+def design_of(args: argparse.Namespace, drawn: str = "seed rounds") -> Any:
+    """The design of a test by the options that were given, its default where one was not.
+
+    An error where one of those for what is ``drawn`` was given, and nothing is.
+    """
     from dataclasses import fields
 
     from amble.comparison.design import TestDesign
 
     given = {field.name: getattr(args, field.name, None) for field in fields(TestDesign)}
-    return TestDesign(**{name: value for name, value in given.items() if value is not None})
+    design = TestDesign(**{name: value for name, value in given.items() if value is not None})
+    if not design.random:
+        refuse(
+            args,
+            drawn,
+            f"goes without --test {design.test}: nothing is random; expected permutation, bootstrap or tukey",
+        )
+    return design
 
 
 def include_baselines(args: argparse.Namespace) -> None:

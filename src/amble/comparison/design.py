@@ -101,6 +101,11 @@ class TestDesign:
             object.__setattr__(self, name, value)
 
     @property
+    def random(self) -> bool:
+        """Whether anything is drawn at random, by seed and rounds."""
+        return self.test in ("permutation", "bootstrap", "tukey") or self.interval in ("percentile", "bca")
+
+    @property
     def baselines(self) -> tuple[str, ...]:
         """The baselines, each once; none for all pairs."""
         if self.baseline is None or isinstance(self.baseline, str):

@@ -191,6 +191,10 @@ def table(
         ]
         kind = f"case {' '.join(cases)} else 0 end"
         wrong = f"({kind}) = 0"
+    elif actions:
+        raise ReadError(
+            f"{source.paths[0]}: no column for the action, so no words for it; say which it is, as action=NAME"
+        )
     rank = f"try_cast({of['rank']}::varchar as double)"
     (grade, bad_grade), (took, bad_took) = (_optional(of.get(name)) for name in ("grade", "duration"))
     late = f"({time}) is null" if "time" in of else "false"

@@ -148,8 +148,8 @@ def read_log(
     _check(layout, depth, longest, unit, columns, actions)
     checks.one_of(visits, VISITS, "visits")
     checks.whole(min_sessions, "min_sessions", most=checks.INT32)
-    if layout != "table" and (by or target or visits != "click"):
-        raise AmbleError("groups, targets and fixations are those of a table: with layout='table'")
+    if layout != "table" and (by or target or visits != "click" or unit != "s"):
+        raise AmbleError("groups, targets, fixations and units of time are those of a table: with layout='table'")
     if executor is not None:
         for name, wanted in (("by", by), ("target", target), ("study", study), ("query_rates", query_rates)):
             if wanted:

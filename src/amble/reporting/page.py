@@ -299,7 +299,8 @@ def _commands(scores: Scores, design: TestDesign, about: Mapping[str, Any]) -> d
     paths = [f["path"] for f in about["files"] if f["path"] not in (aligned.get("costs"), aligned.get("intents"))]
     qrels, runs = (shlex.quote(paths[0]), shell_paths(paths[1:])) if len(paths) > 1 else ("QRELS", "RUN…")
     changed = {key: aligned[key] for key, usual in DEFAULTS.items() if key in aligned and aligned[key] != usual}
-    tested = _options({key: value for key, value in design.changed.items() if key != "baseline"})
+    left_out = {"baseline"} if design.random else {"baseline", "seed", "rounds"}
+    tested = _options({key: value for key, value in design.changed.items() if key not in left_out})
     if isinstance(scores.rankings, Sessions):
         changed.pop("missing", None)  # a session that a run lacks is left out, and no option says otherwise
         changed |= {"repeats": "once"} if scores.rankings.repeats == "once" else {}

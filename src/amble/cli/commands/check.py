@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.options import add_longest_line, whole
+from amble.cli.options import add_longest_line, refuse, whole
 from amble.progress import Progress
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     from amble.errors import AmbleError
     from amble.validation import check
 
+    if args.qrels is None:
+        refuse(args, "subtopics", "is of judgments: expected --qrels QRELS")
     files = [*args.runs, *([] if args.qrels is None else [args.qrels])]
     if not files:
         raise AmbleError("nothing to check, expected run files or --qrels (see amble check --help)")

@@ -41,6 +41,7 @@ from amble.cli.options import (
     inputs_of,
     prepare,
     read_session_files,
+    refuse,
     workers_from,
 )
 from amble.cli.output import provenance, tell_audit, write
@@ -51,8 +52,7 @@ from amble.errors import AmbleError
 __all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP"
-_TESTED = ("test", "sides", "alpha", "seed", "rounds", "correction", "interval", "letters")  # not with --why
-_SHOWN = ("marks", "median", "statistic", "groups", "chart")  # neither
+_TESTED = "test sides alpha seed rounds correction interval letters marks median statistic groups chart"
 _CHARTS = ("pairs", "box", "histogram", "differences", "normality")
 
 
@@ -113,9 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, executor: Any) -> int:
     if args.why is not None:
-        given = [name for name in (*_TESTED, *_SHOWN) if getattr(args, name) is not None]
-        if given:
-            raise AmbleError(f"--why shows documents, not tests: without --{given[0]}")
+        refuse(args, _TESTED, "goes without --why, which shows documents, not tests")
     design = design_of(args)  # a wrong option should not cost the time of reading
     if args.letters and (args.baseline is not None or design.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")
@@ -157,6 +155,7 @@ def _compare(args: argparse.Namespace, executor: Any) -> int:
             raise AmbleError(f"{len(scores.runs)} run, expected at least two to compare")
     else:
         heard = []
+        refuse(args, "layout repeats", "is of sessions: expected --sessions FILE, or a measure of sessions")
         if args.baseline is not None and args.gains is None:
             include_baselines(args)
         qrels, runs = inputs_of(args)

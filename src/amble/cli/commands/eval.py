@@ -32,6 +32,7 @@ from amble.cli.options import (
     measures_of,
     number,
     prepare,
+    refuse,
     workers_from,
 )
 from amble.cli.output import note, provenance, warn_topic_named_all, write
@@ -40,6 +41,13 @@ from amble.errors import AmbleError
 
 __all__ = ["arguments", "prepare", "run"]
 
+# reports of their own: the options that have no place in each
+_OWN = {
+    "fitted_intervals": "by_topic trec zscores intervals residual cwl sort median groups by_intent",
+    "by_intent": "trec names undefined zscores intervals residual cwl sort median groups",
+    "cwl": "names undefined zscores intervals residual sort median groups",
+    "residual": "zscores intervals sort median groups",
+}
 _NOT_BY_TOPIC = ("NumQ", "GMAP", "GMbpref")  # trec_eval prints these for all topics together only
 
 
@@ -84,10 +92,10 @@ def run(args: argparse.Namespace) -> int:
     how = args.format or ("trec" if args.trec else "table")
     if args.intervals and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    if args.sort and (args.by_topic or args.residual or args.cwl or how not in ("table", "latex", "html")):
+    if args.sort and (args.by_topic or how not in ("table", "latex", "html")):
         raise AmbleError("--sort goes with a table of means: --format table, latex or html, without -q")
-    if (args.median or args.groups) and (args.by_topic or args.residual or args.cwl or how == "trec"):
-        raise AmbleError("--median and --groups go with means: without -q, --residual, --cwl and trec_eval's layout")
+    if (args.median or args.groups) and (args.by_topic or how == "trec"):
+        raise AmbleError("--median and --groups go with means: without -q and trec_eval's layout")
     trec = (args.names or ("trec" if args.trec or how == "trec" else "amble")) == "trec"
     measures = measures_of(args, trec=trec)
     if args.bib:
@@ -97,22 +105,12 @@ def run(args: argparse.Namespace) -> int:
         keys += ["mcsherry2008"] * (args.ties == "expected") + ["webber2008"] * bool(args.zscores)
         write(bibliography(keys), args.output)
         return 0
-    others = ("by_topic", "trec", "zscores", "intervals", "residual", "cwl", "sort", "median", "groups", "by_intent")
-    if args.fitted_intervals and (how == "trec" or any(getattr(args, name) for name in others)):
-        raise AmbleError(
-            "--fitted-intervals is a report of its own: without -q, --sort, --intervals, --median, --groups, "
-            "--zscores, --residual, --cwl and trec_eval's layout"
-        )
-    if args.cwl and (args.zscores or args.residual or how == "trec"):
-        raise AmbleError("--cwl is a report of its own: without --zscores, --residual and --trec")
-    if args.residual and (args.zscores or how == "trec"):
-        raise AmbleError("--residual goes without --zscores and without trec_eval's layout")
+    for report in (name for name in _OWN if name in args.given):
+        own = f"--{report.replace('_', '-')}, a report of its own"
+        refuse(args, _OWN[report], f"goes without {own}")
+        if how == "trec":
+            raise AmbleError(f"trec_eval's layout goes without {own}; expected another --format")
     if args.by_intent:
-        if how == "trec" or any(getattr(args, name) for name in others if name not in ("by_topic", "by_intent")):
-            raise AmbleError(
-                "--by-intent is a report of its own: without --sort, --intervals, --zscores, --residual, --cwl and "
-                "trec_eval's layout"
-            )
         return _by_intent(measures, how, args)
     if args.fitted_intervals:
         return _fitted_intervals(measures, how, args)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from amble.cli.options import FORMATS, add_digits, add_output, add_topic_reading, topic_reading_of
+from amble.cli.options import FORMATS, add_digits, add_output, add_topic_reading, refuse, topic_reading_of
 from amble.cli.output import write
 from amble.errors import AmbleError
 
@@ -35,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     from amble.retrieval.explanation import explain
 
     text = args.topic
-    if args.topics is not None:
+    if args.topics is None:
+        refuse(args, "fields language renumber encoding", "is of topics in a file: expected --topics FILE")
+    else:
         from amble.retrieval.topics import read_topics
 
         topics = read_topics(args.topics, **topic_reading_of(args))

@@ -14,7 +14,7 @@ import argparse
 import os
 from typing import Any
 
-from amble.cli.options import TIES, add_alignment, add_plugins, add_threads, alignment_of, measures_of, prepare
+from amble.cli.options import TIES, add_alignment, add_plugins, add_threads, alignment_of, measures_of, prepare, refuse
 from amble.cli.output import keep_inputs, note
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
@@ -56,12 +56,8 @@ def run(args: argparse.Namespace) -> int:
         raise AmbleError("-: standard output, expected a file")
     keep_inputs(args)
     if args.qrels is None:
-        usual = argparse.ArgumentParser()
-        arguments(usual)
-        given = [key for key in vars(usual.parse_args([])) if getattr(args, key) != usual.get_default(key)]
-        for key in sorted({*given} - {"runs", "output", "quiet"}):
-            option = key.replace("_", "-")
-            raise AmbleError(f"--{option} goes with files: expected QRELS RUN…, or only -o for the playground")
+        others = " ".join(sorted(args.given - {"output", "quiet"}))
+        refuse(args, others, "goes with files: expected QRELS RUN…, or only -o for the playground")
         from amble.reporting.explorer import playground
 
         playground().save(args.output)

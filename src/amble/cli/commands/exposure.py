@@ -30,6 +30,7 @@ from amble.cli.options import (
     include_baselines,
     inputs_of,
     number,
+    refuse,
 )
 from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
@@ -115,9 +116,8 @@ def _check(args: argparse.Namespace) -> dict[str, list[str]] | None:
         for option in (option for option, given in needs.items() if given):
             raise AmbleError(f"--{option} is of groups of documents: expected --groups FILE")
     if not args.compare:
-        for option in ("baseline", "test", "correction", "alpha", "seed", "rounds"):
-            if getattr(args, option) is not None:
-                raise AmbleError(f"--{option} is of tests: expected --compare {'|'.join(_SCORES)}")
+        tests = "baseline test correction alpha seed rounds"
+        refuse(args, tests, f"is of tests: expected --compare {'|'.join(_SCORES)}")
     if args.by_topic and (args.compare or args.by_document):
         raise AmbleError("--by-topic shows scores or groups on every topic: without --compare and --by-document")
     if args.baseline is not None:

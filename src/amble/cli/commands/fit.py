@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amble.cli.options import FORMATS, SEED, SHARE, add_digits, add_workers, number, whole, workers_from
+from amble.cli.options import FORMATS, SEED, SHARE, add_digits, add_workers, number, refuse, whole, workers_from
 from amble.cli.output import note, write
 from amble.comparison.design import CONFIDENCE
 from amble.errors import AmbleError
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from amble.logs import Fit
     from amble.table import Table
 
+# options of what is done with one whole log, of reading besides, and of fitting
+_WHOLE = "by target min_sessions query_rates workers cluster checkpoint"
+_READING = (
+    f"{_WHOLE} layout columns actions visits time_unit qrels rel depth longest skip_broken memory threads temporary"
+)
+_FITTING = (
+    "output plot model show against observation steps first moves smooth smallest confidence rounds draws seed format "
+    "digits"
+)
 _SHOWN = ("parameters", "choice", "moves", "implied", "against", "continuation", "hazard", "groups", "equality")
 
 
@@ -160,6 +169,7 @@ def run(args: argparse.Namespace) -> int:
 
     from amble.logs import MODELS, fit, fit_groups, read_log, study_continuation, write_query_rates
     from amble.logs.shards import merge_counts, read_counts, write_counts
+    from amble.logs.sources import find_files
     from amble.users.fit_file import write_fit
 
     if args.actions == "help":
@@ -169,7 +179,7 @@ def run(args: argparse.Namespace) -> int:
     gaps: list[Any] | None = [] if args.save_counts else None
     with _stoppable(), workers_from(args) as executor:
         counts = (
-            merge_counts(map(read_counts, args.logs))
+            merge_counts(map(read_counts, find_files(args.logs)))
             if args.merge
             else read_log(
                 args.logs,
@@ -212,7 +222,7 @@ def run(args: argparse.Namespace) -> int:
             "smallest": args.smallest,
             "seed": args.seed,
             "files": args.logs,
-            "layout": args.layout,
+            "layout": "counts" if args.merge else args.layout,
             "date": datetime.now(UTC).date().isoformat(),
         }
         models = "all" if args.model == "all" else _words(args.model, "--model", list(MODELS))
@@ -278,10 +288,12 @@ def _check(args: argparse.Namespace) -> list[Any]:
         raise AmbleError(f"--query-rates {args.query_rates}: expected a name that ends in .tsv, as measures need it")
     if args.format != "table" and len(shown) > 1:
         raise AmbleError(f"--format {args.format}: expected one table, --show {args.show} names several")
-    if args.save_counts and (args.merge or args.workers or args.cluster or args.checkpoint):
-        raise AmbleError(
-            "--save-counts is of one shard, read here: without --merge, --workers, --cluster, --checkpoint"
+    if args.save_counts:
+        refuse(
+            args, f"merge {_WHOLE} {_FITTING}", "goes without --save-counts, which counts one shard and fits nothing"
         )
+    if args.merge:
+        refuse(args, _READING, "is of reading logs: without --merge, which adds up the counts of logs that were read")
     if args.plot:
         from amble.reporting.charts.chart import check_file
 
@@ -377,12 +389,12 @@ def _summary(facts: dict[str, Any], args: argparse.Namespace) -> list[str]:
     back, few = facts["backward"], any(isinstance(facts[name], str) for name in ("moves", "backward"))
     share = f" ({100 * back / facts['moves']:.1f} %)" if not few and facts["moves"] else ""
     people = f"{facts['persons']:,} persons, " if facts["persons"] else ""
-    gaze = args.visits != "click"
-    looks = f"{facts['clicks']:,} visits of {facts['fixations']:,} fixations" if gaze else f"{facts['clicks']:,} clicks"
+    gaze, visit = args.visits != "click", "click" if args.visits == "click" and not args.merge else "visit"
+    looks = f"{facts['clicks']:,} {visit}s" + f" of {facts['fixations']:,} fixations" * gaze
     lines = [
         f"{facts['records']:,} records: {people}{facts['sessions']:,} sessions, {facts['pages']:,} query sessions, "
         f"{looks}{' and clicks' * (args.visits == 'both')}",
-        f"{_thousands(facts['moves'])} moves from {'visit to visit' if gaze else 'click to click'}, "
+        f"{_thousands(facts['moves'])} moves from {visit} to {visit}, "
         f"{_thousands(back)}{share} backward, {_thousands(facts['repeated'])} repeated",
     ]
     if back and not few:

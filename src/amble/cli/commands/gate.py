@@ -30,6 +30,7 @@ from amble.cli.options import (
     design_of,
     filter_unjudged_warnings,
     include_baselines,
+    refuse,
 )
 from amble.cli.output import note, provenance, write
 from amble.cli.plugins import load_plugins
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
     design = design_of(args)
     gates = [parse_gate(text, against=args.baseline) for text in args.fail_if]
+    if not any(gate.significant for gate in gates):
+        refuse(args, "test correction alpha seed rounds", "is of tests: expected a gate that asks for significance")
     include_baselines(args)
     measures = parse_measures(list(dict.fromkeys(gate.measure for gate in gates)))
     scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **alignment_of(args))

@@ -25,6 +25,7 @@ from amble.cli.options import (
     read_groups,
     read_numbers,
     reading_of,
+    refuse,
     whole,
 )
 from amble.cli.output import note, warn_topic_named_all, write
@@ -51,7 +52,7 @@ _OF = {
     "unjudged": ("cost",),
     "rel": ("ask", "agreement", "uniques", "cost"),
     "seed": ("ask", "cost"),
-    "depth": ("ask", "uniques", "cost"),
+    **dict.fromkeys(("depth", "ties", "duplicates", "threads"), ("ask", "uniques", "cost")),
     "format": ("agreement", "uniques", "cost"),
     "digits": ("agreement", "uniques", "cost"),
 }
@@ -204,11 +205,12 @@ _ACTIONS = {"sheet": _sheet, "read": _read, "ask": _ask, "agreement": _agreement
 def run(args: argparse.Namespace) -> int:
     """Carry out the action."""
     for name, actions in _OF.items():
-        if getattr(args, name) is not None and args.action not in actions:
-            where = " or ".join(f"amble judge {action}" for action in actions)
-            raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
+        if args.action not in actions:
+            refuse(args, name, "goes with " + " or ".join(f"amble judge {action}" for action in actions))
+    if args.texts is None and args.topics is None:
+        refuse(args, "encoding", "is of texts and topics: expected --texts FILE or --topics FILE")
     for name, usual in _USUAL.items():
-        if getattr(args, name) in (None, ""):
+        if getattr(args, name) is None:
             setattr(args, name, usual)
     if args.orders is not None:
         unknown = [order for order in args.orders.split(",") if order not in ORDERS]

@@ -14,7 +14,7 @@ import argparse
 from typing import Any
 
 from amble import checks
-from amble.cli.options import add_plugins
+from amble.cli.options import add_plugins, refuse
 from amble.cli.plugins import load_plugins
 from amble.errors import MeasureError
 
@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
         known = families(chosen)
         chosen = known[checks.one_of(args.family, known, "--family")]
     if args.bib:
+        refuse(args, "format variants", "goes without --bib, which prints BibTeX")
         from amble.references import bibliography
 
         text = bibliography(d.cite for d in chosen)

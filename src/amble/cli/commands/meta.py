@@ -35,6 +35,7 @@ from amble.cli.options import (
     prepare,
     read_groups,
     read_numbers,
+    refuse,
     whole,
     workers_from,
 )
@@ -74,9 +75,11 @@ _OF = {
     "baseline": ("satisfaction",),
     "correction": ("satisfaction",),
 }
-# of options of `align`, what they are if not given; satisfaction takes none of them
-_ALIGNED: dict[str, str | None] = {"ties": "docno", "unjudged": "zero", "duplicates": "error", "undefined": "zero"}
-_ALIGNED |= dict.fromkeys(("depth", "missing", "float32", "costs", "allow_unjudged", "max_line", "columns", "rel"))
+# options of runs and judgments, of which satisfaction reads none
+_ALIGNED = (
+    "depth missing ties unjudged duplicates undefined float32 costs subtopics intents allow_unjudged rel "
+    "max_line columns"
+)
 _RANK_TESTS, _LABEL_TESTS = ("t", "bootstrap", "tukey"), ("bootstrap", "williams", "steiger")
 _RANK_STATISTICS, _LABEL_STATISTICS = ("tau", "tau_ap", "rho", "rbo"), ("r", "rho", "tau")
 
@@ -168,7 +171,11 @@ def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any
     from amble.metaevaluation import correlations
 
     options = _options(args, statistic="statistic", resample="resample", confidence="confidence", rounds="rounds")
+    if args.matrix:
+        refuse(args, "resample", "goes without --matrix, which has no confidence intervals")
     if options.get("resample") == "none" or args.matrix:
+        why = "goes without --matrix and --resample none: nothing is random"
+        refuse(args, "rounds seed confidence", why)
         options["resample"] = None
     found = correlations(scores, **options, **common)
     table = found.matrix(digits=args.digits) if args.matrix else found.table(digits=args.digits)
@@ -218,12 +225,11 @@ def _pool(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, An
 
     if sum(x is not None for x in (args.rates, args.pool_depths, args.groups)) > 1:
         raise AmbleError("--rates, --pool-depths and --groups are three ways to cut a pool; expected one of them")
-    if args.group_depth is not None and args.groups is None:
-        raise AmbleError("--group-depth goes with --groups")
-    for cut in ("groups", "pool_depths"):  # nothing random there
-        for name in ("rounds", "confidence"):
-            if getattr(args, cut) is not None and getattr(args, name) is not None:
-                raise AmbleError(f"--{name} goes without --{cut.replace('_', '-')}: nothing is random")
+    if args.groups is None:
+        refuse(args, "group_depth", "goes with --groups")
+    for cut in ("groups", "pool_depths"):
+        if cut in args.given:
+            refuse(args, "rounds confidence seed", f"goes without --{cut.replace('_', '-')}: nothing is random")
     rankings = scores.rankings
     common["undefined"] = args.undefined
     rel = {} if args.rel is None else {"rel": args.rel}
@@ -301,14 +307,11 @@ def _satisfaction(args: argparse.Namespace, measures: list[Any], **common: Any) 
     from amble.expressions.grammar import split_measures
     from amble.metaevaluation import read_labels, read_scores, satisfaction
 
-    given = [name for name, usual in _ALIGNED.items() if getattr(args, name) != usual]
-    if given:
-        raise AmbleError(f"--{given[0].replace('_', '-')} goes without satisfaction, which reads scores, not runs")
+    refuse(args, _ALIGNED, "goes without satisfaction, which reads scores, not runs")
     if len(args.runs) != 1:
         raise AmbleError(f"{1 + len(args.runs)} files, expected two: scores by topic, and labels of topics")
-    for name in ("test", "baseline", "correction"):
-        if getattr(args, name) is not None and not args.pairs:
-            raise AmbleError(f"--{name} goes with --pairs")
+    if not args.pairs:
+        refuse(args, "test baseline correction", "goes with --pairs")
     scores, labels = read_scores(args.qrels), read_labels(args.runs[0])
     if args.measure is not None:  # by the names in the file, which may be another program's
         names = [name for text in args.measure for name in split_measures(text)]
@@ -348,9 +351,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the analysis."""
     load_plugins(args)
     for name, analyses in _OF.items():
-        if getattr(args, name) is not None and args.analysis not in analyses:
-            where = " or ".join(f"amble meta {analysis}" for analysis in analyses)
-            raise AmbleError(f"--{name.replace('_', '-')} goes with {where}")
+        if args.analysis not in analyses:
+            refuse(args, name, "goes with " + " or ".join(f"amble meta {analysis}" for analysis in analyses))
     if args.plot:
         from amble.reporting.charts.chart import check_file
 
@@ -360,6 +362,12 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None and getattr(args, name) not in known:
             found = getattr(args, name)
             raise AmbleError(f"--{name} {found} goes without {args.analysis}, expected one of {', '.join(known)}")
+    if args.analysis == "topics":
+        refuse(args, "seed", "goes without topics: nothing is random")
+    if (args.test or {"agreement": AGREEMENT.test}.get(args.analysis)) == "t":
+        refuse(args, "rounds seed", "goes without --test t: nothing is random")
+    if args.analysis in _OF_FILES:
+        refuse(args, "workers cluster checkpoint", f"goes without {args.analysis}, which is done in this process")
     measures = [] if args.analysis == "satisfaction" else measures_of(args)
     from amble.evaluation.scores import evaluate
     from amble.progress import Progress

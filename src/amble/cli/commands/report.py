@@ -40,6 +40,7 @@ from amble.cli.options import (
     measures_of,
     prepare,
     read_session_files,
+    refuse,
     whole,
     workers_from,
 )
@@ -144,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     from amble.reporting.gates import parse_gate, pass_through
     from amble.reporting.page import report
 
-    design = design_of(args)
+    design = design_of(args, "rounds")  # the seed is also that of simulated users, and of correlations
     mixtures = _mixtures(args)
     gates = [parse_gate(_spelled(text, mixtures), against=args.baseline) for text in args.fail_if]
     measures = parse_measures(_wanted(args, mixtures))
@@ -154,6 +155,7 @@ def run(args: argparse.Namespace) -> int:
         if args.sessions or any(m.declaration.of_sessions for m in measures):
             scores = evaluate(read_session_files(_session_files(args), args), measures)
         else:
+            _refuse(args, "layout repeats", "is of sessions: expected --sessions FILE, or a measure of sessions")
             options = alignment_of(args) | {"executor": executor}
             scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         if args.baseline is not None:
@@ -184,17 +186,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _session_files(args: argparse.Namespace) -> list[str]:
     """All that is read of sessions, in the order of `amble session`; an error for options that are of lists."""
-    for option, usual in (("undefined", "zero"), ("costs", None), ("subtopics", False), ("intents", None)):
-        if getattr(args, option) != usual:
-            raise AmbleError(f"--{option} looks at topics, not at sessions")
+    _refuse(args, "undefined costs subtopics intents", "looks at topics, not at sessions")
     return [args.qrels, *([args.sessions] if args.sessions else ()), *args.runs]
+
+
+def _refuse(args: argparse.Namespace, options: str, why: str) -> None:
+    """`refuse`, also of what the file of options says."""
+    args.given |= {option for option in options.split() if getattr(args, option) != _USUAL[option][1]}
+    refuse(args, options, why)
 
 
 def _fill(args: argparse.Namespace) -> None:
     """What the command line leaves open is taken from the file of options, else as usual."""
     from amble.reporting.options import read_config
 
-    args.given = {option for option in _USUAL if getattr(args, option) is not None}
     args.named = args.qrels is not None
     config = read_config(args.config) if args.config is not None else {}
     args.mixtures = config.get("mixtures", {})
@@ -240,7 +245,9 @@ def _check(args: argparse.Namespace) -> None:
     for path in filter(None, (args.output, args.latex)):
         if path == "-":
             raise AmbleError("-: standard output, expected a file")
-    if args.charts is not None:
+    if args.charts is None:
+        _refuse(args, "chart_format", "is of charts in files: expected --charts FOLDER")
+    else:
         try:
             os.makedirs(args.charts, exist_ok=True)
         except RecursionError:

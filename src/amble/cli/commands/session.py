@@ -18,7 +18,16 @@ import argparse
 import warnings
 from typing import Any
 
-from amble.cli.options import FORMATS, add_alignment, add_scored, add_sessions, add_threads, prepare, read_session_files
+from amble.cli.options import (
+    FORMATS,
+    add_alignment,
+    add_scored,
+    add_sessions,
+    add_threads,
+    prepare,
+    read_session_files,
+    refuse,
+)
 from amble.cli.output import provenance, tell_audit, warn_topic_named_all, write
 from amble.cli.plugins import load_plugins
 from amble.errors import AmbleError
@@ -63,8 +72,10 @@ def run(args: argparse.Namespace) -> int:
     load_plugins(args)
     if args.intervals and (args.by_session or args.format not in ("table", "latex", "html")):
         raise AmbleError("--intervals goes with a table of means: --format table, latex or html, without -q")
-    if args.why is not None and (args.by_session or args.effort or args.intervals):
-        raise AmbleError("--why shows documents of one session: without -q, --effort and --intervals")
+    if args.why is not None:
+        refuse(args, "by_session effort intervals", "goes without --why, which shows documents of one session")
+    if args.effort:
+        refuse(args, "intervals", "goes without --effort: they are of scores")
     if args.plot:
         if args.why is None:
             raise AmbleError("--plot goes with --why SESSION: it draws what the documents of a session add")
