@@ -18,7 +18,7 @@ from typing import Any
 from amble import checks
 from amble.cli.output import keep_inputs
 from amble.errors import AmbleError, UnjudgedWarning
-from amble.io.columns import check_columns
+from amble.io.columns import NamedColumns, check_columns
 from amble.io.files import LONGEST_LINE
 from amble.io.rows import read_rows
 from amble.parallel import MOST_THREADS, Workers
@@ -201,7 +201,7 @@ def reading_of(args: argparse.Namespace) -> dict[str, Any]:
     return {"max_line": args.max_line, "columns": None if args.columns is None else read_columns(args.columns)}
 
 
-def read_columns(text: str) -> dict[str, str | int]:
+def read_columns(text: str) -> NamedColumns:
     """Columns by their names, or their numbers from 1.
 
     >>> read_columns("topic=query-id, doc=2")

@@ -595,6 +595,7 @@ def align(
     named = check_columns(columns)
     unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
     qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
+    given = runs
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     count = threads_for(threads, runs)
@@ -605,6 +606,8 @@ def align(
     _refuse_swapped(qrels, runs)
     if unread:
         named.refuse_unmet()
+    elif runs is given:
+        runs.refuse_unmet_columns()
     out = gather(qrels, runs, ranked, options)
     if isinstance(intents, str | os.PathLike):
         out.options |= {"intents": os.fspath(intents)}

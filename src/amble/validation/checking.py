@@ -18,7 +18,7 @@ __all__ = ["check"]
 
 
 def check(
-    runs: Sequence[str | os.PathLike[str]],
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     qrels: str | os.PathLike[str] | None = None,
     *,
     depth: int = 1000,
@@ -31,7 +31,7 @@ def check(
 
     Parameters
     ----------
-    runs : sequence of paths
+    runs : path, or sequence of paths
         Plain or compressed; ``-`` for standard input.
     qrels : path, optional
         Judgments: checked, too, and their topics compared with those of the runs.
@@ -70,7 +70,7 @@ def check(
         reports.append(report)
         judged = judged or None  # nothing could be read: nothing to compare the runs with
     first: dict[str, str] = {}
-    for run in runs:
+    for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
         report = check_run(run, judged, qrels=name, depth=depth, keep=keep, progress=progress, max_line=max_line)
         reports.append(report)
         if report.tag and first.setdefault(report.tag, report.path) != report.path:

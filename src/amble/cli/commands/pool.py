@@ -79,8 +79,9 @@ def run(args: argparse.Namespace) -> int:
     from amble.judging.judging_orders import order_pool
     from amble.judging.pooling import pool
 
-    known = None if args.qrels is None else read_qrels(args.qrels, **reading_of(args))
-    made = pool(read_runs(*args.runs, **reading_of(args)), **lists_of(args))
+    reading = reading_of(args)
+    known = None if args.qrels is None else read_qrels(args.qrels, **reading)
+    made = pool(read_runs(*args.runs, **reading), **lists_of(args))
     sample = None
     if args.sample is not None or strata:
         sample = made.sample(args.sample, strata=strata, seed=args.seed)
