@@ -34,7 +34,7 @@ def levels_of_recall(levels: int) -> list[float]:
 def pr_curve(
     rankings: Rankings,
     run: str | Iterable[str] | None = None,
-    topic: str | None = None,
+    topic: str | int | None = None,
     *,
     levels: int = 11,
     rel: float = 1,
@@ -80,7 +80,7 @@ def pr_curve(
     >>> amble.pr_curve(rankings, "x", levels=3).rows
     [(0.0, 1.0), (0.5, 1.0), (1.0, 0.6666666666666666)]
     """
-    points = levels_of_recall(levels)
+    points, topic = levels_of_recall(levels), checks.id_text(topic)
     lists = Lists.of_rankings(rankings)
     names = chosen_runs(rankings, [run] if isinstance(run, str) else run)
     of = dict(zip(names, chosen_lists(rankings, None if topic is None else [topic], names), strict=True))

@@ -228,8 +228,9 @@ class Rankings:
                 return names.index(run)
         raise KeyError(run)
 
-    def list_of(self, run: str, topic: str) -> int:
+    def list_of(self, run: str, topic: str | int) -> int:
         """Index of the list of a run and a topic."""
+        topic = checks.id_text(topic)
         if topic not in self.topics:
             raise KeyError(topic)
         here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
@@ -238,7 +239,7 @@ class Rankings:
             raise KeyError((run, topic))
         return int(found[0])
 
-    def grades(self, run: str, topic: str) -> NDArray[np.float64]:
+    def grades(self, run: str, topic: str | int) -> NDArray[np.float64]:
         """One list as grades by rank, NaN where unjudged.
 
         Examples
