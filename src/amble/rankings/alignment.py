@@ -313,10 +313,17 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
     names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
+    same = Counter(os.path.normpath(name) if name == run.path else name for run, name in zip(runs, names, strict=True))
+    if twice := [name for name, n in same.items() if n > 1]:
+        found = f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}"
+        raise AlignError(f"{found}; expected each once, or in Python under a name of its own, as {{name: run}}")
     return tuple(names)
+
+
+def check_rankings(rankings: object) -> None:
+    """An error if that is no rankings."""
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
 
 
 def check_options(options: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from amble.io.files import path_name
 from amble.validation.findings import FileReport
 from amble.validation.lines import Progress
 from amble.validation.qrels_check import check_qrels
@@ -64,7 +65,7 @@ def check(
     ["document 'd1' appears twice for topic '401' (first on line 1)"]
     """
     reports, judged = [], None
-    name = "" if qrels is None else os.fspath(qrels)
+    name = "" if qrels is None else path_name(qrels)
     if qrels is not None:
         report, judged = check_qrels(name, keep=keep, progress=progress, max_line=max_line, subtopics=subtopics)
         reports.append(report)

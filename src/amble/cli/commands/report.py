@@ -237,9 +237,6 @@ def _check(args: argparse.Namespace) -> None:
 
     jinja()
     keep_inputs(args)  # once more: the file of options may name some
-    for path in filter(None, (args.output, args.latex)):
-        if path == "-":
-            raise AmbleError("-: standard output, expected a file")
     if args.charts is not None:
         try:
             os.makedirs(args.charts, exist_ok=True)
