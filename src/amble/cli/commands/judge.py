@@ -31,7 +31,7 @@ from amble.cli.options import (
 from amble.cli.output import note, warn_topic_named_all, write
 from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.columns import check_columns
-from amble.judging.judging_orders import ORDERS
+from amble.judging.judging_orders import ORDERS, TOLD
 
 __all__ = ["arguments", "run"]
 
@@ -74,7 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, read: documents that are judged, too")
-    add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
+    add("--order", choices=ORDERS, help=f"ask: which document comes next: {TOLD} (default: mtf)")
     add("--budget", type=whole(), metavar="N", help="ask: no more judgments per topic than N")
     add("-q", "--by-topic", action="store_true", default=None, help="agreement: one row per topic, too")
     add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
@@ -204,7 +204,8 @@ def _ask(args: argparse.Namespace) -> None:
         seed=args.seed,
         lists=lists_of(args),
     )
-    note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
+    where = f"{found:,} relevant, in {args.output}" if made else f"{args.output} is as it was"
+    note(args, f"{made:,} judgments made, {where}")
 
 
 _ACTIONS = {"sheet": _sheet, "read": _read, "ask": _ask, "agreement": _agreement, "uniques": _uniques, "cost": _cost}
