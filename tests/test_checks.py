@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amble
 from amble import checks
 from amble.errors import AlignError, AmbleError, MeasureError, ReadError
 
@@ -43,6 +44,36 @@ def as_float(value: Any) -> float:
         return float(value) if checks.is_number(value) else math.nan
     except OverflowError:
         return math.inf
+
+
+def _scores() -> amble.Scores:
+    return amble.evaluate(
+        {"1": {"a": 1, "b": 0}}, {r: {"1": {"a": 2.0, "b": x}} for r, x in (("x", 1.0), ("y", 3.0))}, "AP"
+    )
+
+
+TWO, FEW = np.zeros((2, 2)), np.array([1, 2])
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (lambda: amble.pr_curve("q.txt", ["a.run"]), "found str, expected rankings, as align makes them"),  # type: ignore[arg-type]
+    (lambda: amble.report(_scores(), title=3), "title=3: expected text"),  # type: ignore[call-overload]
+    (lambda: amble.write_fit("fit.toml", None), "found NoneType, expected fitted users"),  # type: ignore[arg-type]
+    (lambda: amble.compare(_scores(), rounds=10**400), "expected a whole number of at most"),
+    (lambda: amble.fuse({"x": {"1": ["a"]}, "y": {"1": ["a"]}}, weights=[10**400, 1]), "expected one number per run"),
+    (lambda: amble.read_fit(None), "found None, expected the path of a file"),  # type: ignore[arg-type]
+    (lambda: amble.open_index(None), "found None, expected the path of a file"),  # type: ignore[arg-type]
+    (lambda: amble.read_rel(None), "found None, expected the path of a file"),  # type: ignore[arg-type]
+    (lambda: amble.check([None]), "found None, expected the path of a file"),  # type: ignore[list-item]
+    (lambda: _scores().mean(digits=-1), "digits=-1: expected a whole number of at least 0"),
+    (lambda: amble.compare(_scores(), correction=FEW), "correction=array([1, 2]): expected one of"),  # type: ignore[call-overload]
+    (lambda: amble.plot(_scores(), kind=FEW), "kind=array([1, 2]): expected one of"),  # type: ignore[arg-type]
+    (lambda: amble.align({}, {}, depth=TWO), "depth=array([[0., 0.], [0., 0.]]): expected"),  # type: ignore[arg-type]
+    (lambda: amble.align({}, {}, ties=TWO), "ties=array([[0., 0.], [0., 0.]]): expected"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG)
+def test_wrong_arguments_are_said_in_one_line(call: Callable[[], Any], message: str) -> None:
+    assert message in str(refused(call))
 
 
 @given(ANYTHING)

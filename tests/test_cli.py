@@ -783,7 +783,7 @@ def test_every_number_on_the_command_line_is_bounded() -> None:
         parser = _parser(command, importlib.import_module(f"amble.cli.commands.{command}"))
         for action in parser._actions:
             assert action.type not in (int, float), f"amble {command} {action.option_strings}"
-            if action.type is not None:
+            if action.type is not None and action.dest != "output":
                 for bad in ("1" + "0" * 400, "1_0", "٣", "nan", "inf", "x", ""):
                     with pytest.raises(argparse.ArgumentTypeError, match="found .*, expected a"):
                         action.type(bad)

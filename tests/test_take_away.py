@@ -513,6 +513,112 @@ def test_columns_that_no_file_has(amble_cli: Cli, write: Write) -> None:
         amble.evaluate(frame, {"x": {"1": ["a"]}}, "RR", columns={"topic": "q", "score": "s"})
 
 
+COLUMNS = [
+    (("fuse", "r.csv", "s.csv"), "score"),
+    (("pool", "r.csv", "s.csv"), "score"),
+    (("pool", "r.csv", "--qrels", "q.csv"), "grade"),
+    (("judge", "cost", "q.csv", "r.csv"), "score"),
+    (("judge", "agreement", "q.csv", "q.csv"), "grade"),
+    (("judge", "sheet", "q.csv", "--all"), "grade"),
+    (("meta", "degrade", "q.csv", "r.csv", "s.csv", "-m", "AP"), "score"),
+]
+
+
+@pytest.mark.parametrize(("words", "what"), COLUMNS)
+def test_no_command_takes_another_column(
+    words: tuple[str, ...], what: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, amble_cli: Cli
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("q.csv", "topic,doc,grade,other\n1,a,1,1\n1,b,0,0\n")
+    for name in ("r.csv", "s.csv"):
+        write(name, "topic,doc,score,other\n1,a,0.5,0.1\n1,b,0.2,0.3\n")
+    done = amble_cli(*words, "--columns", f"{what}=othr")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"amble: columns: {what}='othr': no file or table has a column of that name\n"
+    assert amble_cli(*words, "--columns", f"{what}=other").returncode == 0
+
+
+def test_no_function_takes_another_column(write: Write) -> None:
+    qrels, run = write("q.csv", "topic,doc,grade\n1,a,1\n"), write("r.csv", "t,doc,score\n1,a,0.5\n")
+    named = {"topic": "t", "doc": "doc", "score": "score", "grade": "grade"}
+    with pytest.raises(amble.ReadError, match="topic='t': no file or table has a column"):
+        amble.read_qrels(qrels, columns=named)
+    assert len(amble.read_qrels(qrels, columns={"doc": "doc", "score": "s"})) == 1  # of a run, which this is not
+    runs = amble.read_runs(run, columns={"topic": "t", "score": "sc"})
+    for use in (lambda: amble.pool(runs), lambda: amble.evaluate(qrels, runs, "AP")):
+        with pytest.raises(amble.ReadError, match="score='sc': no file or table has a column"):
+            use()
+    assert amble.evaluate(qrels, run, "AP", columns=named).values.item() == 1.0
+    assert amble.Evaluator(qrels, "AP", columns=named).evaluate(run).values.item() == 1.0  # type: ignore[typeddict-item]
+    subtopics = {"topic": ["1"], "what": ["x"], "doc": ["a"], "grade": [1]}
+    assert (
+        amble.evaluate(subtopics, {"r": {"1": ["a"]}}, "alpha_nDCG@1", columns={"subtopic": "what"}).values.item() == 1
+    )
+
+
+def test_topics_are_numbers_or_text() -> None:
+    runs = {"x": {"301": {"a": 2.0, "b": 1.0}}}
+    scores = amble.evaluate({"301": {"a": 1, "b": 0}}, runs, "AP")
+    rankings = scores.aligned
+    for one in (301, np.int64(301), "301"):
+        assert amble.why(rankings, one, "AP").caption == amble.why(rankings, "301", "AP").caption  # type: ignore[arg-type]
+        assert amble.pr_curve(rankings, "x", one).facts["topic"] == "301"  # type: ignore[arg-type]
+        for several in (one, [one]):
+            assert amble.run_distributions(rankings, "AP", topics=several)["x"].mean == 1.0  # type: ignore[arg-type]
+        assert scores.distribution("x", one, "AP").mean == 1.0  # type: ignore[arg-type]
+    sessions = amble.Sessions.of_queries([[1, 0], [0, 3]])
+    assert amble.why(sessions, 1, "sDCG").caption == amble.why(sessions, "1", "sDCG").caption
+    for wrong in (302, 1.5, None, np.zeros((2, 2))):
+        with pytest.raises(amble.AlignError, match="is not among the 1 topics scored: 301"):
+            amble.why(rankings, wrong, "AP")  # type: ignore[call-overload]
+
+
+def test_check_of_one_path(write: Write) -> None:
+    run = write("a.run", "1 Q0 a 1 2.5 x\n")
+    assert [report.path for report in amble.check(run)] == [run]
+    assert [report.path for report in amble.check(Path(run))] == [run]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("eval", "q.txt", "a.run", "-m", "AP", "--quiet", "-o", "-"), 0, "run      AP\nx    1.0000\n"),
+        (("fuse", "a.run", "b.run", "-k", "1", "--quiet", "-o", "-"), 0, "1 Q0 a 1 0.03278688524590164 rrf\n"),
+        (("distribution", "q.txt", "a.run", "-m", "AP", "--plot", "-"), 2, "-: standard output, expected a file\n"),
+        (("fit", "log.tsv", "-o", "-"), 2, "-: standard output, expected a file\n"),
+        (("eval", "q.txt", "a.run", "-m", "AP", "nDCG@ten"), 2, "'nDCG@ten': found 'ten' at character 6"),
+        (("eval", "q.txt", "a.run", "-m", "AP", "RBP(p=0.8"), 2, "'RBP(p=0.8': found the end, expected"),
+        (("eval", "q.txt", "-m", "AP", "RR,P@1", "a.run", "--quiet"), 0, "RR     P@1\nx    1.0000  1.0000  1.0000\n"),
+        (("eval", "q.txt", "a.run", "-m", "AP", "P.1,2", "--trec"), 0, "P_1                   \tall\t1.0000\nP_2"),
+        (("eval", "q.txt", "a.run", "./a.run"), 2, "1 run(s) given twice: a.run; expected each once"),
+        (("fuse", "a.run", "a.run"), 2, "1 run(s) given twice: a.run; expected each once"),
+        (("judge", "ask", "a.run", "-o", "new.txt"), 0, "0 judgments made, new.txt is as it was\n"),
+    ],
+)
+def test_words_of_the_command_line(
+    words: tuple[str, ...], code: int, said: str, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    amble_cli: Cli,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    write("q.txt", "1 0 a 1\n")
+    for name in ("a.run", "b.run"):
+        write(name, "1 Q0 a 1 2.5 x\n1 Q0 b 2 1 x\n")
+    done = amble_cli(*words)
+    assert said in done.stdout + done.stderr
+    assert done.returncode == code
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.run", "b.run", "q.txt"]
+
+
+def test_names_that_command_a_terminal(write: Write, amble_cli: Cli) -> None:
+    """U+009B begins a command as ESC [ does, U+0085 ends a line: tables and notes spell them out."""
+    qrels, run = write("q.txt", "1 0 a 1\n\x9b2J 0 a 1\n"), write("a.run", "1 Q0 a 1 2.5 x\x85y\n")
+    for form in ("table", "latex", "html"):
+        done = amble_cli("eval", qrels, run, "-q", "-m", "AP", "--format", form)
+        assert r"x9b2J" in done.stdout
+        assert not {"\x9b", "\x85"} & {*done.stdout, *done.stderr}
+    assert "\t\x9b2J\t" in amble_cli("eval", qrels, run, "-q", "-m", "AP", "--format", "tsv").stdout  # as it was read
+
+
 def test_topics_may_begin_with_a_number_sign(write: Write) -> None:
     qrels = write("q.csv", "# judged in May, 2020\ntopic,doc,grade\n#1,a,1\n# and later\n2,b,1\n")
     assert amble.read_qrels(qrels).topics == ("#1", "2")

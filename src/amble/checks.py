@@ -12,7 +12,19 @@ from typing import Any, TypeGuard, TypeVar
 
 from amble.errors import AmbleError
 
-__all__ = ["INT32", "INT64", "is_number", "is_whole", "number", "one_of", "seed", "share", "whole"]
+__all__ = [
+    "INT32",
+    "INT64",
+    "id_text",
+    "is_number",
+    "is_whole",
+    "number",
+    "one_of",
+    "or_usual",
+    "seed",
+    "share",
+    "whole",
+]
 
 INT32, INT64 = 2**31 - 1, 2**63 - 1  # the largest of these integers
 
@@ -101,6 +113,20 @@ def one_of(value: Any, choices: Iterable[Choice], name: str, kind: type[AmbleErr
     if not isinstance(value, str | None) or value not in known:
         raise kind(f"{name}={value!r:.60}: expected one of {', '.join(map(repr, known))}")
     return value
+
+
+def or_usual(value: Any, usual: str) -> Any:
+    """The value, or the usual one where it is None or empty."""
+    return usual if isinstance(value, str | None) and not value else value
+
+
+def id_text(value: Any) -> Any:
+    """The value, or its digits if it is a whole number, as ids are read from data in memory.
+
+    >>> id_text(301), id_text("0301")
+    ('301', '0301')
+    """
+    return str(value) if is_whole(value) else value
 
 
 def seed(value: Any) -> int:

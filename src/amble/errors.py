@@ -9,6 +9,8 @@ True
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "AlignError",
     "AmbleError",
@@ -23,7 +25,14 @@ __all__ = [
 
 
 class AmbleError(ValueError):
-    """Base of all errors of amble; the message says where, what was found and what was expected."""
+    r"""Base of all errors of amble; the message says where, what was found and what was expected.
+
+    >>> str(AmbleError("depth=[[1]\n [2]]: expected a number"))  # an array, as it is shown
+    'depth=[[1] [2]]: expected a number'
+    """
+
+    def __str__(self) -> str:
+        return re.sub(r"\s*[\r\n]\s*", " ", super().__str__())
 
 
 class ReadError(AmbleError):

@@ -237,7 +237,7 @@ def _weights(weights: Any, runs: Sequence[str]) -> Array:
         weights = [weights.get(name, 1.0) for name in runs]
     try:
         out = np.asarray(weights, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise AmbleError(f"weights {weights!r:.60}: expected one number per run") from None
     if out.shape != (len(runs),):
         raise AmbleError(f"{out.size} weights for {len(runs)} runs, expected one per run")

@@ -16,6 +16,9 @@ Cell = str | int | float | None
 MARKS = "†‡§¶‖*"  # of baselines, in the order of papers
 
 
+_COMMANDS = {c: f"\\x{c:02x}" for c in range(0x7F, 0xA0)}  # of terminals, in one character
+
+
 def _latex(text: str) -> str:
     special = {c: f"\\{c}" for c in "&%$#_{}"} | {
         "~": r"\textasciitilde{}",
@@ -24,7 +27,7 @@ def _latex(text: str) -> str:
         "<": r"\textless{}",
         ">": r"\textgreater{}",
     }
-    return "".join(special.get(c, c) for c in text)
+    return "".join(special.get(c, c) for c in text.translate(_COMMANDS))
 
 
 def _raised(mark: str) -> str:
@@ -39,7 +42,9 @@ _MATHS |= {"‖": r"\|", "*": "*"}
 
 
 def _html(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").translate(_COMMANDS)
+    )
 
 
 def mean_topic(topics: Collection[str]) -> str | None:
@@ -103,7 +108,7 @@ class Table:
     ) -> None:
         self.columns = tuple(columns)
         self.rows: list[tuple[Cell, ...]] = [tuple(row) for row in rows]
-        self.digits = digits
+        self.digits = checks.whole(digits, "digits", 0, 17)
         self.facts = facts or {}
         self.best = best or set()
         self.caption = caption
@@ -157,7 +162,8 @@ class Table:
             return "  ".join(out).rstrip()
 
         head = [self.caption] if self.caption else []
-        return "\n".join([*head, line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))])
+        lines = [*head, line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))]
+        return "\n".join(lines).translate(_COMMANDS)
 
     def tsv(self) -> str:
         """The table as tab-separated text, with a header."""

@@ -17,7 +17,7 @@ import warnings
 from typing import Any, NoReturn
 
 from amble import __version__
-from amble.cli.output import keep_inputs
+from amble.cli.output import keep_inputs, one_line
 from amble.errors import AmbleError, ClusterLostError
 
 COMMANDS = {
@@ -58,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
         self.set_defaults(given=self.given)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"amble: {_one_line(message)} (see {self.prog} --help)\n")
+        self.exit(2, f"amble: {one_line(message)} (see {self.prog} --help)\n")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         name = "/".join(action.option_strings) or action.metavar
@@ -161,12 +161,12 @@ def main(argv: list[str] | None = None, *, alone: bool = False) -> int:
     except ValueError as error:
         if not isinstance(error, AmbleError):
             raise
-        print(f"amble: {_one_line(error)}", file=sys.stderr)
+        print(f"amble: {one_line(error)}", file=sys.stderr)
         if isinstance(error, ClusterLostError):
             return LOST
     except Warning as warning:  # one that is an error here
         hint = "; --allow-unjudged scores it all the same" if type(warning).__name__ == "UnjudgedWarning" else ""
-        print(f"amble: {_one_line(warning)}{hint}", file=sys.stderr)
+        print(f"amble: {one_line(warning)}{hint}", file=sys.stderr)
     except SystemExit as leave:  # the parser has said what is wrong, or has helped
         if leave.code != 2:
             raise
@@ -176,7 +176,7 @@ def main(argv: list[str] | None = None, *, alone: bool = False) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"amble: {_one_line(error.filename or 'output')}: {error.strerror or error}", file=sys.stderr)
+        print(f"amble: {one_line(error.filename or 'output')}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("amble: stopped", file=sys.stderr)
         return 130
@@ -198,12 +198,6 @@ def entry() -> NoReturn:
         except OSError:
             code = code or 2
     os._exit(code)
-
-
-def _one_line(message: object) -> str:
-    """A message in one line, with characters that do not print escaped, such as a terminal's commands in a name."""
-    text = " ".join(str(message).splitlines())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 if __name__ == "__main__":

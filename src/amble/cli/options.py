@@ -18,7 +18,7 @@ from typing import Any
 from amble import checks
 from amble.cli.output import keep_inputs
 from amble.errors import AmbleError, UnjudgedWarning
-from amble.io.columns import check_columns
+from amble.io.columns import NamedColumns, check_columns
 from amble.io.files import LONGEST_LINE
 from amble.io.rows import read_rows
 from amble.parallel import MOST_THREADS, Workers
@@ -182,9 +182,10 @@ def add_plugins(add: Add) -> None:
     add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
 
 
-def add_output(add: Add, *, quiet: bool = True) -> None:
+def add_output(add: Add, *, quiet: bool = True, file: str = "FILE") -> None:
     """Declare --output, and --quiet where a command has a summary."""
-    add("-o", "--output", metavar="FILE", help="write there instead of to standard output")
+    told = "write there instead of to standard output (-)"
+    add("-o", "--output", type=lambda path: None if path == "-" else path, metavar=file, help=told)
     if quiet:
         add("--quiet", action="store_true", help="no summary on standard error")
 
@@ -210,7 +211,7 @@ def reading_of(args: argparse.Namespace) -> dict[str, Any]:
     return {"max_line": args.max_line, "columns": None if args.columns is None else read_columns(args.columns)}
 
 
-def read_columns(text: str) -> dict[str, str | int]:
+def read_columns(text: str) -> NamedColumns:
     """Columns by their names, or their numbers from 1.
 
     >>> read_columns("topic=query-id, doc=2")
@@ -450,12 +451,12 @@ def prepare(argv: list[str]) -> list[str]:
 
 
 def _looks_like_measure(word: str) -> bool:
-    from amble.expressions.aliases import is_alias, plain_name
+    from amble.expressions.aliases import is_alias
+    from amble.expressions.grammar import split_measures
 
-    if word.startswith("-"):
-        return False
-    ours = plain_name(word) or re.fullmatch(r"[A-Za-z_]\w*(\s*\(.*\))?(@[\d.]+)?,?", word)
-    return (ours is not None or is_alias(word.rstrip(","))) and not os.path.exists(word)
+    parts = split_measures(word)  # a misspelt one is told apart when it is parsed
+    ours = all(re.match(r"[A-Za-z_]\w*(\s*[@(]|$)", part) or is_alias(part) for part in parts)
+    return bool(parts) and ours and not word.startswith("-") and not os.path.exists(word)
 
 
 def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:

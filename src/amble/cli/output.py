@@ -21,6 +21,7 @@ __all__ = [
     "file_digests",
     "keep_inputs",
     "note",
+    "one_line",
     "provenance",
     "tell_audit",
     "warn_topic_named_all",
@@ -88,11 +89,17 @@ def file_digests(paths: Sequence[str | None]) -> dict[str, Any]:
     return {"amble": __version__, "files": files}
 
 
+def one_line(message: object) -> str:
+    """A message in one line, with characters that do not print escaped, such as a terminal's commands in a name."""
+    text = " ".join(str(message).splitlines())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def note(args: argparse.Namespace, *texts: object) -> None:
     """Print notes on standard error, a line each, unless --quiet."""
     if not args.quiet and sys.stderr is not None:
         for text in texts:
-            print(f"amble: {text}", file=sys.stderr)
+            print(f"amble: {one_line(text)}", file=sys.stderr)
 
 
 def tell_audit(args: argparse.Namespace, audit: Any, heard: Sequence[WarningMessage]) -> None:

@@ -26,9 +26,9 @@ import numpy as np
 
 from amble.arrays import Array, NDArray
 from amble.comparison.session_contributions import SessionContributions, contributions_of_session
-from amble.errors import AlignError, MeasureError
+from amble.errors import MeasureError
 from amble.evaluation.inputs import aligning
-from amble.evaluation.run_distributions import chosen_runs
+from amble.evaluation.run_distributions import chosen_runs, chosen_topics
 from amble.evaluation.scores import Scores, of_sessions
 from amble.measures import ListMeasure, Lists, Measure, parse
 from amble.measures.intent_measure import IntentMeasure
@@ -144,7 +144,7 @@ class Contributions(Tabled):
 @overload
 def why(
     rankings: Rankings | Scores,
-    topic: str,
+    topic: str | int,
     measure: str | Measure | None = ...,
     *,
     runs: Iterable[str] | None = ...,
@@ -152,16 +152,16 @@ def why(
 ) -> Contributions: ...
 @overload
 def why(
-    sessions: Sessions, session: str, measure: str | Measure, *, runs: Iterable[str] | None = ...
+    sessions: Sessions, session: str | int, measure: str | Measure, *, runs: Iterable[str] | None = ...
 ) -> SessionContributions: ...
 @overload
 def why(
-    qrels: Any, runs: Any, topic: str, measure: str | Measure, **options: Unpack[AlignOptions]
+    qrels: Any, runs: Any, topic: str | int, measure: str | Measure, **options: Unpack[AlignOptions]
 ) -> Contributions: ...
 @aligning(Rankings, Scores, Sessions)
 def why(
     rankings: Rankings | Scores | Sessions,
-    topic: str,
+    topic: str | int,
     measure: str | Measure | None = None,
     *,
     runs: Iterable[str] | None = None,
@@ -212,14 +212,13 @@ def why(
     if isinstance(rankings, Sessions):
         return contributions_of_session(rankings, topic, of_sessions(parse(measure)), chosen_runs(rankings, runs))
     m = of_lists(parse(measure))
-    if topic not in rankings.topics:
-        known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
-        raise AlignError(f"topic {topic!r} is not among the {len(rankings.topics)} topics scored: {known}")
+    [t] = chosen_topics(rankings, [topic])
+    topic = rankings.topics[t]
     lists = Lists.of_rankings(rankings)
     if lists.ties is not None:
         raise MeasureError("ties='expected': tied documents have no one rank to be gained at; use ties='docno'")
     wanted = [rankings.index(name) for name in chosen_runs(rankings, runs)]
-    at = [_list_of(rankings, run, topic) for run in wanted]
+    at = [_list_of(rankings, run, t) for run in wanted]
     here = m.at_topic(topic)
     found = [None if i is None else _contributions(here, lists, i) for i in at]
     scored = _scores(m, lists, rankings, given)
@@ -249,8 +248,8 @@ def _scores(m: ListMeasure, lists: Lists, rankings: Rankings, given: Scores | No
     return m.scores(lists)
 
 
-def _list_of(rankings: Rankings, run: int, topic: str) -> int | None:
-    here = np.flatnonzero((rankings.run == run) & (rankings.topic == rankings.topics.index(topic)))
+def _list_of(rankings: Rankings, run: int, topic: int) -> int | None:
+    here = np.flatnonzero((rankings.run == run) & (rankings.topic == topic))
     return int(here[0]) if here.size else None
 
 

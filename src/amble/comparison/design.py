@@ -77,14 +77,14 @@ class TestDesign:
     def __post_init__(self) -> None:
         family = checks.one_of(self.test, TESTS, "test") in FAMILIES
         checks.one_of(self.sides, SIDES, "sides")
-        correction = self.correction or ("none" if family else "holm")
+        correction = checks.or_usual(self.correction, "none" if family else "holm")
         checks.one_of(correction, CORRECTIONS, "correction")
-        interval = self.interval or (self.test if family else "bca" if self.test == "bootstrap" else "t")
+        interval = checks.or_usual(self.interval, self.test if family else "bca" if self.test == "bootstrap" else "t")
         if not (family and interval == self.test):
             checks.one_of(interval, INTERVALS, "interval")
         alpha = checks.share(self.alpha, "alpha")
         checks.seed(self.seed)
-        checks.whole(self.rounds, "rounds", most=None)
+        checks.whole(self.rounds, "rounds")
         if family and self.sides != "two":
             raise AmbleError(f"test={self.test!r} has two sides, found sides={self.sides!r}")
         if family and correction != "none":

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 
+from amble import checks
 from amble.arrays import Array, Bools, Ints
 from amble.comparison import effect_sizes as effects
 from amble.comparison import paired_tests as paired
@@ -153,7 +154,9 @@ def compare(
     >>> amble.compare(scores, baseline="x", test="permutation").p  # of 16 assignments of signs 2 are as extreme
     array([0.125])
     """
-    design = TestDesign(baseline, test, sides, correction or "", alpha, seed, rounds, interval or "")
+    design = TestDesign(
+        baseline, test, sides, checks.or_usual(correction, ""), alpha, seed, rounds, checks.or_usual(interval, "")
+    )
     return compare_by(scores_of(scores, measure, undefined, executor), measure, design, progress, groups, executor)
 
 

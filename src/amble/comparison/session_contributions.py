@@ -16,7 +16,7 @@ import numpy as np
 
 from amble.arrays import Array, Ints
 from amble.checks import INT64
-from amble.errors import AlignError
+from amble.evaluation.run_distributions import chosen_topics
 from amble.measures.session_measure import SessionMeasure
 from amble.sessions.sessions import Sessions
 from amble.table import Table, Tabled
@@ -144,14 +144,12 @@ class SessionContributions(Tabled):
 
 
 def contributions_of_session(
-    sessions: Sessions, session: str, measure: SessionMeasure, runs: Iterable[str]
+    sessions: Sessions, session: str | int, measure: SessionMeasure, runs: Iterable[str]
 ) -> SessionContributions:
     """What each document shown in a session contributes to the scores of some runs."""
-    if session not in sessions.topics:
-        known = ", ".join(sessions.topics[:5]) + ("…" if len(sessions.topics) > 5 else "")
-        raise AlignError(f"session {session!r} is not among the {len(sessions.topics)} sessions scored: {known}")
-    names = tuple(runs)
-    mine = sessions.topic == sessions.topics.index(session)
+    [s] = chosen_topics(sessions, [session], "session")
+    session, names = sessions.topics[s], tuple(runs)
+    mine = sessions.topic == s
     entry_of = [np.flatnonzero(mine & (sessions.run == sessions.index(name))) for name in names]
     there = [r for r, found in enumerate(entry_of) if found.size]
     part = sessions.only(np.concatenate(entry_of))  # entry e is of run there[e]

@@ -11,7 +11,7 @@ from amble import checks
 from amble.errors import AlignError, MeasureError
 from amble.evaluation.run_distributions import chosen_lists, chosen_runs
 from amble.measures import Lists, parse
-from amble.rankings.alignment import Rankings, byte_order, plain_mean
+from amble.rankings.alignment import Rankings, byte_order, check_rankings, plain_mean
 from amble.rankings.lists import Gains
 from amble.table import Table
 
@@ -34,7 +34,7 @@ def levels_of_recall(levels: int) -> list[float]:
 def pr_curve(
     rankings: Rankings,
     run: str | Iterable[str] | None = None,
-    topic: str | None = None,
+    topic: str | int | None = None,
     *,
     levels: int = 11,
     rel: float = 1,
@@ -80,7 +80,8 @@ def pr_curve(
     >>> amble.pr_curve(rankings, "x", levels=3).rows
     [(0.0, 1.0), (0.5, 1.0), (1.0, 0.6666666666666666)]
     """
-    points = levels_of_recall(levels)
+    check_rankings(rankings)
+    points, topic = levels_of_recall(levels), checks.id_text(topic)
     lists = Lists.of_rankings(rankings)
     names = chosen_runs(rankings, [run] if isinstance(run, str) else run)
     of = dict(zip(names, chosen_lists(rankings, None if topic is None else [topic], names), strict=True))

@@ -9,6 +9,7 @@ from amble import checks
 from amble.errors import AlignError
 from amble.evaluation.inputs import DEFAULTS, Measures, for_intents, parse_measures, refuse_idle_costs
 from amble.evaluation.scores import Scores, Undefined, scored, scores_of_dictionary, scores_of_ranked
+from amble.io.columns import check_columns
 from amble.io.trec import Qrels, one_dictionary, read_qrels
 from amble.measures import Lists
 from amble.measures.list_measure import ListMeasure, of_lists
@@ -66,7 +67,7 @@ class Evaluator:
             check_options(self._how)
             threads_for(self._how["threads"], ())
         reading = {name: self._how[name] for name in ("max_line", "columns", "subtopics", "intents")}
-        self.qrels: Qrels = read_qrels(qrels, **reading)
+        self.qrels: Qrels = read_qrels(qrels, **reading | {"columns": check_columns(reading["columns"])})
         self.options: dict[str, Any] = {key: value for key, value in options.items() if key != "intents"}
         usual = all(options.get(name, DEFAULTS[name]) == DEFAULTS[name] for name in _LISTS)
         self._is_plain = usual and undefined == "zero"

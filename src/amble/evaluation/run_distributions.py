@@ -11,6 +11,7 @@ from typing import Any, Unpack, overload
 
 import numpy as np
 
+from amble import checks
 from amble.arrays import NDArray
 from amble.distributions.distribution import Distribution, summary_of
 from amble.errors import AlignError, MeasureError, SimulationWarning
@@ -25,25 +26,28 @@ from amble.rankings.costs import Prices
 from amble.table import Table, Tabled
 from amble.users.protocol import NoExactDistributionError, Question
 
-__all__ = ["RunDistributions", "chosen_lists", "chosen_runs", "means_of", "orders_of", "run_distributions"]
+__all__ = [
+    "RunDistributions",
+    "chosen_lists",
+    "chosen_runs",
+    "chosen_topics",
+    "means_of",
+    "orders_of",
+    "run_distributions",
+]
 
 _TOGETHER = 8  # lists whose distributions are one piece of work
 USERS = 100_000  # where there is no exact distribution
 
 
 def chosen_lists(
-    rankings: Rankings, topics: Iterable[str] | None = None, runs: Iterable[str] | None = None
+    rankings: Rankings, topics: str | int | Iterable[str | int] | None = None, runs: Iterable[str] | None = None
 ) -> list[list[int]]:
     """The numbers of the lists of each run, or of some runs: of all its topics, or of some."""
     names_of_runs = chosen_runs(rankings, runs)
     wanted = set(range(len(rankings.topics)))
     if topics is not None:
-        names = [topics] if isinstance(topics, str) else list(topics)
-        unknown = [name for name in names if name not in rankings.topics]
-        if unknown:
-            known = ", ".join(rankings.topics[:5]) + ("…" if len(rankings.topics) > 5 else "")
-            raise AlignError(f"topic {unknown[0]!r} is not among the {len(rankings.topics)} topics scored: {known}")
-        wanted = {rankings.topics.index(name) for name in names}
+        wanted = set(chosen_topics(rankings, topics))
     groups: list[list[int]] = [[] for _ in rankings.runs]
     for i, (run, topic) in enumerate(zip(rankings.run.tolist(), rankings.topic.tolist(), strict=True)):
         if topic in wanted:
@@ -53,6 +57,17 @@ def chosen_lists(
         if not group:
             raise AlignError(f"run {run} has no list for the topics chosen")
     return groups
+
+
+def chosen_topics(scored: Scored, topics: str | int | Iterable[str | int], what: str = "topic") -> list[int]:
+    """The numbers of some topics, or of one; a topic may be a whole number, as where it is read."""
+    each = list(topics) if isinstance(topics, Iterable) and not isinstance(topics, str) else [topics]
+    names = [checks.id_text(topic) for topic in each]
+    unknown = [name for name in names if not isinstance(name, str) or name not in scored.topics]
+    if unknown:
+        known = ", ".join(scored.topics[:5]) + ("…" if len(scored.topics) > 5 else "")
+        raise AlignError(f"{what} {unknown[0]!r:.60} is not among the {len(scored.topics)} {what}s scored: {known}")
+    return [scored.topics.index(name) for name in names]
 
 
 def chosen_runs(rankings: Scored, runs: Iterable[str] | None = None) -> list[str]:
@@ -86,7 +101,7 @@ def run_distributions(
     rankings: Rankings,
     measure: str | Measure,
     *,
-    topics: Iterable[str] | None = ...,
+    topics: str | int | Iterable[str | int] | None = ...,
     runs: Iterable[str] | None = ...,
     users: int | None = ...,
     seed: int = ...,
@@ -101,7 +116,7 @@ def run_distributions(
     runs: Any,
     measure: str | Measure,
     *,
-    topics: Iterable[str] | None = ...,
+    topics: str | int | Iterable[str | int] | None = ...,
     users: int | None = ...,
     seed: int = ...,
     progress: Callable[[int, int], None] | None = ...,
@@ -112,7 +127,7 @@ def run_distributions(
     rankings: Rankings,
     measure: str | Measure,
     *,
-    topics: Iterable[str] | None = None,
+    topics: str | int | Iterable[str | int] | None = None,
     runs: Iterable[str] | None = None,
     users: int | None = None,
     seed: int = 0,
@@ -197,7 +212,7 @@ def _distributions(readers: Readers, lists: list[int]) -> list[Distribution]:
 def orders_of(
     rankings: Rankings,
     measure: str | Measure,
-    topics: Iterable[str] | None = None,
+    topics: str | int | Iterable[str | int] | None = None,
     runs: Iterable[str] | None = None,
     known: Mapping[str, Distribution] | None = None,
 ) -> NDArray[np.float64]:
@@ -225,7 +240,7 @@ def means_of(
     question: Question,
     rankings: Rankings,
     measure: ListMeasure,
-    topics: Iterable[str] | None = None,
+    topics: str | int | Iterable[str | int] | None = None,
     runs: Iterable[str] | None = None,
 ) -> NDArray[np.float64]:
     """The mean over topics of a question to a measure's user (of order 1 or 2), by run; NaN if it has no answer."""

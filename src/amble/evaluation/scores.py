@@ -165,13 +165,14 @@ class Scores:
     def __repr__(self) -> str:
         return f"Scores({len(self.runs)} runs, {len(self.topics)} {self.item}s, {', '.join(self.measures)})"
 
-    def _on_list(self, run: str, topic: str, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
+    def _on_list(self, run: str, topic: str | int, measure: str | Measure) -> tuple[ListMeasure, Array, dict[str, Any]]:
         """The measure, the grades of a run's list, and the context that the measure needs with them."""
         rankings = self.aligned
         if rankings.ties == "expected":
             raise MeasureError("ties='expected': tied documents have no one rank to walk to; use ties='docno'")
         m = of_lists(parse(measure))
         qrels = rankings.qrels
+        topic = checks.id_text(topic)
         t = qrels.topics.index(topic) if topic in qrels.topics else -1
         if t < 0:
             raise KeyError(topic)
@@ -199,7 +200,7 @@ class Scores:
                 context["most"] = most_found(m.gains_of(lists), t)
         return m, rankings.grades(run, topic), context
 
-    def distribution(self, run: str, topic: str, measure: str | Measure) -> Distribution:
+    def distribution(self, run: str, topic: str | int, measure: str | Measure) -> Distribution:
         """The distribution of a score over users: of one run, topic and measure.
 
         Examples
@@ -213,7 +214,7 @@ class Scores:
         m, grades, context = self._on_list(run, topic, measure)
         return m.distribution(grades, **context)
 
-    def user(self, run: str, topic: str, measure: str | Measure) -> Any:
+    def user(self, run: str, topic: str | int, measure: str | Measure) -> Any:
         """The behaviour of a measure's user on the list of a run and topic."""
         m, grades, context = self._on_list(run, topic, measure)
         return m.user(grades, **context)

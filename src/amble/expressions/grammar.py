@@ -188,12 +188,13 @@ def plain_value(value: Any) -> str | int | float | None:
 
 
 def split_measures(text: str) -> list[str]:
-    """The measures of a text, split at commas and blanks outside of parentheses.
+    """The measures of a text, split at commas and blanks outside of parentheses; of trec_eval's, one for each number.
 
-    >>> split_measures("AP, nDCG(gains='exp', base=2)@10 P@5")
-    ['AP', "nDCG(gains='exp', base=2)@10", 'P@5']
+    >>> split_measures("AP, nDCG(gains='exp', base=2)@10 P@5 ndcg_cut.5,10")
+    ['AP', "nDCG(gains='exp', base=2)@10", 'P@5', 'ndcg_cut.5', 'ndcg_cut.10']
     """
-    out, depth, quote, current = [], 0, "", ""
+    out: list[str] = []
+    depth, quote, current = 0, "", ""
     for c in text:
         if quote:
             quote = "" if c == quote else quote
@@ -206,4 +207,8 @@ def split_measures(text: str) -> list[str]:
                 current = ""
                 continue
         current += c
-    return [word for word in [*out, current] if word]
+    out.append(current)
+    for i, number in enumerate(out[1:], 1):
+        if re.fullmatch(r"[\d.]+", number) and (listed := re.fullmatch(r"([A-Za-z_]\w*\.)[\d.]+", out[i - 1])):
+            out[i] = listed[1] + number
+    return [word for word in out if word]

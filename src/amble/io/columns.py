@@ -68,9 +68,10 @@ def columns_for(number: str, columns: Names | None) -> NamedColumns:
 
     Numbers of columns are only for those whose score or grade has one, as judgments mostly look otherwise than runs.
     """
-    given = check_columns(columns)
+    given, others = check_columns(columns), {"score": ("grade", "subtopic"), "grade": ("score",)}[number]
     numbered = isinstance(given.get(number), int)
-    return NamedColumns({key: x for key, x in given.items() if numbered or isinstance(x, str)}, given.met)
+    own = {key: x for key, x in given.items() if key not in others and (numbered or isinstance(x, str))}
+    return NamedColumns(own, given.met)
 
 
 def header_of(names: Sequence[str], columns: Names) -> bool:
@@ -128,6 +129,8 @@ def _find_subtopics(names: list[str], columns: Names, name: str, wanted: bool | 
             f"{name}: no column for the subtopic among {in_a_line(names)}; expected one of {', '.join(_SUBTOPIC)}, "
             "or --columns subtopic=NAME (columns= in Python)"
         )
+    if given is not None and isinstance(columns, NamedColumns):
+        columns.met.add("subtopic")
     return found[0]
 
 

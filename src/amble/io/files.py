@@ -19,8 +19,8 @@ from amble.errors import AmbleError, ReadError
 
 __all__ = [
     "LONGEST_DOCUMENT", "LONGEST_LINE", "byte_limit", "check_outputs", "files_below", "limited_lines", "numbered_lines",
-    "open_bytes", "open_source", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes", "whole_file",
-    "write_whole",
+    "open_bytes", "open_source", "path_name", "plain_size", "read_bytes", "read_lines", "stem", "topic_changes",
+    "whole_file", "write_whole",
 ]  # fmt: skip
 
 _MAGIC = {
@@ -37,6 +37,20 @@ _DECLARED = rb"""^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']"""
 _ASCII = b'<DOC id="a-1">, + 0.xn--mnchen-3ya'
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST_SEARCH = 1 << 23  # how far past a cut to look for a change of topic
+
+
+def path_name(path: Any) -> str:
+    """A path as text.
+
+    >>> path_name(None)
+    Traceback (most recent call last):
+    ...
+    amble.errors.ReadError: found None, expected the path of a file
+    """
+    try:
+        return os.fspath(path)  # type: ignore[no-any-return]
+    except TypeError:
+        raise ReadError(f"found {path!r:.60}, expected the path of a file") from None
 
 
 def stem(path: str) -> str:
@@ -355,6 +369,8 @@ def check_outputs(inputs: Iterable[str], *outputs: str) -> None:
     for output in outputs:
         if "\0" in output:
             raise AmbleError(f"{output!r}: a NUL in the name, expected the name of a file")
+        if output == "-":
+            raise AmbleError("-: standard output, expected a file")
         target = os.path.realpath(output)
         folder = os.path.dirname(target)
         beside = os.path.isfile(target) or not os.path.exists(target)  # no device, no pipe
@@ -460,7 +476,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     What was there before stays until then; its mode stays for good. A read-only file is refused.
     """
-    name = os.fspath(path)
+    name = path_name(path)
     stream = re.fullmatch(r"/dev/(?P<std>stdout|stderr)|/(?:dev|proc/self)/fd/(?P<fd>[0-9]{1,9})", name)
     direct = os.path.exists(name) and not os.path.isfile(name)
     try:

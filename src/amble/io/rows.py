@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from amble.errors import ReadError
-from amble.io.files import read_bytes
+from amble.io.files import path_name, read_bytes
 
 __all__ = ["read_cells", "read_number", "read_rows"]
 
@@ -40,7 +40,7 @@ def read_rows(
         ``file:line``, for messages.
     words, numbers : list
     """
-    name = os.fspath(path)
+    name = path_name(path)
     layout = " ".join((*words, *numbers)) + f", {why}" * bool(why)
     empty = True
     for line, raw in enumerate((read_bytes(name) if data is None else data).split(b"\n"), 1):

@@ -22,7 +22,7 @@ import numpy as np
 
 from amble.arrays import NDArray
 from amble.errors import AmbleError, ReadError
-from amble.io.columns import as_table, check_columns, is_one_run
+from amble.io.columns import NamedColumns, as_table, check_columns, columns_for, is_one_run
 from amble.io.files import byte_limit, plain_size, stem, topic_changes
 from amble.io.subtopics import Probabilities, Subtopics, no_subtopics
 from amble.io.table_files import is_table_file, open_input
@@ -411,6 +411,11 @@ class Runs(Sequence[Run]):
     def __len__(self) -> int:
         return len(self._runs)
 
+    def refuse_unmet_columns(self) -> None:
+        """An error if a column that was named is in none of the files, which were read."""
+        for run in self:
+            run.columns.refuse_unmet()
+
     def __repr__(self) -> str:
         return f"Runs({', '.join(repr(run.path or run.label) for run in self._runs)})"
 
@@ -468,19 +473,22 @@ def read_qrels(
     if isinstance(source, Qrels):
         return source if not subtopics and intents is None else _of_subtopics(source, intents)
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    named = columns_for("grade", columns)
     if path is not None:
         limit = byte_limit(max_line)
-        with open_input(path, "grade", columns, limit, subtopics) as (opened, _):
+        with open_input(path, "grade", named, limit, subtopics) as (opened, _):
             is_table = isinstance(opened, dict | tuple)
             of_subtopics = isinstance(opened, tuple) and len(opened) == 4 if is_table else bool(subtopics)
             judgments = reader.judge(opened, path, limit, of_subtopics)
         name = name or path
     else:
         name, is_table = name or "qrels", True
-        table = as_table(source, "grade", name, columns, subtopics)
+        table = as_table(source, "grade", name, named, subtopics)
         judgments = reader.judge(table, name, byte_limit(None), isinstance(table, tuple) and len(table) == 4)
     qrels = Qrels(judgments, name, path)
     qrels.reading = max_line, columns
+    if not isinstance(columns, NamedColumns):  # else runs, or other judgments, may have those that are not here
+        named.refuse_unmet()
     if not len(qrels):
         raise ReadError(f"{name}: empty, expected judgments: topic {'subtopic' if subtopics else 'iter'} doc grade")
     if subtopics and not is_table and qrels.subtopics is not None and len(set(qrels.subtopics.names)) == 1:
@@ -557,7 +565,8 @@ def read_runs(*sources: Any, max_line: int | None = None, columns: Mapping[str, 
     >>> len(amble.read_runs("a.run", "b.run.gz", {"mine": {"401": {"d1": 2.0}}}))
     3
     """
-    runs = [run for source in sources for run in _runs_of(source, max_line=max_line, columns=columns)]
+    named = columns if isinstance(columns, NamedColumns) else columns_for("score", columns)
+    runs = [run for source in sources for run in _runs_of(source, max_line=max_line, columns=named)]
     if not runs:
         raise ReadError("no runs given, expected at least one")
     return Runs(runs)

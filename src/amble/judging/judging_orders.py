@@ -28,13 +28,18 @@ from amble.arrays import NDArray
 from amble.errors import AmbleError
 from amble.judging.pooling import Pool
 
-__all__ = ["FIXED", "LEARNING", "ORDERS", "Judging", "order_pool"]
+__all__ = ["FIXED", "LEARNING", "ORDERS", "TOLD", "Judging", "order_pool"]
 
 Rows = NDArray[np.int64]
 
 FIXED = ("docno", "rank", "random")
 LEARNING = ("mtf", "mm", "mm-ns", "ts", "ts-ns")
 ORDERS = (*FIXED, *LEARNING)
+TOLD = (
+    "by id, by best rank, at random; mtf (move to front): from a run as long as what it brings is relevant; mm "
+    "(MaxMean): from the run with the largest share so far; ts (Thompson sampling): from one drawn by these shares; "
+    "-ns: by each run's last document alone"
+)
 
 
 class _Runs:

@@ -20,7 +20,7 @@ import numpy as np
 
 from amble import checks
 from amble.errors import AmbleError, ReadError
-from amble.io.files import LONGEST_DOCUMENT, read_bytes
+from amble.io.files import LONGEST_DOCUMENT, path_name, read_bytes
 from amble.io.rows import read_number
 from amble.io.trec import Qrels, column_fault, grade_text, qrels_text, read_qrels
 from amble.judging.pooling import TO_JUDGE
@@ -241,7 +241,7 @@ def read_sheets(
     given: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], str] = {}
     blanks = 0
-    for path in [os.fspath(one) for one in paths]:
+    for path in [path_name(one) for one in paths]:
         for where, topic, doc, cell in _cells(path):
             key = topic, doc
             if key in first:

@@ -13,7 +13,7 @@ import numpy as np
 
 from amble.arrays import Array, Ints
 from amble.errors import AmbleError
-from amble.io.files import write_whole
+from amble.io.files import path_name, write_whole
 from amble.logs.dwell_times import holding_rates
 from amble.logs.engine import Engine
 from amble.logs.privacy import default_smallest
@@ -100,7 +100,7 @@ def write_query_rates(path: str | os.PathLike[str], rates: QueryRates, smallest:
     tuple of str
         What was left out, in words without a query.
     """
-    name = os.fspath(path)
+    name = path_name(path)
     if not name.endswith(".tsv"):
         raise AmbleError(f"{name}: expected a name that ends in .tsv, as measures know rates by topic by it")
     smallest = default_smallest(int(rates.sessions.sum())) if smallest is None else smallest

@@ -19,7 +19,7 @@ import numpy as np
 
 from amble.arrays import Array
 from amble.errors import AmbleError, ReadError
-from amble.io.files import whole_file
+from amble.io.files import path_name, whole_file
 from amble.logs.counts import GROUPS, RANGE, Counts, Facts, GapCounts
 from amble.logs.page_counts import GradedPages
 
@@ -184,7 +184,7 @@ def write_counts(path: str | os.PathLike[str], counts: Counts, gaps: GapCounts) 
 
 def read_counts(path: str | os.PathLike[str]) -> Shard:
     """The counts of a shard, and its gaps, from a file of `write_counts`."""
-    name = os.fspath(path)
+    name = path_name(path)
     try:
         with open(name, "rb") as file, np.load(file, allow_pickle=False) as stored:
             found = dict(stored)

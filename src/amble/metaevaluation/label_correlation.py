@@ -36,7 +36,7 @@ from amble.comparison.design import CONFIDENCE, CORRECTIONS, TestDesign
 from amble.comparison.resampling import topic_counts
 from amble.errors import AmbleError, ReadError
 from amble.evaluation.scores import Scores
-from amble.io.files import read_bytes
+from amble.io.files import path_name, read_bytes
 from amble.io.rows import read_number
 from amble.metaevaluation.correlation import places
 from amble.parallel import map_in_order, usual_threads
@@ -455,7 +455,7 @@ def _pearson(x: Array, y: Array, weights: Array) -> Array:
 
 def _rows(path: str | os.PathLike[str], layout: str) -> list[tuple[str, list[str]]]:
     """The lines of a file as cells, at tabs if it has any, each with its place."""
-    name = os.fspath(path)
+    name = path_name(path)
     data = read_bytes(name).decode("utf-8", "surrogateescape")
     tabs = "\t" in data
     found = [

@@ -23,7 +23,7 @@ from amble.measures.list_measure import of_lists
 from amble.metaevaluation.correlation import kendall_matrix, places
 from amble.metaevaluation.reduced_pools import Kept, check_groups, depth_pool, judge_again, sampled_pools, without_group
 from amble.parallel import spread, usual_threads
-from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order
+from amble.rankings.alignment import Rankings, SentRankings, aggregate, byte_order, check_rankings
 from amble.table import Table, Tabled
 
 __all__ = ["LeftOut", "PoolEffect", "leave_out", "pool_effect"]
@@ -244,8 +244,7 @@ def pool_effect(
 
 
 def _enough(rankings: Rankings) -> None:
-    if not isinstance(rankings, Rankings):
-        raise AmbleError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
+    check_rankings(rankings)
     if len(rankings.runs) < 2:
         raise AmbleError("found 1 run, expected at least 2 to rank")
 

@@ -228,8 +228,9 @@ class Rankings:
                 return names.index(run)
         raise KeyError(run)
 
-    def list_of(self, run: str, topic: str) -> int:
+    def list_of(self, run: str, topic: str | int) -> int:
         """Index of the list of a run and a topic."""
+        topic = checks.id_text(topic)
         if topic not in self.topics:
             raise KeyError(topic)
         here = (self.run == self.index(run)) & (self.topic == self.topics.index(topic))
@@ -238,7 +239,7 @@ class Rankings:
             raise KeyError((run, topic))
         return int(found[0])
 
-    def grades(self, run: str, topic: str) -> NDArray[np.float64]:
+    def grades(self, run: str, topic: str | int) -> NDArray[np.float64]:
         """One list as grades by rank, NaN where unjudged.
 
         Examples
@@ -312,10 +313,17 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
     names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise AlignError(f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}; give each a name of its own")
+    same = Counter(os.path.normpath(name) if name == run.path else name for run, name in zip(runs, names, strict=True))
+    if twice := [name for name, n in same.items() if n > 1]:
+        found = f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}"
+        raise AlignError(f"{found}; expected each once, or in Python under a name of its own, as {{name: run}}")
     return tuple(names)
+
+
+def check_rankings(rankings: object) -> None:
+    """An error if that is no rankings."""
+    if not isinstance(rankings, Rankings):
+        raise AlignError(f"found {type(rankings).__name__}, expected rankings, as align makes them")
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -595,6 +603,7 @@ def align(
     named = check_columns(columns)
     unread = not isinstance(qrels, Qrels) and not isinstance(runs, Runs)
     qrels = read_qrels(qrels, max_line=max_line, columns=named, subtopics=subtopics, intents=intents)
+    given = runs
     if not isinstance(runs, Runs):
         runs = read_runs(*(runs if isinstance(runs, list | tuple) else (runs,)), max_line=max_line, columns=named)
     count = threads_for(threads, runs)
@@ -605,6 +614,8 @@ def align(
     _refuse_swapped(qrels, runs)
     if unread:
         named.refuse_unmet()
+    elif runs is given:
+        runs.refuse_unmet_columns()
     out = gather(qrels, runs, ranked, options)
     if isinstance(intents, str | os.PathLike):
         out.options |= {"intents": os.fspath(intents)}

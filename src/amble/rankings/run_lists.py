@@ -139,6 +139,7 @@ def read_run_lists(
         tags += [documents.tag for documents in read]
         dropped += sum(documents.dropped for documents in read)
         _number(read, start, depth, topics)
+    runs.refuse_unmet_columns()
     names = run_names(runs, tags)
     lists: dict[str, TopicLists] = {}
     for topic in list(topics):

@@ -231,7 +231,11 @@ def report(
         raise AmbleError("measures, given with scores: expected one of them")
     scores = scores_of(scores, measures, undefined, executor)
     systems = checks.whole(systems, "systems")
-    design = TestDesign(baseline, test, correction=correction or "", alpha=alpha, seed=seed, rounds=rounds)
+    if not isinstance(title, str | None):
+        raise AmbleError(f"title={title!r:.60}: expected text")
+    design = TestDesign(
+        baseline, test, correction=checks.or_usual(correction, ""), alpha=alpha, seed=seed, rounds=rounds
+    )
     steps = 5 + 2 * len(scores.measures)
     done = 0
     with Progress("report") as line:
@@ -246,7 +250,7 @@ def report(
             board = Leaderboard(scores, design, progress=lambda i, n: step("tests"), executor=executor)
             first = board.order(0)[0] if baseline is None else board.place(baseline)
             data = report_data(scores, board, first, systems, progress=step, executor=executor)
-    data["title"] = shown(title) or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
+    data["title"] = shown(title or "") or f"{len(scores.runs)} run{'s' * (len(scores.runs) != 1)}, compared"
     about = {
         "command_line": shown(command),
         "config": shown(config),

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from amble.errors import AmbleError, ReadError
-from amble.io.files import whole_file
+from amble.io.files import path_name, whole_file
 from amble.retrieval.documents import Document, read_documents
 from amble.retrieval.text_analysis import Analyser
 
@@ -262,7 +262,7 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     ...     amble.open_index(os.path.join(folder, "small.index"))
     Index(1 document, 3 terms, 3 tokens; language none)
     """
-    name = os.fspath(path)
+    name = path_name(path)
     try:
         with open(name, "rb") as file, np.load(file, allow_pickle=False) as stored:
             parts = {key: stored[key] for key in _PARTS}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from amble.errors import AmbleError, ReadError
-from amble.io.files import numbered_lines
+from amble.io.files import numbered_lines, path_name
 from amble.io.trec import column_fault
 from amble.retrieval.documents import IRDS, irds_records
 from amble.retrieval.records import Field, Kind, Record, read_records
@@ -71,7 +71,7 @@ def read_topics(
         raise ReadError(f"topics: found {type(source).__name__}, expected a path or {{topic: text}}")
     if isinstance(fields, str) or not fields:
         raise ReadError(f"fields {fields!r}: expected a list of names, such as ['title', 'description']")
-    path = os.fspath(source)
+    path = path_name(source)
     found = _in_one_language(list(_found(path, encoding)), language, path)
     out: dict[str, str] = {}
     first: dict[str, str] = {}
@@ -162,7 +162,7 @@ def read_rel(source: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
     ...     amble.read_rel(path)
     {'1': {'1410': 1.0, '1572': 1.0}}
     """
-    path = os.fspath(source)
+    path = path_name(source)
     out: dict[str, dict[str, float]] = {}
     for number, line in numbered_lines(path):
         cells = line.split()

@@ -9,6 +9,7 @@ import numpy as np
 
 from amble import checks
 from amble.errors import AlignError, ReadError
+from amble.io.columns import check_columns
 from amble.io.files import stem
 from amble.io.trec import Qrels, read_qrels
 from amble.rankings.alignment import Rankings, align
@@ -92,7 +93,7 @@ def read_sessions(
     duplicates = checks.one_of(options.get("duplicates", "error"), ("error", "best"), "duplicates", AlignError)
     if kind in ("json", "dd") and not all(isinstance(path, str) for path in paths):
         raise AlignError(f"{kind}: expected files of sessions, and nothing else")
-    columns = options.get("columns")
+    columns = check_columns(options.get("columns"))
     if kind in ("json", "dd") or (kind == "xml" and len(paths) == 1):
         for name in ("duplicates", "columns"):
             options.pop(name, None)

@@ -19,6 +19,7 @@ from amble.arrays import NDArray
 from amble.checks import is_whole, number, one_of
 from amble.errors import AmbleError, MeasureError
 from amble.expressions.values import Value, digest
+from amble.io.files import path_name
 from amble.rankings.lists import Gains
 from amble.users.birth_death import checked_start
 from amble.users.chain_on_list import ChainOnList
@@ -235,7 +236,7 @@ class Chain(Value, DenseUser):
         """
         from amble.io.rows import read_rows  # for files only
 
-        name = os.fspath(path)
+        name = path_name(path)
         found: dict[tuple[str, str], float] = {}
         lines: dict[str, str] = {}
         try:

@@ -47,7 +47,7 @@ import numpy as np
 
 from amble.checks import is_number, is_whole
 from amble.errors import AmbleError, ReadError
-from amble.io.files import write_whole
+from amble.io.files import path_name, write_whole
 from amble.io.toml import read_toml, toml_numbers, toml_string
 from amble.users.estimates import SUPPRESSED, Estimate
 from amble.users.fitted import Fitted, FittedModel, Likelihood, Origin
@@ -77,6 +77,8 @@ def write_fit(path: str | os.PathLike[str], fitted: Fitted) -> None:
     ...     float(read_fit(pathlib.Path(folder) / "fit.toml").models[0].estimates["p"].value)
     0.8
     """
+    if not isinstance(fitted, Fitted):
+        raise AmbleError(f"found {type(fitted).__name__}, expected fitted users, as amble.fit makes them")
     write_whole(path, "\n".join(_lines(fitted)) + "\n")
 
 
@@ -165,7 +167,7 @@ def read_fit(path: str | os.PathLike[str]) -> Fitted:
     ...         print(str(error).replace(folder, "")[1:])
     fit.toml: format: found None, expected 'amble fit', as `amble fit` writes it
     """
-    name = os.fspath(path)
+    name = path_name(path)
     table = read_toml(name)
     try:
         return _fitted(table, name)

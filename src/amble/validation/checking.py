@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from amble.io.files import path_name
 from amble.validation.findings import FileReport
 from amble.validation.lines import Progress
 from amble.validation.qrels_check import check_qrels
@@ -18,7 +19,7 @@ __all__ = ["check"]
 
 
 def check(
-    runs: Sequence[str | os.PathLike[str]],
+    runs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     qrels: str | os.PathLike[str] | None = None,
     *,
     depth: int = 1000,
@@ -31,7 +32,7 @@ def check(
 
     Parameters
     ----------
-    runs : sequence of paths
+    runs : path, or sequence of paths
         Plain or compressed; ``-`` for standard input.
     qrels : path, optional
         Judgments: checked, too, and their topics compared with those of the runs.
@@ -64,13 +65,13 @@ def check(
     ["document 'd1' appears twice for topic '401' (first on line 1)"]
     """
     reports, judged = [], None
-    name = "" if qrels is None else os.fspath(qrels)
+    name = "" if qrels is None else path_name(qrels)
     if qrels is not None:
         report, judged = check_qrels(name, keep=keep, progress=progress, max_line=max_line, subtopics=subtopics)
         reports.append(report)
         judged = judged or None  # nothing could be read: nothing to compare the runs with
     first: dict[str, str] = {}
-    for run in runs:
+    for run in [runs] if isinstance(runs, str | os.PathLike) else runs:
         report = check_run(run, judged, qrels=name, depth=depth, keep=keep, progress=progress, max_line=max_line)
         reports.append(report)
         if report.tag and first.setdefault(report.tag, report.path) != report.path:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from amble.arrays import NDArray
+from amble.io.files import path_name
 from amble.io.subtopics import no_subtopics
 from amble.native.plain_reader import QRELS_LINE, SUBTOPICS_LINE, decode, judged_twice
 from amble.validation.findings import FileReport, Findings
@@ -76,7 +77,7 @@ def check_qrels(
     3 warning topic '402' has no relevant document, expected a grade of at least 1
     """
     found = Findings(keep)
-    report = FileReport(os.fspath(path), "qrels", found)
+    report = FileReport(path_name(path), "qrels", found)
     judged: Judged = {}
     best: dict[bytes, float] = {}
     now, last = b"", 0

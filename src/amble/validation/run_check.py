@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from amble.arrays import Array, Bools, Ints, NDArray
+from amble.io.files import path_name
 from amble.native.plain_reader import RUN_LINE, decode, parse_number
 from amble.validation.findings import FileReport, Findings
 from amble.validation.lines import Block, Progress, all_numbers, blocks, quote
@@ -402,7 +403,7 @@ def check_run(
     3 warning rank 3 has score 9.75, higher than 9.5 of rank 1 on line 1; amble ranks by score
     """
     found = Findings(keep)
-    report = FileReport(os.fspath(path), "run", found)
+    report = FileReport(path_name(path), "run", found)
     run, totals = _Run(found), _Totals()
     for block in blocks(report, RUN_LINE, progress, max_line):
         run.add(block)

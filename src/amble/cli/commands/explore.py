@@ -52,8 +52,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the page."""
     load_plugins(args)
-    if args.output == "-":
-        raise AmbleError("-: standard output, expected a file")
     keep_inputs(args)
     if args.qrels is None:
         others = " ".join(sorted(args.given - {"output", "quiet"}))

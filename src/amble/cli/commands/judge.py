@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from typing import Any
 
 from amble.cli.options import (
     DIGITS,
@@ -30,7 +31,8 @@ from amble.cli.options import (
 )
 from amble.cli.output import note, warn_topic_named_all, write
 from amble.errors import AmbleError, UnjudgedWarning
-from amble.judging.judging_orders import ORDERS
+from amble.io.columns import check_columns
+from amble.judging.judging_orders import ORDERS, TOLD
 
 __all__ = ["arguments", "run"]
 
@@ -73,7 +75,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--encoding", metavar="CODE", help="sheet, ask: of these two (default: utf-8, or what an XML declaration says)")
     add("--topic", metavar="T", action="append", help="sheet, ask: only this topic; may be given several times")
     add("--all", action="store_true", default=None, help="sheet, read: documents that are judged, too")
-    add("--order", choices=ORDERS, help="ask: which document comes next (default: mtf)")
+    add("--order", choices=ORDERS, help=f"ask: which document comes next: {TOLD} (default: mtf)")
     add("--budget", type=whole(), metavar="N", help="ask: no more judgments per topic than N")
     add("-q", "--by-topic", action="store_true", default=None, help="agreement: one row per topic, too")
     add("--groups", metavar="N|FILE", help="uniques: runs that count as one, by N first letters, or lines of run group")
@@ -100,12 +102,20 @@ def _qrels_and_runs(args: argparse.Namespace) -> tuple[str, list[str]]:
     return args.files[0], args.files[1:]
 
 
-def _sheet(args: argparse.Namespace) -> None:
+def _judgments(args: argparse.Namespace, files: list[str]) -> list[Any]:
     from amble.io.trec import read_qrels
+
+    reading = reading_of(args)
+    found = [read_qrels(file, **reading) for file in files]
+    check_columns(reading["columns"]).refuse_unmet()
+    return found
+
+
+def _sheet(args: argparse.Namespace) -> None:
     from amble.judging.sheets import read_texts, sheet
     from amble.retrieval.topics import read_topic_texts
 
-    pool = read_qrels(_one(args, "a pool"), **reading_of(args))
+    [pool] = _judgments(args, [_one(args, "a pool")])
     form = "html" if (args.output or "").lower().endswith((".html", ".htm")) else "csv"
     text = sheet(
         pool,
@@ -120,23 +130,21 @@ def _sheet(args: argparse.Namespace) -> None:
 
 
 def _read(args: argparse.Namespace) -> None:
-    from amble.io.trec import read_qrels
     from amble.judging.sheets import read_sheets
 
-    pool = None if args.pool is None else read_qrels(args.pool, **reading_of(args))
+    pool = None if args.pool is None else _judgments(args, [args.pool])[0]
     found = read_sheets(args.files, pool, grades=args.grades, everything=bool(args.all))
     write(found.text(), args.output)
     note(args, f"{found.judged:,} judged, {found.blanks:,} left blank; {len(found.docs):,} documents in the judgments")
 
 
 def _agreement(args: argparse.Namespace) -> None:
-    from amble.io.trec import read_qrels
     from amble.judging.assessor_agreement import agreement
 
     if len(args.files) < 2:
         raise AmbleError("amble judge agreement: found one file, expected the judgments of two assessors or more")
     table = agreement(
-        [read_qrels(file, **reading_of(args)) for file in args.files],
+        _judgments(args, args.files),
         rel=args.rel,
         topics=bool(args.by_topic),
         digits=args.digits,
@@ -168,8 +176,9 @@ def _cost(args: argparse.Namespace) -> None:
     qrels, runs = _qrels_and_runs(args)
     orders = ORDERS if args.orders is None else tuple(args.orders.split(","))
     targets = [0.5, 0.8, 0.95, 1.0] if args.found is None else read_numbers(args.found, "--found", float)
-    known = read_qrels(qrels, **reading_of(args))
-    made = pool(read_runs(*runs, **reading_of(args)), **lists_of(args))
+    reading = reading_of(args)
+    known = read_qrels(qrels, **reading)
+    made = pool(read_runs(*runs, **reading), **lists_of(args))
     how = {"rel": args.rel, "seed": args.seed, "unjudged": args.unjudged}
     with Progress("judging") as line:
         cost = simulate_judging(made, known, orders, **how, progress=line)
@@ -196,7 +205,8 @@ def _ask(args: argparse.Namespace) -> None:
         seed=args.seed,
         lists=lists_of(args),
     )
-    note(args, f"{made:,} judgments made, {found:,} relevant, in {args.output}")
+    where = f"{found:,} relevant, in {args.output}" if made else f"{args.output} is as it was"
+    note(args, f"{made:,} judgments made, {where}")
 
 
 _ACTIONS = {"sheet": _sheet, "read": _read, "ask": _ask, "agreement": _agreement, "uniques": _uniques, "cost": _cost}

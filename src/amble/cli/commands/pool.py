@@ -27,7 +27,7 @@ from amble.cli.options import (
 )
 from amble.cli.output import note, write
 from amble.errors import AmbleError
-from amble.judging.judging_orders import ORDERS
+from amble.judging.judging_orders import ORDERS, TOLD
 
 __all__ = ["arguments", "run"]
 
@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="judgments that exist: their grades go into the pool, and orders learn from them",
     )
     add("--rel", type=number(), default=1.0, metavar="GRADE", help="the least grade that is relevant (default: 1)")
-    add("--order", choices=ORDERS, default="docno", help="of the documents of a topic (default: %(default)s)")
+    add("--order", choices=ORDERS, default="docno", help=f"of the documents of a topic: {TOLD} (default: %(default)s)")
     add("--sample", type=number(), metavar="RATE", help="judge a random share of each topic's documents")
     add("--strata", metavar="K:RATE,…", help="judge a share by best rank: 10:1,100:0.1")
     add("--seed", type=SEED, default=0, metavar="S", help="of samples and orders (default: %(default)s)")
@@ -79,8 +79,9 @@ def run(args: argparse.Namespace) -> int:
     from amble.judging.judging_orders import order_pool
     from amble.judging.pooling import pool
 
-    known = None if args.qrels is None else read_qrels(args.qrels, **reading_of(args))
-    made = pool(read_runs(*args.runs, **reading_of(args)), **lists_of(args))
+    reading = reading_of(args)
+    known = None if args.qrels is None else read_qrels(args.qrels, **reading)
+    made = pool(read_runs(*args.runs, **reading), **lists_of(args))
     sample = None
     if args.sample is not None or strata:
         sample = made.sample(args.sample, strata=strata, seed=args.seed)

@@ -242,9 +242,6 @@ def _check(args: argparse.Namespace) -> None:
 
     jinja()
     keep_inputs(args)  # once more: the file of options may name some
-    for path in filter(None, (args.output, args.latex)):
-        if path == "-":
-            raise AmbleError("-: standard output, expected a file")
     if args.charts is None:
         _refuse(args, "chart_format", "is of charts in files: expected --charts FOLDER")
     else:

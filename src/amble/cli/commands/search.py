@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from amble.cli.options import add_top, add_topic_reading, topic_reading_of
+from amble.cli.options import add_output, add_top, add_topic_reading, topic_reading_of
 from amble.cli.output import note
 
 
@@ -26,10 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--scorer", default="bm25", metavar="S", help="jaccard, logtf, tfidf, cosine, bm25 or lm (default: bm25)")
     add_top(add)
-    add("-o", "--output", metavar="RUN", help="write there instead of to standard output")
     add("--tag", metavar="NAME", help="what to call the run (default: the scorer's name)")
     add_topic_reading(add)
-    add("--quiet", action="store_true", help="no summary on standard error")
+    add_output(add, file="RUN")
 
 
 def run(args: argparse.Namespace) -> int:

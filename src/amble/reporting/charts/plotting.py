@@ -177,7 +177,9 @@ def spec_of(
 def _scores_spec(
     x: Scores, kind: str | None, measure: str | Measure | None, run: str | None, baseline: str | None
 ) -> dict[str, Any]:
-    kind = checks.one_of(kind or ("heat" if run is None and baseline is None else "differences"), KINDS, "kind")
+    kind = checks.one_of(
+        checks.or_usual(kind, "heat" if run is None and baseline is None else "differences"), KINDS, "kind"
+    )
     if kind in ("heat", "box") and (run is not None or baseline is not None):
         raise AmbleError(f"kind={kind!r} draws all runs: without run= and baseline=")
     if kind == "histogram":
