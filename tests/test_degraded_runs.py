@@ -85,6 +85,12 @@ def test_shuffled_places(level: float, seed: int) -> None:
     assert sum(a != b for a, b in zip(found, LIST, strict=True)) <= int(np.floor(level * 10 + 0.5 + 1e-9))
 
 
+def test_shuffled_places_are_in_random_order() -> None:
+    # a random permutation leaves one place in the mean, of any number, as it was, with a variance of 1: 9 of 10 move
+    moved = [sum(a != b for a, b in zip(worse(1.0, "shuffle", seed), LIST, strict=True)) for seed in range(50)]
+    assert np.mean(moved) == pytest.approx(9, abs=4 / 50**0.5)
+
+
 def test_shares_of_topics_and_seeds() -> None:
     qrels = {str(t): QRELS["1"] for t in range(10)}
     runs = {name: dict.fromkeys(qrels, LIST) for name in ("x", "y")}
