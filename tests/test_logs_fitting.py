@@ -468,6 +468,22 @@ def test_few_moves_share_their_sum() -> None:
         [29 / 3, 0, 29 / 3, 29 / 3]
     )
     assert (pooling_weights(counts, 0) == [np.eye(4)] * 4).all()
+    # 3 stay at rank 2, and nobody moves: not told; with 20 who go to rank 3, each is half of 23
+    counts = np.zeros((40, 4, 4))
+    counts[:3, 1, 1] = 1
+    assert not pooling_weights(counts, 5)[1].any()
+    counts[:20, 1, 2] = 1
+    assert (pooling_weights(counts, 5)[1] @ counts.sum(axis=0)[1]).tolist() == [0, 11.5, 11.5, 0]
+    # of two that are told, 20 and 30, the 3 go with the smaller one
+    counts[:20, 0, 1] = counts[:30, 0, 2] = counts[:3, 0, 3] = 1
+    assert (pooling_weights(counts, 5)[0] @ counts.sum(axis=0)[0]).tolist() == [0, 11.5, 30, 11.5]
+
+
+def test_few_sessions_that_go_back_are_not_told(write: Write) -> None:
+    counts = counted(write, ranks(*[[1, 2]] * 60, *[[2, 1]] * 3), 3)
+    assert (counts.facts.backward, counts.facts.backward_sessions) == (3, 3)
+    facts = fit(counts, "rbp", smallest=10).facts()
+    assert (facts["backward"], facts["backward_sessions"]) == ("<10", "<10")
 
 
 def test_rows_of_which_nothing_is_told_say_so() -> None:
