@@ -16,6 +16,7 @@ import amble
 from amble.cli.main import main
 from amble.errors import AmbleError
 from amble.metaevaluation import degradation, degrade
+from amble.metaevaluation.degraded_runs import Degradation
 
 Write = Callable[[str, str | bytes], str]
 
@@ -146,9 +147,19 @@ def test_tests_are_those_of_compare() -> None:
     both = amble.compare(qrels, {"r": runs["r"], "worse": again["r"]}, measure="AP", correction="none")
     assert found.p[0, 0, 0, 0] == pytest.approx(both.p[0])
     assert found.full[0, 0] - found.means[0, 0, 0, 0] == pytest.approx(both.difference[0])
-    assert degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=2, seed=7).means.tolist() == (
+    twice = degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=2, seed=7)
+    assert twice.means.tolist() == (
         degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=1, seed=7).means.tolist()
     )
+    assert twice.curve(confidence=0.5).rows[1][3:5] == pytest.approx(np.quantile(twice.means[0, :, 0, 0], [0.25, 0.75]))
+
+
+def test_from_where_on_a_measure_falls() -> None:
+    # it falls from 1 to .5 at the levels .1 and .3, but not at .2: at all levels, only from .3 on
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": ["a"]}}, "RR")
+    means = np.array([0.5, 1, 0.5]).reshape(3, 1, 1, 1)
+    found = Degradation(scores, ("RR",), "dilute", (0.1, 0.2, 0.3), 1.0, means, np.zeros_like(means), np.ones(1))
+    assert found.table().rows[0][4:] == (0.3, 0.3)
 
 
 def test_less_is_better() -> None:
