@@ -383,11 +383,13 @@ def test_behaviour_of_readers() -> None:
 def test_likelihood_by_hand() -> None:
     counts = made([*[[1]] * 40, *[[2]] * 60], 2)
     found = fit(counts, ["rbp"])
-    log = total = 0.0
+    log = last = total = 0.0
     for train, test in folds(counts):
         (on, off), (here, there) = ((c.moves[0, 2, 0], c.moves[0, 1, 0]) for c in (train, test))
         p = on / (on + off)
         log += here * np.log(p) + there * np.log(1 - p)
+        # on a list of two the last rank is the same event; half a count is added to each rank
+        last += here * np.log((on + 0.5) / (on + off + 1)) + there * np.log((off + 0.5) / (on + off + 1))
         total += here + there
     told = found.held_out["rbp"]
     assert total == told.own.events == 100
@@ -395,8 +397,19 @@ def test_likelihood_by_hand() -> None:
     assert told.own.perplexity == pytest.approx(np.exp(-log / 100))
     assert told.own.aic == pytest.approx(2 - 2 * log)
     assert told.own.bic == pytest.approx(np.log(100) - 2 * log)
-    # on a list of two the last rank is the same event; half a count is added to each rank
-    assert told.last.log_likelihood == pytest.approx(log, rel=0.01)
+    assert told.last.log_likelihood == pytest.approx(last)
+    # of three results: at rank 1 40 stop and 60 go on, at rank 2 these stop: 160 events of 100 sessions
+    own = fit(made([*[[1]] * 40, *[[2]] * 60], 3), ["rbp"]).held_out["rbp"].own
+    assert (own.events, own.sessions) == (160, 100)
+    assert own.bic == pytest.approx(np.log(160) - 2 * own.log_likelihood)
+
+
+def test_groups_without_sessions_are_in_no_fold() -> None:
+    # ten sessions in every fifth group: two are held out at a time, as if they were in the first ten
+    counts = made([[1]] * 10, 2)
+    spread = np.zeros((50, GROUPS))
+    spread[np.arange(0, 50, 5), np.arange(10)] = 1
+    assert [test.pages.sum() for _, test in folds(counts.weighted(spread))] == [2] * 5
 
 
 def test_the_right_user_is_chosen() -> None:
