@@ -290,6 +290,9 @@ def test_censored_times(write: Write) -> None:
     mu = estimate(found, "times-censored", "mu")
     assert mu.value == pytest.approx([19 / (200 + 10 * 1800), 19 / 600])
     assert mu.observations.tolist() == [20, 20]
+    # a visit of 1800 s to rank 1 has ended; that to rank 2, of 1800.5 s, is one that took 1800 s at least
+    counts = counted(write, [[(1, 0.0), (2, 1800.0)]], 2, ends=[3600.5])
+    assert counts.whole().dwell_censored[0].tolist() == [[1, 1800], [0, 1800]]
 
 
 # ---- resampling
