@@ -58,7 +58,7 @@ def test_a_closed_iterator_begins_no_more() -> None:
 
 
 def test_an_interrupt_is_heeded() -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before, others = signal.signal(signal.SIGINT, signal.default_int_handler), set(threading.enumerate())
     begun = []
 
     def slow(x: int) -> None:
@@ -73,6 +73,8 @@ def test_an_interrupt_is_heeded() -> None:
             list(map_in_order(slow, range(100), 2))
     finally:
         signal.signal(signal.SIGINT, before)
+    for thread in set(threading.enumerate()) - others:
+        thread.join(20)
     assert len(begun) <= 20  # of 100: two at a time, and more only while the main thread waits for its turn
 
 
