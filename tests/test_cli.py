@@ -316,7 +316,7 @@ def test_output_to_a_pipe_or_through_a_link(amble_cli: Cli, files: tuple[str, st
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)  # nobody may write
     reader.start()
     assert amble_cli("eval", *files, "-m", "AP", "-o", str(pipe)).returncode == 0
     reader.join(timeout=20)

@@ -368,7 +368,8 @@ def test_a_killed_scheduler_is_told_and_the_rest_is_done_later(
     cluster = killed_workers.Cluster(tmp_path, workers=1)
 
     def kill() -> None:
-        while not list(kept.glob("*.piece")):
+        deadline = time.monotonic() + 60
+        while not list(kept.glob("*.piece")) and time.monotonic() < deadline:
             time.sleep(0.002)
         cluster.scheduler.kill()
 
@@ -614,10 +615,15 @@ def half_a_result() -> None:
 def test_half_a_result_keeps_nobody_waiting() -> None:
     pool = parallel._processes(1)
     pool.submit(half_a_result)
-    reader = pool._executor_manager_thread
-    while not any(frame.name == "recv" for frame in traceback.extract_stack(sys._current_frames()[reader.ident])):
+    reader, deadline = pool._executor_manager_thread, time.monotonic() + 20
+
+    def receives() -> bool:
+        return any(frame.name == "recv" for frame in traceback.extract_stack(sys._current_frames()[reader.ident]))
+
+    while not (begun := receives()) and time.monotonic() < deadline:
         time.sleep(0.005)
     parallel._end(pool, at_once=True)
+    assert begun
     reader.join(20)
     assert not reader.is_alive()
 

@@ -124,9 +124,20 @@ def test_counts_and_standardised_scores(scores: amble.Scores) -> None:
     z = standardised(scores, table)
     assert amble.compare(z, "AP").p == pytest.approx(amble.compare(scores, "AP").p)
     assert amble.compare(z, "GMAP").p == pytest.approx(amble.compare(scores, "GMAP").p)
+    # standardised logarithms are twice those of AP, plus 2: their mean is the logarithm of (e GMAP)^2
+    assert z.means()[:, 2] == pytest.approx((np.e * scores.means()[:, 2]) ** 2)
     counts = amble.evaluate(scores.rankings, ["NumQ", "NumRelRet"])
     assert (amble.compare(counts, "NumQ").p == 1).all()
     assert amble.compare(counts, "NumRelRet").difference.any()
+
+
+def test_standardised_scores_where_all_systems_had_the_same() -> None:
+    from amble.evaluation.standardisation import standardised
+
+    # a deviation of 0: the mean is 0, and all else as far off as what the table lacks, as in trec_eval
+    scores = amble.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"x": {"1": ["a"], "2": ["b"]}}, "RR")
+    moments = {"RR": (1.0, 0.0)}
+    assert standardised(scores, {"1": moments, "2": moments}).values[0, :, 0].tolist() == [0, -1e6]
 
 
 # ---- missing topics

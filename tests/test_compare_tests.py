@@ -311,7 +311,7 @@ def plain_bca(d: list[float], draws: Any, probabilities: tuple[float, float]) ->
     return out
 
 
-@pytest.mark.parametrize("kind", ["normal", "skewed"])
+@KINDS
 def test_intervals_by_the_bootstrap(kind: str) -> None:
     x, y = drawn(kind, 25, 11)
     draws = topic_counts(25, 1000, 4)
@@ -324,6 +324,14 @@ def test_intervals_by_the_bootstrap(kind: str) -> None:
     less = pair(x, y, test="bootstrap", rounds=1000, seed=4, alpha=0.1, sides="less")
     assert less.low[0] == -math.inf
     assert less.high[0] == pytest.approx(plain_bca((x - y).tolist(), draws, (0.1, 0.9))[1], rel=1e-9)
+
+
+def test_an_acceleration_that_leaves_nothing() -> None:
+    # one topic of 200 differs, by 1: the acceleration is .99 / (6 sqrt(.995)) = 1 / 6.05, and the end of 1 - 1e-10, at
+    # z = 6.36, would be beyond all that is left of 1 - z / 6.05: it is the largest of the draws
+    one = np.eye(200)[0]
+    found = pair(one, 0 * one, test="bootstrap", rounds=1000, seed=4, alpha=2e-10)
+    assert found.high[0] == pytest.approx(topic_counts(200, 1000, 4)[:, 0].max() / 200)
 
 
 def test_intervals_by_the_bootstrap_are_near_scipys() -> None:

@@ -81,6 +81,15 @@ def test_users_who_look_at_costs() -> None:
     assert exact.mean == pytest.approx((0.2 * (1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) + 0.2 / 2) / 2)
 
 
+def test_residuals_of_lists_filled_one_by_one_keep_their_own_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    # x costs 6.5, y 4.5: of x b is unjudged on topic 1, a and c on topic 2; of y nothing, and both
+    lists = Lists.of_rankings(amble.align(QRELS, RUNS, costs=COSTS))
+    for name in ("_CHUNK", "_CELLS"):
+        monkeypatch.setattr(f"amble.measures.residuals.{name}", 1)
+    found = list_residuals(amble.parse(ALL), lists)  # type: ignore[arg-type]
+    assert found.tolist() == pytest.approx([1 / 6.5, 2 / 6.5, 0, 2 / 4.5])
+
+
 def test_residuals_and_removed_judgments_keep_costs() -> None:
     lists = Lists.of_rankings(amble.align({"1": {"a": 1, "c": 1}}, {"x": RUNS["x"]}, costs=COSTS))
     # b is unjudged: were it relevant, 3 / 6.5

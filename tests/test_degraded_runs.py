@@ -16,6 +16,7 @@ import amble
 from amble.cli.main import main
 from amble.errors import AmbleError
 from amble.metaevaluation import degradation, degrade
+from amble.metaevaluation.degraded_runs import Degradation
 
 Write = Callable[[str, str | bytes], str]
 
@@ -85,6 +86,12 @@ def test_shuffled_places(level: float, seed: int) -> None:
     assert sum(a != b for a, b in zip(found, LIST, strict=True)) <= int(np.floor(level * 10 + 0.5 + 1e-9))
 
 
+def test_shuffled_places_are_in_random_order() -> None:
+    # a random permutation leaves one place in the mean, of any number, as it was, with a variance of 1: 9 of 10 move
+    moved = [sum(a != b for a, b in zip(worse(1.0, "shuffle", seed), LIST, strict=True)) for seed in range(50)]
+    assert np.mean(moved) == pytest.approx(9, abs=4 / 50**0.5)
+
+
 def test_shares_of_topics_and_seeds() -> None:
     qrels = {str(t): QRELS["1"] for t in range(10)}
     runs = {name: dict.fromkeys(qrels, LIST) for name in ("x", "y")}
@@ -140,9 +147,19 @@ def test_tests_are_those_of_compare() -> None:
     both = amble.compare(qrels, {"r": runs["r"], "worse": again["r"]}, measure="AP", correction="none")
     assert found.p[0, 0, 0, 0] == pytest.approx(both.p[0])
     assert found.full[0, 0] - found.means[0, 0, 0, 0] == pytest.approx(both.difference[0])
-    assert degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=2, seed=7).means.tolist() == (
+    twice = degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=2, seed=7)
+    assert twice.means.tolist() == (
         degradation(qrels, runs, "AP", levels=[0.3], rounds=2, threads=1, seed=7).means.tolist()
     )
+    assert twice.curve(confidence=0.5).rows[1][3:5] == pytest.approx(np.quantile(twice.means[0, :, 0, 0], [0.25, 0.75]))
+
+
+def test_from_where_on_a_measure_falls() -> None:
+    # it falls from 1 to .5 at the levels .1 and .3, but not at .2: at all levels, only from .3 on
+    scores = amble.evaluate({"1": {"a": 1}}, {"x": {"1": ["a"]}}, "RR")
+    means = np.array([0.5, 1, 0.5]).reshape(3, 1, 1, 1)
+    found = Degradation(scores, ("RR",), "dilute", (0.1, 0.2, 0.3), 1.0, means, np.zeros_like(means), np.ones(1))
+    assert found.table().rows[0][4:] == (0.3, 0.3)
 
 
 def test_less_is_better() -> None:

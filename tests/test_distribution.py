@@ -50,6 +50,9 @@ def test_by_hand() -> None:
     assert distribution.cdf([-1, 0, 0.4, 0.5, 2]).tolist() == [0, 0.25, 0.25, 0.5, 1]
     assert distribution.quantile([0, 0.25, 0.26, 0.5, 0.51, 1]).tolist() == [0, 0, 0.5, 0.5, 1, 1]
     assert distribution.band == 0
+    # 1 - 1/3 is more than 2/3 by rounding: two thirds have at most 1
+    assert 1 - 1 / 3 > 2 / 3
+    assert Distribution([0, 1, 2], [1 / 3] * 3).quantile(1 - 1 / 3) == 1
 
 
 def test_dominance() -> None:

@@ -153,6 +153,18 @@ def test_negative_grades_as_trec_eval_has_them() -> None:
     assert scores.values[0, 0].tolist() == pytest.approx([1.0, 0.5, 1 / math.log2(3), 1, 1 / 5, 1.0])
 
 
+def test_what_rbp_could_gain_as_trec_eval_has_it() -> None:
+    residual = amble.parse("RBPresid(p=0.5)")
+    assert residual.value([1, 0]) == 0  # all are judged, also those that are not relevant
+    assert residual.value([1, None]) == 0.5  # below the list 1/4, at the second rank (1 - 1/2) / 2
+
+
+def test_r_precision_at_a_share_of_the_relevant() -> None:
+    # .35 of three are 1.05: with .9 more, cut to a whole number, the first rank, and not the second
+    measure = amble.parse("Rprec(mult=0.35)")
+    assert [measure.value(grades, relevant=3) for grades in ([1, 0, 1], [0, 1, 1])] == [1, 0]
+
+
 def test_real_grades_are_honoured() -> None:
     scores = amble.evaluate(
         {"1": {"a": 0.5, "b": 1.5}}, {"r": {"1": {"a": 2.0, "b": 1.0}}}, ["nDCG", "AP", "AP(rel=0.5)"]

@@ -266,6 +266,11 @@ def test_the_least_numbers_there_are() -> None:
     assert fused(lists, "combsum", norm="minmax") == {"a": 1.0, "b": 0.5, "c": 0.0}
 
 
+def test_the_median_of_two_of_the_largest_numbers() -> None:
+    lists = {"x": {"1": {"a": 1e308}}, "y": {"1": {"a": 1.5e308}}}  # their sum is no double
+    assert fused(lists, "combmed", norm="none") == {"a": 1.25e308}
+
+
 @pytest.mark.parametrize("method", ["combsum", "rrf", "borda", "condorcet"])
 def test_a_weight_of_two_is_the_run_twice(method: str) -> None:
     lists = {"x": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "y": {"1": {"c": 9.0, "d": 8.0, "b": 1.0}}}

@@ -28,6 +28,13 @@ def test_fixed_orders() -> None:
     assert sorted(sequence(pool, "random", None, seed=5)) == ["a", "b", "c"]
 
 
+def test_random_order_differs_by_seed_and_topic() -> None:
+    pool = amble.pool({"x": {topic: {f"d{i:02d}": -float(i) for i in range(20)} for topic in "12"}}, 20)
+    orders = [order_pool(pool, "random", seed=seed).tolist() for seed in range(5)]
+    assert len(set(map(tuple, orders))) == 5
+    assert orders[0][:20] != [row - 20 for row in orders[0][20:]]  # two topics with the same documents
+
+
 def test_move_to_front_by_hand() -> None:
     pool = amble.pool(TWO, 3)
     # whoever is drawn first, a relevant document keeps the run in front, and one that is not sends it back once
@@ -45,6 +52,16 @@ def test_max_mean_by_hand() -> None:
         assert sequence(pool, "mm", {"1": {"d": 1, "e": 1}}, seed=seed) in ("defabc", "adefbc")
     # it forgets: after f y has 1/3, as x has if it failed before, and 1/2 if it was not asked
     assert {sequence(pool, "mm-ns", {"1": {"d": 1, "e": 1}}, seed=s)[:4] for s in range(40)} == {"defa", "adef"}
+
+
+def test_orders_without_memory_keep_the_last_judgment_only() -> None:
+    pool = amble.pool({"x": {"1": dict.fromkeys("abcd", 1.0)}, "y": {"1": dict.fromkeys("cdef", 1.0)}}, 4)
+    for order, forgets in (("mm", False), ("mm-ns", True), ("ts", False), ("ts-ns", True)):
+        judging = Judging(pool, "1", order, seed=1)
+        while judging.next() is not None:
+            judging.judge(1)
+        judged = judging._steps.judged  # type: ignore[union-attr]
+        assert (judged.max() == 1) if forgets else (judged.sum() == judging.made == 6), order
 
 
 class Witness:

@@ -103,6 +103,7 @@ def test_pairs() -> None:
     (row,) = found.pairs()
     drawn = found.resampled[:, 0, 2] - found.resampled[:, 1, 2]
     assert row[2] == pytest.approx(found.values[0, 2] - found.values[1, 2])
+    assert row[3:5] == pytest.approx(np.quantile(drawn, [0.025, 0.975]))
     assert row[5] == pytest.approx(min(1.0, 2 * (min((drawn <= 0).sum(), (drawn >= 0).sum()) + 1) / 200))
     assert row[6] == row[5]  # one test, no correction
     (row,) = found.pairs(test="williams")

@@ -290,6 +290,9 @@ def test_censored_times(write: Write) -> None:
     mu = estimate(found, "times-censored", "mu")
     assert mu.value == pytest.approx([19 / (200 + 10 * 1800), 19 / 600])
     assert mu.observations.tolist() == [20, 20]
+    # a visit of 1800 s to rank 1 has ended; that to rank 2, of 1800.5 s, is one that took 1800 s at least
+    counts = counted(write, [[(1, 0.0), (2, 1800.0)]], 2, ends=[3600.5])
+    assert counts.whole().dwell_censored[0].tolist() == [[1, 1800], [0, 1800]]
 
 
 # ---- resampling
@@ -383,11 +386,13 @@ def test_behaviour_of_readers() -> None:
 def test_likelihood_by_hand() -> None:
     counts = made([*[[1]] * 40, *[[2]] * 60], 2)
     found = fit(counts, ["rbp"])
-    log = total = 0.0
+    log = last = total = 0.0
     for train, test in folds(counts):
         (on, off), (here, there) = ((c.moves[0, 2, 0], c.moves[0, 1, 0]) for c in (train, test))
         p = on / (on + off)
         log += here * np.log(p) + there * np.log(1 - p)
+        # on a list of two the last rank is the same event; half a count is added to each rank
+        last += here * np.log((on + 0.5) / (on + off + 1)) + there * np.log((off + 0.5) / (on + off + 1))
         total += here + there
     told = found.held_out["rbp"]
     assert total == told.own.events == 100
@@ -395,8 +400,19 @@ def test_likelihood_by_hand() -> None:
     assert told.own.perplexity == pytest.approx(np.exp(-log / 100))
     assert told.own.aic == pytest.approx(2 - 2 * log)
     assert told.own.bic == pytest.approx(np.log(100) - 2 * log)
-    # on a list of two the last rank is the same event; half a count is added to each rank
-    assert told.last.log_likelihood == pytest.approx(log, rel=0.01)
+    assert told.last.log_likelihood == pytest.approx(last)
+    # of three results: at rank 1 40 stop and 60 go on, at rank 2 these stop: 160 events of 100 sessions
+    own = fit(made([*[[1]] * 40, *[[2]] * 60], 3), ["rbp"]).held_out["rbp"].own
+    assert (own.events, own.sessions) == (160, 100)
+    assert own.bic == pytest.approx(np.log(160) - 2 * own.log_likelihood)
+
+
+def test_groups_without_sessions_are_in_no_fold() -> None:
+    # ten sessions in every fifth group: two are held out at a time, as if they were in the first ten
+    counts = made([[1]] * 10, 2)
+    spread = np.zeros((50, GROUPS))
+    spread[np.arange(0, 50, 5), np.arange(10)] = 1
+    assert [test.pages.sum() for _, test in folds(counts.weighted(spread))] == [2] * 5
 
 
 def test_the_right_user_is_chosen() -> None:
@@ -468,6 +484,22 @@ def test_few_moves_share_their_sum() -> None:
         [29 / 3, 0, 29 / 3, 29 / 3]
     )
     assert (pooling_weights(counts, 0) == [np.eye(4)] * 4).all()
+    # 3 stay at rank 2, and nobody moves: not told; with 20 who go to rank 3, each is half of 23
+    counts = np.zeros((40, 4, 4))
+    counts[:3, 1, 1] = 1
+    assert not pooling_weights(counts, 5)[1].any()
+    counts[:20, 1, 2] = 1
+    assert (pooling_weights(counts, 5)[1] @ counts.sum(axis=0)[1]).tolist() == [0, 11.5, 11.5, 0]
+    # of two that are told, 20 and 30, the 3 go with the smaller one
+    counts[:20, 0, 1] = counts[:30, 0, 2] = counts[:3, 0, 3] = 1
+    assert (pooling_weights(counts, 5)[0] @ counts.sum(axis=0)[0]).tolist() == [0, 11.5, 30, 11.5]
+
+
+def test_few_sessions_that_go_back_are_not_told(write: Write) -> None:
+    counts = counted(write, ranks(*[[1, 2]] * 60, *[[2, 1]] * 3), 3)
+    assert (counts.facts.backward, counts.facts.backward_sessions) == (3, 3)
+    facts = fit(counts, "rbp", smallest=10).facts()
+    assert (facts["backward"], facts["backward_sessions"]) == ("<10", "<10")
 
 
 def test_rows_of_which_nothing_is_told_say_so() -> None:

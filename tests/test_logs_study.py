@@ -20,6 +20,7 @@ import amble
 from amble.errors import AmbleError, ReadError
 from amble.logs import fit, fit_groups, read_actions, read_log, study_continuation, write_query_rates
 from amble.logs.counts import Counts
+from amble.logs.query_rates import QueryRates
 from amble.logs.study import Records, Study
 
 duckdb = pytest.importorskip("duckdb", reason="logs need the extra")
@@ -221,7 +222,9 @@ def test_what_a_study_needs(write: Write) -> None:
 # ---- continuation studied
 
 
-def study_log(pages: int = 120, seed: int = 5) -> tuple[str, list[tuple[str, str, float, list[int], int]]]:
+def study_log(
+    pages: int = 120, seed: int = 5, tasks: int = 2
+) -> tuple[str, list[tuple[str, str, float, list[int], int]]]:
     """A log, and its pages: person, task, T, grades of six documents, last rank read."""
     rng = np.random.default_rng(seed)
     lines, made = ["person\tsession\ttask\tT\trank\taction\tgrade"], []
@@ -229,7 +232,7 @@ def study_log(pages: int = 120, seed: int = 5) -> tuple[str, list[tuple[str, str
         target = (1.0, 2.5)[i % 2]
         grades = rng.integers(0, 3, 6).tolist()
         last = next((k for k in range(1, 6) if rng.random() > 0.6 + 0.1 * target - 0.08 * sum(grades[:k])), 6)
-        person, task = f"p{i % 30}", f"task {i % 2}"
+        person, task = f"p{i % 30}", f"task {i % tasks}"
         made.append((person, task, target, grades, last))
         head = f"{person}\t{i}\t{task}\t{target:g}\t"
         lines += [f"{head}{k}\tshow\t{g}" for k, g in enumerate(grades, 1)]
@@ -313,6 +316,34 @@ def test_groups_in_the_hazard_model(write: Write) -> None:
     assert both["term"][-3:] == ["gain", "T", "task"]
     assert both["test"][-1] == "F(1, 29), any difference between groups, in place of T"
     assert both["statistic"][-1] == pytest.approx(alone["statistic"][-1])
+
+
+def test_three_groups_by_hand(write: Write) -> None:
+    log, _ = study_log(tasks=3)
+    counts = read_log(write("study.tsv", log), "table", by="task", study=True)
+    study = study_continuation(counts)
+    table = study.hazard()
+    # 30 persons: t(29) has 2.05 where the normal distribution has 1.96
+    for row in table.rows[:-1]:
+        assert row[4] - row[3] == pytest.approx(2 * stats.t.ppf(0.975, 29) * row[2])
+    model = study._groups
+    assert [name for name, _ in model.terms[-2:]] == ["task task 1", "task task 2"]
+    b, (v1, c), (_, v2) = model.coefficients[-2:], *model.covariance[-2:, -2:]
+    # Wald's statistic with the inverse of two by two, divided by its two degrees of freedom
+    f = (v2 * b[0] ** 2 - 2 * c * b[0] * b[1] + v1 * b[1] ** 2) / (v1 * v2 - c**2) / 2
+    assert table.rows[-1][5:] == (
+        pytest.approx(f), pytest.approx(stats.f.sf(f, 2, 29)), "F(2, 29), any difference between groups",
+    )  # fmt: skip
+    # Hotelling's T² of two differences d, in n resampled persons: F = T² (n - 2) / (2 (n - 1))
+    found = fit_groups(counts, ["rbp"], rounds=200)
+    one, *others = (group.fitted.pick(["rbp"]).estimates["p"] for group in found.groups.values())
+    d = np.array([other.value - one.value for other in others])
+    spread = np.cov([other.draws - one.draws for other in others])
+    n = counts.present.size
+    f = d @ np.linalg.inv(spread) @ d * (n - 2) / (2 * (n - 1))
+    assert found.equality().rows[0][:5] == (
+        "rbp", 2, pytest.approx(f), n - 2, pytest.approx(stats.f.sf(f, 2, n - 2)),
+    )  # fmt: skip
 
 
 def test_cells_of_few_are_hidden(write: Write) -> None:
@@ -478,6 +509,14 @@ def test_times_by_query(write: Write, tmp_path: Path, amble_cli: Cli) -> None:
         write_query_rates(mu, rates, smallest=4)
     with pytest.raises(ReadError, match="the log needs a column for the query"):
         read_log(write("log.csv", "session,rank\n1,1\n"), "table", min_sessions=2)
+
+
+def test_ranks_of_a_query_that_the_same_sessions_are_behind() -> None:
+    # three visits of 2 s each to ranks 1 and 2, by the same three sessions: (3 - 1) / 6, or not told at all
+    three = np.array([[3.0, 3.0]])
+    rates = QueryRates(("q",), np.array([3]), three, 2 * three, three, 1)
+    assert rates.rates(0, 3) == pytest.approx([1 / 3] * 2)
+    assert rates.rates(0, 5).size == 0
 
 
 def test_queries_with_blanks_are_no_topics(write: Write, tmp_path: Path) -> None:

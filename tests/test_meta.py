@@ -424,6 +424,7 @@ def test_swaps_by_hand() -> None:
     found = swap_rates(made(values[:, :, None], "AP"), sizes=[1], rounds=50, width=0.1, bins=4)
     assert found.counts.sum() == 50
     assert found.counts[0, 0, 3] + found.counts[0, 0, 2] == 50  # .3 and .25
+    assert found.counts[0, 0, 2:].all()  # .3 / .1 is less than 3, by rounding
     assert np.array_equal(found.counts, found.swaps)
     assert math.isnan(found.needed()[0][0, 0])
     # x better on both: never
@@ -473,6 +474,13 @@ def test_extrapolated_rates_of_an_exponential() -> None:
     found = Swaps(("AP",), sizes, np.array([0.0, 0.1]), counts, swaps)
     assert found.extrapolated(50)[0, 0] == pytest.approx(0.4 * math.exp(-2.5), rel=1e-6)
     assert math.isnan(found.extrapolated(50)[0, 1])
+
+
+def test_extrapolated_rates_are_weighed_by_swaps() -> None:
+    counts, swaps, sizes = np.full((1, 4, 1), 1000), np.array([400, 300, 20, 8]), (5, 10, 20, 40)
+    found = Swaps(("AP",), sizes, np.array([0.0]), counts, swaps.reshape(counts.shape))
+    slope, start = np.polyfit(sizes, np.log(swaps / 1000), 1, w=np.sqrt(swaps))  # it squares its weights
+    assert found.extrapolated(50)[0, 0] == pytest.approx(math.exp(start + 50 * slope))
 
 
 # ---- how many topics

@@ -163,6 +163,8 @@ def test_effect_is_that_of_evaluating_again(demo: Path) -> None:
     again = pool_effect(rankings, "AP GMAP bpref", rates=[0.5, 0.2], rounds=3, seed=5, threads=1)
     assert np.array_equal(effect.taus, again.taus)
     assert len(effect.table()) == 9
+    row = effect.table(confidence=0.5).rows[3]  # AP of the half, after three rows of the full pool
+    assert row[4:6] == pytest.approx(np.quantile(effect.means[0, :, 0], [0.25, 0.75]))
     assert set(effect.numbered()["kept"]) == {100.0, 50.0, 20.0}
     by_depth = pool_effect(rankings, "AP", depths=[1, 5])
     assert by_depth.pools == ("depth 1", "depth 5")
@@ -185,6 +187,7 @@ def test_leaving_groups_out(demo: Path) -> None:
     groups = groups_by_prefix(rankings.runs, 2)
     assert groups["bm"] == [i for i, name in enumerate(rankings.runs) if name.startswith("bm")]
     found = leave_out(rankings, "AP P@10", groups, depth=10)
+    full = amble.evaluate(rankings, "AP P@10").means()
     named = leave_out(rankings, "AP P@10", {g: [rankings.runs[i] for i in of] for g, of in groups.items()}, depth=10)
     assert found.table().rows == named.table().rows
     for k, (group, mine) in enumerate(groups.items()):
@@ -195,6 +198,10 @@ def test_leaving_groups_out(demo: Path) -> None:
         assert found.unique_relevant[k] == (~kept & (rankings.qrels.grades >= 1)).sum()
         assert found.without[k] == pytest.approx(means[mine].mean(axis=0))
         assert (found.without[k] <= found.full[k]).all()
+        for j in range(2):
+            assert found.taus[k, j] == pytest.approx(stats.kendalltau(full[:, j], means[:, j]).statistic)
+            before, after = ((of[:, j] > of[:, j, None]).sum(axis=1) for of in (full, means))  # how many are better
+            assert found.moved[k, j] == abs(before - after)[mine].max()
     with pytest.raises(AmbleError, match="is not among the 6 runs"):
         leave_out(rankings, "AP", {"a": ["nobody"], "b": ["dense"]})
     with pytest.raises(AmbleError, match="expected at least 2"):

@@ -122,7 +122,9 @@ def test_ids_that_are_no_word() -> None:
 MANY = {"x": {t: {f"d{i:03d}": -float(i) for i in range(n)} for t, n in (("1", 100), ("2", 7), ("3", 1))}}
 
 
-@pytest.mark.parametrize(("rate", "sizes"), [(0.1, [10, 1, 1]), (0.5, [50, 4, 1]), (0.01, [1, 1, 1]), (1, [100, 7, 1])])
+@pytest.mark.parametrize(
+    ("rate", "sizes"), [(0.1, [10, 1, 1]), (0.3, [30, 2, 1]), (0.5, [50, 4, 1]), (0.01, [1, 1, 1]), (1, [100, 7, 1])]
+)
 def test_samples(rate: float, sizes: list[int]) -> None:
     pool = amble.pool(MANY, depth=100)
     drawn = pool.sample(rate, seed=3)
@@ -222,6 +224,9 @@ def test_uniques_by_hand() -> None:
     assert [row[0] for row in table] == ["yz", "x"]
     assert table["unique relevant"] == [1, 0]
     assert table["runs"] == [2, 1]
+    # a grade below 0 is no judgment: of a and b, both brought by x alone, a is judged, and relevant
+    rankings = amble.align({"1": {"a": 1, "b": -1}}, {"x": {"1": ["a", "b"]}})
+    assert [row[2:5] for row in unique_relevant(rankings, 2)] == [(1, 1, 1)]
 
 
 def test_uniques_are_what_a_pool_without_the_run_lacks(tmp_path: Path) -> None:

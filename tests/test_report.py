@@ -20,9 +20,11 @@ import pytest
 import amble
 from amble.cli.demo_collection import make_collection
 from amble.cli.main import main
+from amble.distributions.distribution import Curve
 from amble.measures import Lists, parse
 from amble.measures.residuals import list_residuals
 from amble.metaevaluation import agreement, correlations
+from amble.reporting.dominance import corners, dominance_data
 from amble.reporting.page import shell_paths
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "RBP(p=0.8)", "INST(T=2)", "bpref"]
@@ -168,6 +170,22 @@ def test_distributions_and_dominance(scores: amble.Scores, shown: dict[str, Any]
         assert {
             (shown["runs"][i], node["level"]) for node in nodes for i in node["runs"]
         } == {(run, level) for level, names in enumerate(order.levels) for run in names}  # fmt: skip
+
+
+def test_the_last_corner_is_the_largest_score() -> None:
+    # 200 scores, more than the corners of a line; at 198 all users are counted, but for one in 10^18
+    curve = Curve(amble.Distribution(np.arange(200.0), [1 / 199] * 199 + [1e-18]))
+    x, share = corners(curve)
+    assert len(x) < 200
+    assert (x[-1], share[-1]) == (199, 1)
+
+
+def test_the_band_is_that_of_the_fewest_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    # of 100 users sqrt(ln(2 / .05) / 200) = .135810, of 400 half of that
+    found = {run: amble.Distribution([0, 1], [0.5, 0.5], users=users) for run, users in (("x", 100), ("y", 400))}
+    monkeypatch.setattr("amble.reporting.dominance.distributions_under", lambda *_: found)
+    scores = amble.evaluate({"1": {"a": 1}}, {run: {"1": ["a"]} for run in "xy"}, "AP")
+    assert dominance_data(scores, scores.parsed[0], [0, 1])["band"] == 0.13581
 
 
 def test_order_2_is_the_score_of_an_order_2_measure(scores: amble.Scores, shown: dict[str, Any]) -> None:

@@ -73,6 +73,9 @@ def test_all_significant() -> None:
 def test_a_tie() -> None:
     told = sentences({"x": [1] * 8, "y": [1] * 8, "z": [2] * 8})
     assert told[:2] == ["x and y share the best RR, 1.0000 (8 topics).", "Significantly better than z (p = 0.0234)."]
+    # y beats z on all topics, p = 2 / 2^8; x, as good as y in the mean, on 4 of 8: the larger p is told
+    told = sentences({"x": [1] * 4 + [0] * 4, "y": [2] * 8, "z": [3] * 8}, correction="none")
+    assert told[1] == "No significant difference found to z (p = 1.0000)."
     assert sentences({"x": [1] * 8, "y": [1] * 8})[:2] == [
         "x and y share the best RR, 1.0000 (8 topics).",
         "All runs with a score have the same score.",

@@ -148,6 +148,10 @@ def test_by_hand(three: amble.Index, scorer: str) -> None:
             },
         ),
         # 1 + ln(4 / 3) for both terms
+        (
+            "cosine(weights='bsn.bnn',base=10)",
+            {"d1": 2 + 2 * log10(4 / 3)} | dict.fromkeys(("d2", "d3"), 1 + log10(4 / 3)),
+        ),
         ("cosine(weights='bsn.bnn',base='e')", {"d1": 2 + 2 * log(4 / 3), "d2": 1 + log(4 / 3), "d3": 1 + log(4 / 3)}),
     ],
 )

@@ -244,6 +244,15 @@ def test_json_with_documents(write: Write) -> None:
     assert sessions.pool.tolist() == [1]  # one document, shown twice
 
 
+def test_a_document_with_two_grades_has_its_first(write: Write) -> None:
+    two = [{"session": "s", "queries": [{"docs": ["a", "b"], "grades": [1, 0]}, {"docs": ["a"], "grades": [2]}]}]
+    sessions = amble.read_sessions(None, write("log.json", json.dumps(two)))
+    assert sorted(sessions.pool) == [0, 1]
+    one = [{"session": "s", "queries": [{"docs": ["a", "b", "a"], "grades": [1, 0, 2]}]}]
+    sessions = amble.read_sessions(None, write("log.json", json.dumps(one)), duplicates="best")
+    assert sessions.grade.tolist() == [1, 0]
+
+
 def test_judgments_of_sessions_with_grades(write: Write) -> None:
     path = write("log.json", '[{"session": "s", "topic": "1", "queries": [[2, 1]]}]')
     sessions = amble.read_sessions(write("qrels", QRELS), path)
