@@ -182,10 +182,16 @@ def add_plugins(add: Add) -> None:
     add("--plugin", metavar="FILE", action="append", default=[], help="Python file that declares measures of your own")
 
 
+def _output(path: str) -> str | None:
+    if not path:
+        raise argparse.ArgumentTypeError("found an empty text, expected a value")
+    return None if path == "-" else path
+
+
 def add_output(add: Add, *, quiet: bool = True, file: str = "FILE") -> None:
     """Declare --output, and --quiet where a command has a summary."""
     told = "write there instead of to standard output (-)"
-    add("-o", "--output", type=lambda path: None if path == "-" else path, metavar=file, help=told)
+    add("-o", "--output", type=_output, metavar=file, help=told)
     if quiet:
         add("--quiet", action="store_true", help="no summary on standard error")
 
