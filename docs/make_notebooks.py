@@ -37,6 +37,7 @@ def execute(notebooks: Iterable[NotebookNode], folder: Path) -> None:
         nbformat.v4.new_notebook(),
         timeout=TIMEOUT,
         record_timing=False,
+        coalesce_streams=True,  # whether a busy machine sends what is printed at once or in parts
         resources={"metadata": {"path": str(folder)}},
         config=Config({"KernelManager": kernel}),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import make_notebooks
+import nbformat
 import site_hooks
 
 
@@ -15,12 +16,14 @@ def test_notebooks_show_what_runs(tmp_path: Path, demo_folder: Path) -> None:
     shutil.copytree(demo_folder, tmp_path / "demo")
     stored = [make_notebooks.read(path) for path in make_notebooks.NOTEBOOKS]
     assert len(stored) == 3
-    done = copy.deepcopy(stored)
+    slow = nbformat.v4.new_code_cell("import time\nprint(1, flush=True)\ntime.sleep(0.3)\nprint(2)")
+    done = [*copy.deepcopy(stored), nbformat.v4.new_notebook(cells=[slow])]
     for notebook in done:
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
     make_notebooks.execute(done, tmp_path)
+    assert [output.text for output in done.pop().cells[0].outputs] == ["1\n2\n"]
     for path, was, now in zip(make_notebooks.NOTEBOOKS, stored, done, strict=True):
         for cell, again in zip(was.cells, now.cells, strict=True):
             assert cell == again, f"{path.name}, run: make docs"
