@@ -40,8 +40,8 @@ def changed(since: str) -> set[Path]:
     """The files that are not as they were at a commit, new ones included."""
     found = set()
     for command in (["diff", "--name-only", since, "--"], ["ls-files", "--others", "--exclude-standard"]):
-        said = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        found |= {ROOT / line for line in said.splitlines()}
+        told = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        found |= {ROOT / line for line in told.splitlines()}
     return found
 
 

@@ -24,6 +24,7 @@ import pytest
 
 import amble
 from amble import parallel
+from amble.cli import options
 from amble.cli.main import main
 from amble.evaluation.scores import _score_some, _Scoring
 from amble.metaevaluation import correlations, discriminative_power, leave_out, pool_effect, swap_rates
@@ -214,7 +215,7 @@ def _always(_: object, item: int) -> int:
 
 
 def _pool() -> concurrent.futures.ProcessPoolExecutor:
-    return parallel._processes(2)  # type: ignore[no-any-return]
+    return parallel.processes(2)  # type: ignore[no-any-return]
 
 
 def _loky() -> Any:
@@ -593,16 +594,35 @@ def test_a_command_that_is_stopped_leaves_nothing_and_can_go_on(number: int, tmp
         assert len(path.read_bytes()) > 32
 
 
-def is_spared() -> bool:
-    """Whether Ctrl-C does not come to this process, nor came while it started."""
-    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+PROGRAM = """
+import multiprocessing, signal
+from amble import parallel
+def blocked(): return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+if __name__ == "__main__":
+    with parallel.processes(1, spared={spared}) as pool:
+        print(pool.submit(len, "x").result(), blocked())
+    with multiprocessing.get_context("forkserver").Pool(1) as pool:
+        print(pool.apply(blocked))
+"""
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals on this system")
-def test_ctrl_c_comes_to_the_command_alone() -> None:
-    with parallel._processes(1) as pool:
-        assert pool.submit(is_spared).result()
-        assert not is_spared()
+@pytest.mark.parametrize("spared", [True, False])
+def test_ctrl_c_comes_to_a_command_alone_and_to_a_programs_own_processes(spared: bool, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(spared=spared))
+    # of one server, so that what this process hears, those that it forked before hear, too
+    assert subprocess.check_output([sys.executable, program], text=True) == f"1 False\n{spared}\n"
+
+
+def test_a_command_spares_its_workers() -> None:
+    made = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            options, "processes", lambda count, **how: made.append((count, how)) or parallel.processes(count)
+        )
+        assert main(["distribution", "--gains", "1,0,1", "--users", "10", "-m", "PH", "--workers", "1", "--quiet"]) == 0
+    assert made == [(1, {"spared": True})]
 
 
 def half_a_result() -> None:
@@ -613,7 +633,7 @@ def half_a_result() -> None:
 
 
 def test_half_a_result_keeps_nobody_waiting() -> None:
-    pool = parallel._processes(1)
+    pool = parallel.processes(1)
     pool.submit(half_a_result)
     reader, deadline = pool._executor_manager_thread, time.monotonic() + 20
 

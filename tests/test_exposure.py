@@ -547,7 +547,8 @@ def test_command_compares(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         ("--test t", "--test is of tests: expected --compare AWRF|EED|EER|EEL|Gini"),
         (
             "--compare EEL --seed 1",
-            "--seed goes without --test t: nothing is random; expected permutation, bootstrap or tukey",
+            "--seed has no part in the test 't', in which nothing is random; expected permutation, bootstrap or "
+            "tukey, or --interval percentile or bca",
         ),
         ("--samples x", "--samples 'x': expected NAME=PATTERN, as in mine=mine-*"),
         ("-m RBP -m AP", "-m RBP -m AP: expected one measure, as each has a user of its own"),

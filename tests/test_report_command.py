@@ -215,7 +215,7 @@ def test_config_is_written_as_it_is_read(here: Path) -> None:
         (["--systems", "0"], "argument --systems: found '0', expected a whole number from 1"),
         (["--seed", "-1"], "argument --seed: found '-1', expected a whole number from 0"),
         (["--test", "tukey", "--correction", "holm"], "test='tukey' is about all runs at once"),
-        (["--rounds", "9"], "--rounds goes without --test t: nothing is random; expected permutation, bootstrap or"),
+        (["--rounds", "9"], "--rounds has no part in the test 't', in which nothing is random; expected permutation"),
         (["--chart-format", "pdf"], "--chart-format is of charts in files: expected --charts FOLDER"),
         (["--layout", "xml"], "--layout is of sessions: expected --sessions FILE"),
         (["-o", "none/report.html"], "none/report.html: No such file or directory"),

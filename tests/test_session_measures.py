@@ -377,6 +377,28 @@ def test_what_is_shown_again_is_found_once(exact: str, of: str, write: Callable[
     assert abs(found[1] - found[0]) < 4.5 * 0.5 / math.sqrt(40000)
 
 
+@pytest.mark.parametrize(
+    ("of", "wanted"),
+    [
+        *[
+            ("Judged@5", 1.0),
+            ("Unjudged@5", 0.0),
+            ("RBPresid", 0.0),
+        ],  # all that is seen is judged, also the second time
+        ("P@4", (0.8 + 0.7) / 4),  # .8 see b in the first list, .7 ask again and see it at the top of the second
+        ("Success@5", 0.8 + 0.2 * 0.7),
+        ("RR", (0.8 + 0.2 * 0.7) / 2),  # at place 2 in either case
+    ],
+)
+def test_what_is_not_divided_by_the_topic_counts_each_time(
+    of: str, wanted: float, write: Callable[[str, str], str]
+) -> None:
+    qrels, session = write("q", "7 0 b 1\n7 0 a 0\n"), write("s", "s1\t1\t7\t7-1\ns1\t2\t7\t7-2\n")
+    run = write("r", "7-1 Q0 a 1 2 r\n7-1 Q0 b 2 1 r\n7-2 Q0 b 1 2 r\n7-2 Q0 a 2 1 r\n")
+    found = amble.evaluate(amble.read_sessions(qrels, session, run), f"esM(of='{of}',users=20000)").means()[0, 0]
+    assert found == pytest.approx(wanted, abs=4.5 * 0.5 / math.sqrt(20000))
+
+
 def test_lists_that_nobody_finishes() -> None:
     # what is cut off has a probability below 1e-18
     rng = np.random.default_rng(2)

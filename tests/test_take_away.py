@@ -549,7 +549,14 @@ def test_no_function_takes_another_column(write: Write) -> None:
         with pytest.raises(amble.ReadError, match="score='sc': no file or table has a column"):
             use()
     assert amble.evaluate(qrels, run, "AP", columns=named).values.item() == 1.0
-    assert amble.Evaluator(qrels, "AP", columns=named).evaluate(run).values.item() == 1.0  # type: ignore[typeddict-item]
+    evaluator = amble.Evaluator(qrels, "AP", columns=named)  # type: ignore[typeddict-item]
+    assert evaluator.evaluate(run).values.item() == 1.0
+    evaluator = amble.Evaluator(qrels, "AP", columns={"topic": "tt"})  # type: ignore[typeddict-item]
+    with pytest.raises(amble.ReadError, match="topic='tt': no file or table has a column"):
+        evaluator.evaluate(write("s.csv", "topic,doc,score\n1,a,0.5\n"))
+    both = amble.read_runs(write("x.run", "1 Q0 a 1 1 x\n"), run, columns={"topic": "t"})
+    for some in (both[:1], both[1:], both):  # t is a column of one of them
+        assert amble.evaluate(qrels, some, "AP").values.tolist() == [[[1.0]]] * len(some)
     subtopics = {"topic": ["1"], "what": ["x"], "doc": ["a"], "grade": [1]}
     assert (
         amble.evaluate(subtopics, {"r": {"1": ["a"]}}, "alpha_nDCG@1", columns={"subtopic": "what"}).values.item() == 1
@@ -590,7 +597,10 @@ def test_check_of_one_path(write: Write) -> None:
         (("eval", "q.txt", "a.run", "-m", "AP", "RBP(p=0.8"), 2, "'RBP(p=0.8': found the end, expected"),
         (("eval", "q.txt", "-m", "AP", "RR,P@1", "a.run", "--quiet"), 0, "RR     P@1\nx    1.0000  1.0000  1.0000\n"),
         (("eval", "q.txt", "a.run", "-m", "AP", "P.1,2", "--trec"), 0, "P_1                   \tall\t1.0000\nP_2"),
-        (("eval", "q.txt", "a.run", "./a.run"), 2, "1 run(s) given twice: a.run; expected each once"),
+        (("eval", "q.txt", "a.run", "./a.run"), 2, "1 run(s) given twice: ./a.run; expected each once"),
+        (("eval", "q.txt", "-m", "AP", "res(2)/x.run"), 2, "res(2)/x.run: no such file"),
+        (("eval", "q.txt", "-m", "AP", "my@run.txt"), 2, "my@run.txt: no such file"),
+        (("eval", "q.txt", "a.run", "-m", "P.1 2"), 2, "'2': found '2' at character 1"),
         (("fuse", "a.run", "a.run"), 2, "1 run(s) given twice: a.run; expected each once"),
         (("judge", "ask", "a.run", "-o", "new.txt"), 0, "0 judgments made, new.txt is as it was\n"),
     ],
@@ -616,6 +626,10 @@ def test_names_that_command_a_terminal(write: Write, amble_cli: Cli) -> None:
         done = amble_cli("eval", qrels, run, "-q", "-m", "AP", "--format", form)
         assert r"x9b2J" in done.stdout
         assert not {"\x9b", "\x85"} & {*done.stdout, *done.stderr}
+    table = amble.Table(["name"], [["x\x1b[31my\x7f"]])  # as of data in memory
+    for text in (table.text(), table.html(), table.latex()):
+        assert "x1b[31my" in text
+        assert "\x1b" not in text
     assert "\t\x9b2J\t" in amble_cli("eval", qrels, run, "-q", "-m", "AP", "--format", "tsv").stdout  # as it was read
 
 

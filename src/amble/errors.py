@@ -9,8 +9,6 @@ True
 
 from __future__ import annotations
 
-import re
-
 __all__ = [
     "AlignError",
     "AmbleError",
@@ -21,18 +19,24 @@ __all__ = [
     "ReadError",
     "SimulationWarning",
     "UnjudgedWarning",
+    "in_one_line",
 ]
+
+
+def in_one_line(text: str) -> str:
+    """A text without its line breaks."""
+    return " ".join(line.strip() for line in text.splitlines()) if len(text.splitlines()) > 1 else text
 
 
 class AmbleError(ValueError):
     r"""Base of all errors of amble; the message says where, what was found and what was expected.
 
-    >>> str(AmbleError("depth=[[1]\n [2]]: expected a number"))  # an array, as it is shown
-    'depth=[[1] [2]]: expected a number'
+    >>> str(AmbleError("a.toml: found 'x\\n y', expected a number"))
+    "a.toml: found 'x y', expected a number"
     """
 
     def __str__(self) -> str:
-        return re.sub(r"\s*[\r\n]\s*", " ", super().__str__())
+        return in_one_line(super().__str__())
 
 
 class ReadError(AmbleError):

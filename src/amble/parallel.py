@@ -19,7 +19,16 @@ from amble.checks import whole
 from amble.errors import AmbleError, ClusterLostError
 from amble.io.files import whole_file
 
-__all__ = ["MOST_THREADS", "FilePath", "Workers", "map_in_order", "spread", "usual_threads", "workers_of"]
+__all__ = [
+    "MOST_THREADS",
+    "FilePath",
+    "Workers",
+    "map_in_order",
+    "processes",
+    "spread",
+    "usual_threads",
+    "workers_of",
+]
 
 T = TypeVar("T")
 
@@ -364,11 +373,15 @@ def _maker(executor: Any) -> tuple[Callable[[], Any] | None, Any]:
         return partial(_dask, os.fspath(executor)), None
     if callable(executor):
         return executor, None
-    return partial(_processes, whole(executor, "executor", 1, MOST_THREADS)), None
+    return partial(processes, whole(executor, "executor", 1, MOST_THREADS)), None
 
 
-def _processes(count: int) -> Any:
-    """A pool of processes on this machine; none of them imports the program that asks for it."""
+def processes(count: int, *, spared: bool = False) -> Any:
+    """A pool of processes on this machine; none of them imports the program that asks for it.
+
+    Those that are ``spared`` hear nothing of Ctrl-C, also while they start; nor do other processes that the program
+    forks from the same server, so that this is for commands.
+    """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from types import ModuleType
@@ -381,10 +394,10 @@ def _processes(count: int) -> Any:
         """Processes that get the program's own functions with their code: so the program needs no main guard."""
 
         def submit(self, *args: Any, **named: Any) -> Any:
-            """Submit a call; a process that is started for it finds no program to import, and Ctrl-C spares it."""
+            """Submit a call; a process that is started for it finds no program to import."""
             program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
             try:
-                with _no_interrupts():
+                with _no_interrupts() if spared else contextlib.nullcontext():
                     return super().submit(*args, **named)
             finally:
                 sys.modules["__main__"] = program
@@ -394,7 +407,7 @@ def _processes(count: int) -> Any:
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Ctrl-C waits, and never comes to processes that are started meanwhile, nor to those that these start."""
+    """On this thread, Ctrl-C waits; it never comes to processes that are started meanwhile, nor to theirs."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):

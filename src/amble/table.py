@@ -16,7 +16,7 @@ Cell = str | int | float | None
 MARKS = "†‡§¶‖*"  # of baselines, in the order of papers
 
 
-_COMMANDS = {c: f"\\x{c:02x}" for c in range(0x7F, 0xA0)}  # of terminals, in one character
+_COMMANDS = {c: f"\\x{c:02x}" for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in b"\t\n"}  # of terminals
 
 
 def _latex(text: str) -> str:
@@ -147,12 +147,13 @@ class Table:
 
     def text(self, *, bold: bool = False) -> str:
         """The table as aligned columns; with ``bold`` the best cells are in bold on a terminal."""
-        shown, numeric = self._shown(), self._numeric()
+        shown = [[cell.translate(_COMMANDS) for cell in row] for row in self._shown()]
+        names, numeric = [name.translate(_COMMANDS) for name in self.columns], self._numeric()
         for i in {i for _, i in self.marks}:  # numbers stay below one another, whatever stands behind them
             width = max(len(mark) for (_, j), mark in self.marks.items() if j == i)
             for r, row in enumerate(shown):
                 row[i] += self.marks.get((r, i), "").ljust(width)
-        widths = [max([len(name), *(len(row[i]) for row in shown)]) for i, name in enumerate(self.columns)]
+        widths = [max([len(name), *(len(row[i]) for row in shown)]) for i, name in enumerate(names)]
 
         def line(cells: Sequence[str], row: int = -1) -> str:
             out = []
@@ -161,9 +162,8 @@ class Table:
                 out.append(f"\033[1m{padded}\033[0m" if bold and (row, i) in self.best else padded)
             return "  ".join(out).rstrip()
 
-        head = [self.caption] if self.caption else []
-        lines = [*head, line(self.columns), *(line(cells, r) for r, cells in enumerate(shown))]
-        return "\n".join(lines).translate(_COMMANDS)
+        head = [self.caption.translate(_COMMANDS)] if self.caption else []
+        return "\n".join([*head, line(names), *(line(cells, r) for r, cells in enumerate(shown))])
 
     def tsv(self) -> str:
         """The table as tab-separated text, with a header."""

@@ -13,6 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from amble import checks
@@ -21,7 +22,7 @@ from amble.errors import AmbleError, UnjudgedWarning
 from amble.io.columns import NamedColumns, check_columns
 from amble.io.files import LONGEST_LINE
 from amble.io.rows import read_rows
-from amble.parallel import MOST_THREADS, Workers
+from amble.parallel import MOST_THREADS, Workers, processes
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -136,6 +137,7 @@ SHARE = _within(read_number, lambda x: 1e-12 <= x <= 1 - 1e-12, "a number betwee
 def refuse(args: argparse.Namespace, options: str, why: str) -> None:
     """An error for the first of some options, with blanks between them, that was given though it has no effect here."""
     for option in options.split():
+        assert hasattr(args, option), option
         if option in args.given:
             raise AmbleError(f"--{option.replace('_', '-')} {why}")
 
@@ -168,7 +170,8 @@ def workers_from(args: argparse.Namespace) -> Iterator[Any]:
     if args.workers is None and args.cluster is None and args.checkpoint is None:
         yield None
         return
-    with Workers(args.workers or args.cluster, checkpoint=args.checkpoint) as workers:
+    executor = args.cluster if args.workers is None else partial(processes, args.workers, spared=True)
+    with Workers(executor, checkpoint=args.checkpoint) as workers:
         yield workers
 
 
@@ -460,9 +463,14 @@ def _looks_like_measure(word: str) -> bool:
     from amble.expressions.aliases import is_alias
     from amble.expressions.grammar import split_measures
 
-    parts = split_measures(word)  # a misspelt one is told apart when it is parsed
+    if word.startswith("-") or os.path.exists(word):
+        return False
+    parts = split_measures(word)  # a misspelt one is told apart when it is parsed; a misspelt file is none
     ours = all(re.match(r"[A-Za-z_]\w*(\s*[@(]|$)", part) or is_alias(part) for part in parts)
-    return bool(parts) and ours and not word.startswith("-") and not os.path.exists(word)
+    outside, left = word, ""
+    while outside != left:  # of parentheses, from the innermost on
+        outside, left = re.sub(r"\([^()]*\)", "", outside), outside
+    return bool(parts) and ours and not re.search(r"/|@.*\.[A-Za-z]", outside.partition("(")[0])
 
 
 def measures_of(args: argparse.Namespace, *, trec: bool = False) -> list[Any]:
@@ -541,7 +549,8 @@ def design_of(args: argparse.Namespace, drawn: str = "seed rounds") -> Any:
         refuse(
             args,
             drawn,
-            f"goes without --test {design.test}: nothing is random; expected permutation, bootstrap or tukey",
+            f"has no part in the test {design.test!r}, in which nothing is random; expected permutation, bootstrap or "
+            "tukey, or --interval percentile or bca",
         )
     return design
 

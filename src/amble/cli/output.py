@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from amble.errors import AmbleError
+from amble.errors import AmbleError, in_one_line
 from amble.io.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def file_digests(paths: Sequence[str | None]) -> dict[str, Any]:
 
 def one_line(message: object) -> str:
     """A message in one line, with characters that do not print escaped, such as a terminal's commands in a name."""
-    text = " ".join(str(message).splitlines())
+    text = in_one_line(str(message))
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

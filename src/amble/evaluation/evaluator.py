@@ -67,8 +67,11 @@ class Evaluator:
             check_options(self._how)
             threads_for(self._how["threads"], ())
         reading = {name: self._how[name] for name in ("max_line", "columns", "subtopics", "intents")}
-        self.qrels: Qrels = read_qrels(qrels, **reading | {"columns": check_columns(reading["columns"])})
+        self._named = reading["columns"] = check_columns(reading["columns"])
+        self.qrels: Qrels = read_qrels(qrels, **reading)
         self.options: dict[str, Any] = {key: value for key, value in options.items() if key != "intents"}
+        if "columns" in options:
+            self.options["columns"] = self._named
         usual = all(options.get(name, DEFAULTS[name]) == DEFAULTS[name] for name in _LISTS)
         self._is_plain = usual and undefined == "zero"
         self._labels: Labels | None = None
@@ -124,6 +127,7 @@ class Evaluator:
             if found is not None:
                 return found
         rankings = align(self.qrels, runs, **self.options)
+        self._named.refuse_unmet()
         return scored(rankings, Lists.of_rankings(rankings, self.kept), self.measures, self.undefined)
 
     def _scores_of_arrays(self, labels: Labels, scores: Any) -> Scores:

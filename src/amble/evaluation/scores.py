@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from amble.evaluation.topic_groups import Groups, TopicGroups
     from amble.measures.session_measure import SessionMeasure
 
-__all__ = ["Scores", "Undefined", "evaluate", "scored", "scores_of", "scores_of_dictionary"]
+__all__ = ["Scores", "Undefined", "evaluate", "mean_residuals", "scored", "scores_of", "scores_of_dictionary"]
 
 Array = NDArray[np.float64]
 Undefined = Literal["zero", "skip"]
@@ -258,19 +258,6 @@ class Scores:
         with extreme scores, nor by how far the best and the worst lie apart.
         """
         return plain_median(np.moveaxis(self.values, 1, 2))
-
-    def mean_residuals(self, j: int, residuals: Array) -> Array:
-        """How much the mean of the j-th measure could rise for each run, by the residuals of runs and topics.
-
-        Topics count as they do in `means`: those without a score do not, counts are summed up, and a geometric mean is
-        that of what every topic would score.
-        """
-        order, measure = byte_order(self.topics), self.parsed[j]
-        values, how = self.values[:, order, j], measure.declaration.aggregate
-        extra = np.where(np.isnan(values), np.nan, residuals[:, order])
-        if how != "geometric":
-            return aggregate(how, extra)
-        return np.asarray(aggregate(how, values + extra) - aggregate(how, values))
 
     def interval(self, confidence: float = 0.95) -> Array:
         """Half-widths of the confidence intervals of the means (Student's t over topics); NaN unless a plain mean."""
@@ -713,3 +700,19 @@ def scores_by_topic(
     out = np.full((len(rankings.runs), len(rankings.topics)), np.nan)
     out[rankings.run, rankings.topic] = of_lists
     return out
+
+
+def mean_residuals(scores: Scores, j: int, of_lists: Array) -> tuple[Array, Array]:
+    """The residuals of the j-th measure by run and topic, and how much its mean could rise for each run.
+
+    ``of_lists`` are those of the lists of the rankings. Topics count as they do in `Scores.means`: those without a
+    score do not, counts are summed up, and a geometric mean is that of what every topic would score.
+    """
+    rankings, values, order = scores.aligned, scores.values[:, :, j], byte_order(scores.topics)
+    extra, how = np.full(values.shape, np.nan), scores.parsed[j].declaration.aggregate
+    extra[rankings.run, rankings.topic] = of_lists
+    extra[np.isnan(values)] = np.nan
+    if how != "geometric":
+        return extra, aggregate(how, extra[:, order])
+    best = aggregate(how, (values + extra)[:, order])
+    return extra, np.asarray(best - aggregate(how, values[:, order]))

@@ -203,12 +203,13 @@ def split_measures(text: str) -> list[str]:
         else:
             depth += (c == "(") - (c == ")")
             if depth <= 0 and (c == "," or c.isspace()):
-                out.append(current)
+                out += [current, c]
                 current = ""
                 continue
         current += c
     out.append(current)
-    for i, number in enumerate(out[1:], 1):
-        if re.fullmatch(r"[\d.]+", number) and (listed := re.fullmatch(r"([A-Za-z_]\w*\.)[\d.]+", out[i - 1])):
-            out[i] = listed[1] + number
-    return [word for word in out if word]
+    for i in range(2, len(out), 2):
+        listed = re.fullmatch(r"([A-Za-z_]\w*\.)[\d.]+", out[i - 2])
+        if out[i - 1] == "," and listed and re.fullmatch(r"[\d.]+", out[i]):
+            out[i] = listed[1] + out[i]
+    return [word for word in out[::2] if word]

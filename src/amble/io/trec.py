@@ -402,18 +402,18 @@ class Runs(Sequence[Run]):
     ['a', 'b']
     """
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._runs = tuple(runs)
+    def __init__(self, runs: Sequence[Run], *, all_of_them: bool = True) -> None:
+        self._runs, self._all = tuple(runs), all_of_them
 
     def __getitem__(self, i: Any) -> Any:
-        return Runs(self._runs[i]) if isinstance(i, slice) else self._runs[i]
+        return Runs(self._runs[i], all_of_them=False) if isinstance(i, slice) else self._runs[i]
 
     def __len__(self) -> int:
         return len(self._runs)
 
     def refuse_unmet_columns(self) -> None:
-        """An error if a column that was named is in none of the files, which were read."""
-        for run in self:
+        """An error if a column that was named for these files, which were read, is in none of them."""
+        for run in self if self._all else ():
             run.columns.refuse_unmet()
 
     def __repr__(self) -> str:

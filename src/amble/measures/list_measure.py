@@ -130,13 +130,6 @@ class ListMeasure(Measure):
         return self.members[0][1].one_user.depth
 
     @property
-    def divides_by_topic(self) -> bool:
-        """Whether scores are divided by what the topic has to find: its relevant documents, or an ideal list."""
-        d = self.declaration
-        looks = {"available", "relevant", "share"} & set(d.seen)
-        return d.norm is not None or bool(looks) or (not d.is_user and d.bounded)
-
-    @property
     def looks_at_costs(self) -> bool:
         """Whether the user, or one of a population, looks at what documents cost."""
         users = [one for _, one in self.members]

@@ -313,8 +313,9 @@ def run_names(runs: Runs, tags: list[str]) -> tuple[str, ...]:
     names = [run.label if run.named or not tag or count[tag] > 1 else tag for run, tag in zip(runs, tags, strict=True)]
     count = Counter(names)
     names = [run.path or name if count[name] > 1 else name for run, name in zip(runs, names, strict=True)]
-    same = Counter(os.path.normpath(name) if name == run.path else name for run, name in zip(runs, names, strict=True))
-    if twice := [name for name, n in same.items() if n > 1]:
+    files = [os.path.realpath(name) if name == run.path else name for run, name in zip(runs, names, strict=True)]
+    count = Counter(files)
+    if twice := list({file: name for file, name in zip(files, names, strict=True) if count[file] > 1}.values()):
         found = f"{len(twice)} run(s) given twice: {', '.join(twice[:5])}"
         raise AlignError(f"{found}; expected each once, or in Python under a name of its own, as {{name: run}}")
     return tuple(names)

@@ -17,7 +17,7 @@ from amble.comparison.p_values import reaches
 from amble.comparison.pairwise import compare_by
 from amble.errors import AlignError, AmbleError
 from amble.evaluation.exposure_scores import OF_EXPOSURE
-from amble.evaluation.scores import Scores, best_of
+from amble.evaluation.scores import Scores, best_of, mean_residuals
 from amble.measures import Lists
 from amble.measures.list_measure import of_lists
 from amble.measures.residuals import bounds, residuals_of
@@ -101,7 +101,7 @@ class Leaderboard(Tabled):
         self._executor = None
 
     def _residuals(self) -> None:
-        rankings, lists = self.scores.aligned, Lists.of_rankings(self.scores.aligned)
+        lists = Lists.of_rankings(self.scores.aligned)
         known = [  # of counts, intents and exposure there is none
             m.declaration.family != "counts" and not m.of_intents and m not in OF_EXPOSURE for m in self.scores.parsed
         ]
@@ -110,9 +110,7 @@ class Leaderboard(Tabled):
             return
         measures = [of_lists(self.scores.parsed[j]) for j in some]
         for j, residuals in zip(some, residuals_of(measures, lists), strict=True):
-            extra = np.full(self.scores.values.shape[:2], np.nan)
-            extra[rankings.run, rankings.topic] = residuals
-            self.residual[:, j] = self.scores.mean_residuals(j, extra)
+            _, self.residual[:, j] = mean_residuals(self.scores, j, residuals)
 
     def _test(self, measure: str) -> None:
         try:

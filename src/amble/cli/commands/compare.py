@@ -52,7 +52,7 @@ from amble.errors import AmbleError
 __all__ = ["arguments", "prepare", "run"]
 
 _DEFAULT = "AP"
-_TESTED = "test sides alpha seed rounds correction interval letters marks median statistic groups chart"
+_TESTED_OR_SHOWN = "test sides alpha seed rounds correction interval letters marks median statistic groups chart"
 _CHARTS = ("pairs", "box", "histogram", "differences", "normality")
 
 
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, executor: Any) -> int:
     if args.why is not None:
-        refuse(args, _TESTED, "goes without --why, which shows documents, not tests")
+        refuse(args, _TESTED_OR_SHOWN, "goes without --why, which shows documents, not tests")
     design = design_of(args)  # a wrong option should not cost the time of reading
     if args.letters and (args.baseline is not None or design.sides != "two"):
         raise AmbleError("--letters shows all pairs, two-sided: without --baseline and --sides")

@@ -178,18 +178,17 @@ def _residual_table(scores: Any, args: argparse.Namespace) -> Any:
     """Scores and how much each could rise; measures whose residual is no bound are marked."""
     import numpy as np
 
+    from amble.evaluation.scores import mean_residuals
     from amble.measures import Lists
     from amble.measures.residuals import bounds, list_residuals
     from amble.table import Table, mean_topic
 
-    rankings = scores.rankings
     over = mean_topic(scores.topics if args.by_topic else ())
-    lists = Lists.of_rankings(rankings)
+    lists = Lists.of_rankings(scores.rankings)
     rows: list[list[Any]] = []
     extra, means, more = np.full(scores.values.shape, np.nan), scores.means(), np.empty(scores.values.shape[::2])
     for j, m in enumerate(scores.parsed):
-        extra[rankings.run, rankings.topic, j] = list_residuals(m, lists)
-        more[:, j] = scores.mean_residuals(j, extra[:, :, j])
+        extra[:, :, j], more[:, j] = mean_residuals(scores, j, list_residuals(m, lists))
     for i, run in enumerate(scores.runs):
         if args.by_topic:
             for t, topic in enumerate(scores.topics):

@@ -174,8 +174,8 @@ def _tau(scores: Any, args: argparse.Namespace, **common: Any) -> tuple[Any, Any
     if args.matrix:
         refuse(args, "resample", "goes without --matrix, which has no confidence intervals")
     if options.get("resample") == "none" or args.matrix:
-        why = "goes without --matrix and --resample none: nothing is random"
-        refuse(args, "rounds seed confidence", why)
+        without = "--matrix" if args.matrix else "--resample none"
+        refuse(args, "rounds seed confidence", f"goes without {without}: nothing is random")
         options["resample"] = None
     found = correlations(scores, **options, **common)
     table = found.matrix(digits=args.digits) if args.matrix else found.table(digits=args.digits)
@@ -365,7 +365,7 @@ def run(args: argparse.Namespace) -> int:
     if args.analysis == "topics":
         refuse(args, "seed", "goes without topics: nothing is random")
     if (args.test or {"agreement": AGREEMENT.test}.get(args.analysis)) == "t":
-        refuse(args, "rounds seed", "goes without --test t: nothing is random")
+        refuse(args, "rounds seed", "has no part in the test 't': nothing is random")
     if args.analysis in _OF_FILES:
         refuse(args, "workers cluster checkpoint", f"goes without {args.analysis}, which is done in this process")
     measures = [] if args.analysis == "satisfaction" else measures_of(args)

@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> int:
         if args.sessions or any(m.declaration.of_sessions for m in measures):
             scores = evaluate(read_session_files(_session_files(args), args), measures)
         else:
-            _refuse(args, "layout repeats", "is of sessions: expected --sessions FILE, or a measure of sessions")
+            refuse(args, "layout repeats", "is of sessions: expected --sessions FILE, or a measure of sessions")
             options = alignment_of(args) | {"executor": executor}
             scores = evaluate(args.qrels, list(args.runs), measures, undefined=args.undefined, **options)
         if args.baseline is not None:
@@ -243,7 +243,7 @@ def _check(args: argparse.Namespace) -> None:
     jinja()
     keep_inputs(args)  # once more: the file of options may name some
     if args.charts is None:
-        _refuse(args, "chart_format", "is of charts in files: expected --charts FOLDER")
+        refuse(args, "chart_format", "is of charts in files: expected --charts FOLDER")
     else:
         try:
             os.makedirs(args.charts, exist_ok=True)

@@ -26,7 +26,7 @@ from amble.expressions.domains import Between, Form, Optional, Whole
 from amble.measures.catalogue.sessions_weighted import gains_inside, parse_list_measure
 from amble.measures.declaration import measure
 from amble.measures.gain_maps import binary, graded
-from amble.measures.list_measure import of_lists
+from amble.measures.list_measure import ListMeasure, of_lists
 from amble.measures.measure import Measure
 from amble.measures.session_measure import SessionGains
 from amble.rankings.lists import Lists
@@ -233,12 +233,18 @@ def expected_measure(
 ) -> Array:
     """Any measure of the list she saw, in the mean over simulated users: as good as 1 / sqrt(users) allows."""
     inner, data = of_lists(parse_list_measure(of)), sessions.sessions
-    once = data.repeats == "once" or any(one.divides_by_topic for _, one in inner.members)
+    once = data.repeats == "once" or _divides(inner, data.max_grade)
     out = np.zeros(data.n)  # recall, AP, nDCG and their like count a document where it is first shown, as above
     for e in range(data.n):
         ways, counts = _ways(sessions.lengths[data.first[e] : data.first[e + 1]], down, reform, users, seed)
         out[e] = float(inner.scores(_seen_lists(sessions, e, ways, once)) @ counts) / users
     return out
+
+
+def _divides(measure: ListMeasure, grade: float) -> bool:
+    """Whether a score is less where its topic has more to be found, as recall, AP and nDCG are."""
+    few, many = (Lists.of_grades([grade], relevant=n, max_grade=grade, extra_grade=grade) for n in (1, 2))
+    return bool(measure.scores(many)[0] < measure.scores(few)[0])
 
 
 def _ways(lengths: Ints, d: float, rho: float, users: int, seed: int) -> tuple[Any, Any]:
