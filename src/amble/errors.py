@@ -31,7 +31,7 @@ def in_one_line(text: str) -> str:
 class AmbleError(ValueError):
     r"""Base of all errors of amble; the message says where, what was found and what was expected.
 
-    >>> str(AmbleError("a.toml: found 'x\\n y', expected a number"))
+    >>> str(AmbleError("a.toml: found 'x\n y', expected a number"))
     "a.toml: found 'x y', expected a number"
     """
 
