@@ -941,6 +941,17 @@ def test_ids_made_to_collide_cost_no_more() -> None:
 
 
 @needs_c
+def test_documents_are_known_by_their_ids_not_by_their_hashes() -> None:
+    # beside a document's place stand the bits of its hash that are left, 13 if there are 260,000: of 500,000 others a
+    # quarter finds a slot that is taken, and 1 in 2^13 of these, some 15, the same bits in it
+    qrels = b"".join(b"401 0 j%d 1\n" % i for i in range(260_000))
+    run = b"".join(b"401 Q0 u%d 1 1 t\n" % i for i in range(500_000))
+    judgments = c_reader.judge(io.BytesIO(qrels), "q")
+    raw = c_reader.rank_stream(judgments, io.BytesIO(run), -1, False, 0, 0, "r")
+    assert not len(raw[1])  # hits
+
+
+@needs_c
 def test_answers_do_not_depend_on_the_key(tmp_path: Any) -> None:
     # every process draws its own: four of them give the same bytes
     rng = random.Random(7)
