@@ -9,6 +9,7 @@ import importlib
 import lzma
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -29,8 +30,18 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def pytest_configure() -> None:
-    """Nothing that is imported and collected is ever thrown away: not to be gone through again and again."""
+    """Nothing that is imported and collected is ever thrown away: not to be gone through again and again.
+
+    And signals that are ignored, as in the background or below nohup, are heard by the processes that tests start.
+    """
     gc.disable()
+    for name, usual in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGTERM", signal.SIG_DFL),
+        ("SIGHUP", signal.SIG_DFL),
+    ):
+        if signal.getsignal(number := getattr(signal, name, signal.SIGINT)) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 def pytest_collection_finish() -> None:

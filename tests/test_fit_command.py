@@ -270,7 +270,6 @@ def test_stopped_half_way(how: signal.Signals, once: Callable[..., Path], tmp_pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: how != signal.SIGKILL and signal.signal(how, signal.SIG_DFL),  # ignored in the background
     )
     try:
         limit = time.monotonic() + 120
