@@ -490,6 +490,13 @@ def test_charts_are_saved(opened: Explored, tmp_path: Path) -> None:
     }
 
 
+def test_tied_runs_share_their_rank(opened: Explored) -> None:
+    # 1/2 twice, then 3/10 twice, but for rounding: 1, 1, 3, 3, 5; the fewer the better: 1, 2, 2, 4, 4
+    means = "[0.3, 0.5, 0.5, 0.1, 0.1 + 0.2]"
+    assert opened.page.evaluate(f"() => rankedBy({means}).rank") == [3, 1, 1, 5, 3]
+    assert opened.page.evaluate(f"() => rankedBy({means}, -1).rank") == [2, 4, 4, 1, 2]
+
+
 def test_odd_names_are_text(opened: Explored) -> None:
     assert opened.text("h1") == ODD[0]
     shown = opened.page.locator("#board tbody th .name").all_text_contents()

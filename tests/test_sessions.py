@@ -148,6 +148,13 @@ def test_tables_that_are_refused(table: list[str], write: Write, content: str, s
     assert said in str(error.value)
 
 
+def test_queries_are_in_the_order_of_their_numbers(write: Write) -> None:
+    qrels, run = write("q", "7 0 a 1\n7 0 b 0\n"), write("r", "7-a Q0 a 1 1 r\n7-b Q0 b 1 1 r\n")
+    sessions = amble.read_sessions(qrels, write("s", "s1\t10\t7\t7-b\ns1\t2\t7\t7-a\n"), run)
+    first, last = amble.evaluate(sessions, "PerQuery(of='P@1',over='first') PerQuery(of='P@1',over='last')").means()[0]
+    assert (first, last) == (1, 0)  # 2 before 10, in whatever order they are written
+
+
 def test_files_that_do_not_go_together(table: list[str], tmp_path: Path) -> None:
     for arguments, said in (
         (table[:2], "expected runs with it"),
