@@ -9,12 +9,13 @@ import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from math import log2
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from drawing import examples
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import amble
@@ -450,7 +451,9 @@ def test_many_lists_at_once_are_each_list_alone(
             assert scores.values[0, t, j] == pytest.approx(alone, abs=1e-12), (str(m), topic)
 
 
+@pytest.mark.filterwarnings("ignore::amble.UnjudgedWarning")
 @examples(30)
+@example(both=({"1": {"d1": 0}}, {"1": {"d0": 0.0}}), random=Random(1))  # none of the run is judged
 @given(_collections(), st.randoms())
 def test_blind_to_names_and_rows(
     both: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]], random: Any
