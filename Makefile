@@ -12,7 +12,7 @@ INSTALL := install() { $(BIN)/python -m uv pip install -q --python $(BIN)/python
 EXTRAS ?= test,docs
 SOURCES := pyproject.toml setup.py $(wildcard src/amble/native/*.c src/amble/native/*.h)
 
-.PHONY: demo test check help quick fast lint types pages pure docs bench reproduce cranfield cisi vaswani fuzz attack wheels clean
+.PHONY: demo test check help quick fast lint types pages pure orders mutants docs bench reproduce cranfield cisi vaswani fuzz attack wheels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,8 @@ help:
 	@echo "make test    install what the tests need, run all checks and tests"
 	@echo "make check   ruff, mypy --strict, docs, tests"
 	@echo "make quick   ruff, mypy --strict, the fast tests and those of what was changed, in a minute"
+	@echo "make orders  all tests ten times, each time in another random order: no test may fail now and then"
+	@echo "make mutants deliberate bugs, one at a time: which test catches each"
 	@echo "make bench   amble beside its peers, ratios printed; OLD=path: beside an older checkout"
 	@echo "make reproduce  283 published figures beside ours (AMBLE_DATA names the folder with trec8/)"
 	@echo "make cranfield, make cisi, make vaswani  index, search, evaluate, compare, pool (AMBLE_DATA: with collections/)"
@@ -87,6 +89,17 @@ quick: $(VENV)/.test
 
 fast: $(VENV)/.test
 	AMBLE_QUICK=$(SINCE) $(PYTEST)
+
+# ten times in a row, each in another order, and with other examples of the property tests; it stops where one fails
+ORDERS ?= 1 2 3 4 5 6 7 8 9 10
+orders: $(VENV)/.test
+	@unset CI; for seed in $(ORDERS); do \
+		echo "order $$seed"; \
+		AMBLE_ORDER=$$seed $(PYTEST) && AMBLE_ORDER=$$seed AMBLE_PURE=1 $(PYTEST) || exit 1; \
+	done
+
+mutants: $(VENV)/.test
+	$(BIN)/python fuzz/mutants.py
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_stub.py
