@@ -68,11 +68,25 @@ def test_published_tests_of_dependent_correlations() -> None:
     for test in (williams, steiger):
         assert test(0.4, 0.3, 0.5, 100)[0] == pytest.approx(-test(0.3, 0.4, 0.5, 100)[0])
         assert test(0.3, 0.3, 1.0, 100) == (0.0, 1.0)  # one measure twice
+        # and one that is the other times a number: only rounding makes their correlations differ
+        assert test(0.1 + 0.2, 0.3, 1.0, 1000) == test(1.0, 1.0 - 2**-53, 1.0, 1000) == (0.0, 1.0)
         with pytest.raises(AmbleError, match="n=3: expected a whole number of at least 4"):
             test(0.3, 0.4, 0.5, 3)
         with pytest.raises(AmbleError, match="r12=1.5"):
             test(1.5, 0.4, 0.5, 30)
     assert steiger(1.0, 0.4, 0.4, 30) == (np.inf, 0.0)
+
+
+def test_a_measure_and_a_multiple_of_it_correlate_alike() -> None:
+    rng = np.random.default_rng(3)
+    found, labels = rng.integers(0, 11, 400), rng.integers(0, 5, 400)
+    scores = {
+        name: {("run", f"t{i}"): x for i, x in enumerate(of.tolist())}
+        for name, of in (("count", found), ("precision", found / 10 + 100))  # r is the same but for rounding
+    }
+    of_topics = {f"t{i}": x for i, x in enumerate(labels.tolist())}
+    pairs = satisfaction(scores, of_topics, rounds=400, statistics=["r"]).pairs(correction="none")
+    assert pairs.rows[0][3:6] == (0.0, 0.0, 1.0)  # low, high, p: no resample has a difference
 
 
 def test_tests_have_their_level() -> None:

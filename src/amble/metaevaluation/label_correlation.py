@@ -49,6 +49,7 @@ TESTS = ("bootstrap", "williams", "steiger")
 _ROUNDS = 1000
 _LEAST = 4  # units: Williams' t has n - 3 degrees of freedom
 _CELLS = 1 << 20  # rounds x observations held at once, per thread
+_ROUNDING = 1e-12  # correlations that differ by less are equal
 
 Unit = str | tuple[str, str]  # a topic or session, or a run and one
 ByMeasure = Mapping[str, Mapping[tuple[str, str], float]]  # measure, (run, topic)
@@ -76,6 +77,8 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     from scipy.special import stdtr
 
     _check_correlations(r12, r13, r23, n)
+    if abs(r12 - r13) <= _ROUNDING:
+        return 0.0, 1.0
     det = 1.0 - r12**2 - r13**2 - r23**2 + 2.0 * r12 * r13 * r23
     mean = (r12 + r13) / 2.0
     below = 2.0 * max(det, 0.0) * (n - 1) / (n - 3) + mean**2 * (1.0 - r23) ** 3
@@ -96,8 +99,10 @@ def steiger(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     from scipy.special import ndtr
 
     _check_correlations(r12, r13, r23, n)
+    if abs(r12 - r13) <= _ROUNDING:
+        return 0.0, 1.0
     if abs(r12) == 1 or abs(r13) == 1:
-        return (0.0, 1.0) if r12 == r13 else (math.copysign(math.inf, r12 - r13), 0.0)
+        return math.copysign(math.inf, r12 - r13), 0.0
     square = ((r12 + r13) / 2.0) ** 2
     psi = r23 * (1.0 - 2.0 * square) - square * (1.0 - 2.0 * square - r23**2) / 2.0
     below = 2.0 - 2.0 * psi / (1.0 - square) ** 2
@@ -112,8 +117,8 @@ def _check_correlations(r12: float, r13: float, r23: float, n: int) -> None:
 
 
 def _quotient(a: float, b: float) -> float:
-    """The quotient; 0 of 0, as for two measures that are one, and infinite if only b is 0."""
-    return 0.0 if abs(a) < 1e-15 else a / b if b > 0 else math.copysign(math.inf, a)
+    """The quotient of numbers, the first not 0; infinite if the second is."""
+    return a / b if b > 0 else math.copysign(math.inf, a)
 
 
 @dataclass(frozen=True)
@@ -221,7 +226,7 @@ class Satisfaction:
         for i, j in chosen:
             difference = float(self.values[i, k] - self.values[j, k])
             drawn = self.resampled[:, i, k] - self.resampled[:, j, k]
-            drawn = drawn[~np.isnan(drawn)]
+            drawn = np.where(np.abs(drawn) > _ROUNDING, drawn, 0.0)[~np.isnan(drawn)]
             low, high = np.quantile(drawn, (tail, 1.0 - tail)).tolist() if drawn.size else (math.nan, math.nan)
             if math.isnan(difference):
                 found = math.nan, math.nan
