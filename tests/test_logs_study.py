@@ -448,6 +448,37 @@ def test_groups_are_fitted_apart(write: Write, tmp_path: Path) -> None:
     assert [row[2] for row in found.table() if row[0] == "rbp"] == ["(all)", "task 0", "task 1"]
 
 
+def test_numbers_pooled_in_one_group_only_are_not_compared(write: Write) -> None:
+    # of 44 in group b 20, 4, 8 and 12 stop at ranks 1 to 4, of 440 in group a ten times as many: C(1) is 24/44 in both.
+    # a: C(2) = 20/24, C(3) = 12/20. b: fewer than 10 stop at rank 2, so that both are the root of 20/24 x 12/20
+    stops = [1] * 20 + [2] * 4 + [3] * 8 + [4] * 12
+    rows = ["session,task,rank"]
+    for task, times in (("a", 10), ("b", 1)):
+        rows += [f"{task}{i},{task},{rank}" for i, rank in enumerate(stops * times)]
+    counts = read_log(write("log.csv", "\n".join(rows)), "table", by="task", depth=4)
+    found = fit_groups(counts, ["continuation"], rounds=50, smallest=10)
+    a, b = (group.fitted.models[0].estimates["C"] for group in found.groups.values())
+    assert a.value.tolist() == pytest.approx([24 / 44, 20 / 24, 12 / 20])
+    assert b.value.tolist() == pytest.approx([24 / 44, 0.5**0.5, 0.5**0.5])
+    model, df, f, _, p, _ = found.equality().rows[0]
+    assert (model, df, f, p) == ("continuation", 1, pytest.approx(0, abs=1e-20), pytest.approx(1))
+
+
+def test_groups_with_pooled_ranks_and_grades_are_compared(write: Write) -> None:
+    rng = np.random.default_rng(1)
+    rows = ["session,task,rank,action,grade"]
+    for session in range(300):  # all go on with probability 1/2; few documents have grade 2
+        task = "ab"[session % 2]
+        grades = rng.choice(3, 3, p=[0.5, 0.45, 0.05])
+        rows += [f"{session},{task},{rank},show,{grade}" for rank, grade in enumerate(grades, 1)]
+        rows += [f"{session},{task},{rank},click," for rank in range(1, min(rng.geometric(0.5), 3) + 1)]
+    counts = read_log(write("log.csv", "\n".join(rows)), "table", by="task")
+    found = fit_groups(counts, ["walk-rank-grade"], rounds=50, smallest=10)
+    for group in found.groups.values():
+        assert group.fitted.models[0].estimates["p"].pooled.tolist() == [[1, 2, 2], [4, 5, 5]]
+    assert found.equality().rows[0][1] == 4  # p of ranks 1 and 2, at grade 0 and at others; nobody goes back
+
+
 def test_groups_on_the_command_line(write: Write, amble_cli: Cli, tmp_path: Path) -> None:
     path = write("study.tsv", study_log()[0])
     words = ["--layout", "table", "--by", "task", "--model", "rbp", "--rounds", "50"]

@@ -140,9 +140,11 @@ def _numbers(models: Sequence[FittedModel]) -> tuple[Array, Array]:
         with np.errstate(invalid="ignore"):
             varies = drawn.std(axis=1) > 0
         good = (~np.isnan(value) & (seen >= _LEAST) & varies).all(axis=0)
-        for e in parts:  # numbers that were estimated together are one
-            if e.pooled is not None:
-                good &= np.arange(1, good.size + 1) == e.pooled
+        places = np.arange(1, good.size + 1)
+        pools = [places if e.pooled is None else e.pooled.reshape(-1) for e in parts]
+        for place in np.flatnonzero(good).tolist():  # numbers that were estimated together are one, if in every group
+            together = [pool == place + 1 for pool in pools]
+            good[place] = together[0][place] and all(np.array_equal(x, together[0]) for x in together[1:])
         values.append(value[:, good])
         draws.append(drawn[:, :, good])
     if not values:
