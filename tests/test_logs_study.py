@@ -479,6 +479,23 @@ def test_groups_with_pooled_ranks_and_grades_are_compared(write: Write) -> None:
     assert found.equality().rows[0][1] == 4  # p of ranks 1 and 2, at grade 0 and at others; nobody goes back
 
 
+def test_groups_have_one_rule_at_rank_1(write: Write) -> None:
+    # those of group a always go on from rank 1, so that whoever would go back goes forward; of b most stop there
+    paths = {"a": ["1 2 1 2", "1 2 3 2"] * 20, "b": ["1", "1 2 3 2 1"] * 10}
+    rows = ["session,task,rank,action,grade"]
+    for task, of in paths.items():
+        for i, path in enumerate(of):
+            rows += [f"{task}{i},{task},{rank},show,{rank % 2}" for rank in (1, 2, 3, 4)]
+            rows += [f"{task}{i},{task},{rank},click," for rank in path.split()]
+    counts = read_log(write("log.csv", "\n".join(rows)), "table", by="task", depth=4)
+    for model in ("walk", "walk-grade", "chain"):
+        alone = [fit(own, [model], rounds=2).fitted.models[0].first for own in counts.groups.values()]
+        assert alone == ["forward", "stop"]
+        found = fit_groups(counts, [model], rounds=2)
+        rules = [f.fitted.models[0].first for f in (found.whole, *found.groups.values())]
+        assert rules == ["forward"] * 3, model
+
+
 def test_groups_on_the_command_line(write: Write, amble_cli: Cli, tmp_path: Path) -> None:
     path = write("study.tsv", study_log()[0])
     words = ["--layout", "table", "--by", "task", "--model", "rbp", "--rounds", "50"]

@@ -164,7 +164,7 @@ def by_edge(steps: Array) -> Array:
 
 def fit_walk(data: Resampled, how: str, first: str | None) -> FittedModel:
     """A walk with the same probabilities at every rank."""
-    first = first or likelier_first(by_edge(count_steps(data.whole.moves, how))[0])
+    first = first or likelier_first(by_edge(count_steps((data.like or data).whole.moves, how))[0])
 
     steps = count_steps(data.counts.moves, how)
     _check_disclosable(steps.sum(axis=-2), data.smallest)
@@ -211,7 +211,7 @@ def _close_first(found: dict[str, Estimate], first: Ints) -> None:
 
 def fit_walk_by_grade(data: Resampled, first: str | None) -> FittedModel:
     """A walk with probabilities by the grade of the document; grades with few steps are pooled."""
-    first = first or likelier_first(by_edge(data.whole.steps[0]).sum(axis=0))
+    first = first or likelier_first(by_edge((data.like or data).whole.steps[0]).sum(axis=0))
     steps = data.counts.steps.sum(axis=-2)
     _check_disclosable(steps.sum(axis=-2), data.smallest)
     by = data.by or data

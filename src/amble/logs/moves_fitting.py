@@ -116,13 +116,13 @@ def fit_moves(data: Resampled, names: Sequence[str] = MOVES, first: str | None =
         Instead of a move above rank 1; by default what is likelier.
     """
     n, counts = data.counts.depth, data.counts.moves
-    names = read_moves(names)
+    names, whole = read_moves(names), (data.like or data).whole
 
     def likely(rule: str) -> float:
         targets = _targets(names, rule, n)
         there = np.zeros((n, n + 1))
-        np.add.at(there, (np.arange(n)[:, None], targets), move_probabilities(data.whole.moves[0], targets))
-        return log_likelihood(data.whole.moves[0, 1:], np.maximum(there, _UNLIKELY))
+        np.add.at(there, (np.arange(n)[:, None], targets), move_probabilities(whole.moves[0], targets))
+        return log_likelihood(whole.moves[0, 1:], np.maximum(there, _UNLIKELY))
 
     first = first or max(("forward", "stop", "top"), key=likely)
     targets = _targets(names, first, n)
